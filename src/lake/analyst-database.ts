@@ -27,7 +27,8 @@ import {
 } from "./analyst/allowed-statements.ts";
 import { canSpool, copyStatement, type EngineFormat, readSpool, spoolStatement, uniqueNames } from "./analyst/spool.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./analyst/statements.ts";
-import { currentManifest, type Manifest } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
+import { requireManifest } from "./published-lake.ts";
 import { viewsOf } from "./views.ts";
 
 /** The result of a statement; valid until the next statement. */
@@ -149,9 +150,7 @@ export async function openAnalystDatabase<T>(
   options: DatabaseOptions,
   work: (database: AnalystDatabase) => Promise<T>,
 ): Promise<T> {
-  const manifest = await currentManifest(lake);
-  if (manifest === undefined)
-    throw new UserError(`${lake}: nothing has been published yet. See carquet ingest --help.`);
+  const manifest = await requireManifest(lake);
   const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);

@@ -7,10 +7,11 @@ import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { bounds } from "../base/bounds.ts";
 import { createFolder, syncToDisk } from "../base/files.ts";
-import { printable, UserError } from "../base/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
 import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
+import { requireLakeFolder } from "../lake/published-lake.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
@@ -102,6 +103,7 @@ export class Follower {
   /** Fetches what the lake lacks of a version and publishes it, as the lake's writer. Another follower may have been it before. */
   private async take(manifest: Manifest): Promise<Followed | undefined> {
     const { lake, options } = this;
+    // `incoming/` in a folder of other files may be someone else's.
     await requireLakeFolder(lake);
     return withWriter(lake, options.engine, async (writer) => {
       const local = await currentManifest(lake);
@@ -152,17 +154,6 @@ export class Follower {
 /** Returns whether a version is older than the lake's: a cache on the way to the source may still name one. */
 const isOlder = (version: string, local: Manifest | undefined): boolean =>
   local !== undefined && compareVersions(version, local.version) < 0;
-
-/** What a folder can have before it is a lake: what file systems, operators and the first writer put there. */
-const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$)/;
-
-/** Throws a UserError for a folder of other files: `incoming/` in it may be someone else's. */
-async function requireLakeFolder(lake: string): Promise<void> {
-  const names = await readdir(lake).catch((): string[] => []);
-  const [other] = names.includes("versions") ? [] : names.filter((name) => !entryBeforeLake.test(name));
-  if (other !== undefined)
-    throw new UserError(`${lake}: not a lake, because it has ${printable(other)}: expected an empty folder or a lake.`);
-}
 
 const bytesOf = ({ missing }: TransferPlan): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);
 

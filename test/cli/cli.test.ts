@@ -1,9 +1,11 @@
 /** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
@@ -119,6 +121,27 @@ function assertRefused({ code, out, err }: CommandResult, says: RegExp): void {
   assert.match(err, says);
 }
 
+const foreign = await temporaryFolder(fileScope);
+await writeFile(join(foreign, "photo.jpg"), "x");
+const file = join(foreign, "photo.jpg");
+const withoutManifest = await temporaryFolder(fileScope);
+await writeFile(join(withoutManifest, "CURRENT"), "2026-11-20.1\n");
+
+/** Commands that read a lake, without their option `--lake`. */
+const readers = [
+  ["serve", "--port", "0"],
+  ["start", "--port", "0"],
+  ["sql", "SELECT 1"],
+  ["verify"],
+  ["index"],
+  ["iceberg"],
+  ["vacuum"],
+  ["migrate"],
+  ["mcp"],
+  ["export", "--output", "-"],
+  ["push", join(foreign, "target")],
+];
+
 const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: CommandOptions])[] = [
   [["nonsense"], /^carquet: Unknown command 'nonsense': expected a command listed by --help\.\n$/],
   [["serv"], /^carquet: Unknown command 'serv': expected a command listed by --help\. \(Did you mean serve\?\)\n$/],
@@ -131,8 +154,13 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["ingest"], /Expected either a path or --queue/],
   [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
   [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
-  [["sql", "SELECT 1", "--lake", empty], /nothing: nothing has been published yet/],
-  [["verify", "--lake", empty], /Lake \S+nothing has no published version: expected one made by "carquet ingest"\./],
+  [["sql", "SELECT 1", "--lake", empty], /Lake \S+nothing has no published version/],
+  [["serve", "--port", "0", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
+  [["verify", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
+  [
+    ["verify", "--lake", empty],
+    /Lake \S+nothing has no published version: expected one made by "carquet ingest <path> --lake \S+nothing"\./,
+  ],
 ];
 
 describe("a command that cannot run", { concurrency: 2 }, () => {
@@ -141,6 +169,20 @@ describe("a command that cannot run", { concurrency: 2 }, () => {
     test(`explains why in one line: carquet ${shownArgs}`, async () =>
       assertRefused(await carquet(args, around), says));
   }
+
+  for (const words of readers)
+    test(`refuses a folder of other files, and writes nothing to it: carquet ${words[0]}`, async () => {
+      const says = /not a lake, because it has photo\.jpg: expected an empty folder or a lake\. A lake has CURRENT/;
+      assertRefused(await carquet([...words, "--lake", foreign]), says);
+      assert.deepEqual(await readdir(foreign), ["photo.jpg"]);
+    });
+
+  test("names the manifest that CURRENT names and the lake lacks", async () => {
+    assertRefused(
+      await carquet(["verify", "--lake", withoutManifest]),
+      /2026-11-20\.1\.json: not found: expected the manifest of 2026-11-20\.1, which CURRENT names\./,
+    );
+  });
 
   test("explains why in one line: a port in use", async () => {
     const occupied = createServer();
@@ -211,6 +253,18 @@ test("carquet verify reports intact lake without faults", async () => {
   const { code, out, err } = await carquet(["verify", "--lake", lake]);
   assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 has no faults.\n`]);
   assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
+});
+
+test("carquet serve without a lake warns, names the command that fills it, and serves the first version", async (t) => {
+  const folder = join(await temporaryFolder(t), "lake");
+  const service = await startServing(t, ["serve", "--port", "0", "--lake", folder]);
+  const readiness = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status;
+  assert.equal(await readiness(), 503);
+  await cp(lake, folder, { recursive: true });
+  while ((await readiness()) !== 200) await sleep(50);
+  service.terminate();
+  const { err } = await service.ended;
+  assert.match(err, /"level":40.*"run":"carquet ingest <path> --lake \S+lake","msg":"no version published/);
 });
 
 test("carquet start fills an empty lake, prints a sign-in link, three working requests and then its address", async () => {

@@ -92,7 +92,7 @@ test("migrate refuses a named lake or accounts file that does not exist", async 
   const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
   assert.equal(
     lake.err,
-    `carquet: Lake ${join(folder, "lake")} has no published version: expected one made by "carquet ingest".\n`,
+    `carquet: Lake ${join(folder, "lake")} has no published version: expected one made by "carquet ingest <path> --lake ${join(folder, "lake")}".\n`,
   );
   const accounts = await carquet(["migrate", "--accounts", join(folder, "accounts.db")]);
   assert.equal(

@@ -13,12 +13,12 @@ import { Refusal } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { type ExportQuery, type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import { memoryParser } from "../option-parsers.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, mandatory, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
-import { requireManifest } from "../published-lake.ts";
 
 interface ExportCommandSettings extends EngineSettings {
   readonly lake: string;

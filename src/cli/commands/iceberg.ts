@@ -1,10 +1,10 @@
 /** `carquet iceberg`: writes the Apache Iceberg metadata of a lake anew, for the place that other engines read its files from. */
 import { Command, Option } from "commander";
 import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { locationParser } from "../option-parsers.ts";
 import { jsonOption, lakeOption } from "../options.ts";
-import { requireManifest } from "../published-lake.ts";
 
 interface IcebergSettings {
   readonly lake: string;

@@ -1,10 +1,10 @@
 /** `carquet index`: builds the serving files (search index and row store) that the published version lacks, and publishes it again. */
 import { Command } from "commander";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress, type Progress } from "../progress.ts";
-import { requireManifest } from "../published-lake.ts";
 
 interface IndexSettings extends EngineSettings {
   readonly lake: string;
@@ -33,10 +33,11 @@ export const indexCommand = (): Command =>
     });
 
 /** Builds the missing serving files. Publishes nothing if none is missing. Returns the published version and the number of built files. */
-export function indexLake(
+export async function indexLake(
   { lake, ...settings }: EngineSettings & { readonly lake: string },
   onStep: Progress["step"] = () => undefined,
 ): Promise<{ readonly version: string; readonly built: number }> {
+  await requireManifest(lake);
   return withWriter(lake, engineOptions(settings), async (writer) => {
     const published = await requireManifest(lake);
     const next = nextManifest(writer, published, published.as_of);

@@ -6,6 +6,7 @@ import { bounds } from "../../base/bounds.ts";
 import { messageOf } from "../../base/user-error.ts";
 import type { Refusal } from "../../contract/errors.ts";
 import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
 import { askLake } from "../../mcp/lake-operations.ts";
 import { lakeTools } from "../../mcp/tools.ts";
@@ -13,7 +14,6 @@ import { CurrentVersion } from "../../serving/current-version.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import { LogDestination } from "../log-destination.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { requireManifest } from "../published-lake.ts";
 
 interface McpSettings extends EngineSettings {
   readonly lake: string;

@@ -8,6 +8,7 @@ import { UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { migrateLake } from "../../lake/maintenance/migrate.ts";
 import { currentVersion } from "../../lake/manifest.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import {
   accountsOption,
@@ -19,7 +20,6 @@ import {
   threadsOption,
 } from "../options.ts";
 import { createProgress } from "../progress.ts";
-import { requireManifest } from "../published-lake.ts";
 
 interface MigrateSettings extends EngineSettings {
   readonly lake: string;

@@ -2,12 +2,12 @@
 import { Command, Option } from "commander";
 import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { folderSource } from "../../replication/folder-source.ts";
 import { mebibytes } from "../../replication/follower.ts";
 import { type Pushed, push } from "../../replication/push.ts";
 import { jsonOption, lakeOption, metricsFileOption } from "../options.ts";
 import type { Progress } from "../progress.ts";
-import { requireManifest } from "../published-lake.ts";
 import {
   createFollower,
   openStore,

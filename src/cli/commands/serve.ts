@@ -1,4 +1,5 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import pino from "pino";
@@ -9,6 +10,8 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { isPostgresUrl } from "../../db/postgres.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
+import { currentPath } from "../../lake/manifest.ts";
+import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
 
 import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
@@ -126,6 +129,7 @@ export async function serveUntilStopped(
   const logger = pino({ level, hooks: { streamWrite: redactKeys } }, destination);
   const { lake, accounts, host, port, trustProxy, connectionsPerAddress, responseCache, scrub } = settings;
   const files = certificateFilesOf(settings);
+  await requireLakeFolder(lake);
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
@@ -138,6 +142,8 @@ export async function serveUntilStopped(
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });
+  if (!existsSync(currentPath(lake)))
+    logger.warn({ lake, run: firstIngest(lake) }, "no version published; waiting for the first one");
   if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);

@@ -12,6 +12,7 @@ import { requireFreePort } from "../../http/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
+import { requireLakeFolder } from "../../lake/published-lake.ts";
 import { createDemoAccess, type DemoAccess } from "../demo-key.ts";
 import { engineOptions } from "../options.ts";
 import { createProgress } from "../progress.ts";
@@ -39,6 +40,7 @@ export const startCommand = (): Command =>
     .addOption(daysOption().default(demo.days))
     .action(async (settings: StartSettings) => {
       await requireFreePort(settings.host, settings.port);
+      await requireLakeFolder(settings.lake);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
       const access = createDemoAccess(settings.accounts, Date.now());
       await serveUntilStopped(settings, (url) => greeting(url, access));

@@ -1,10 +1,10 @@
 /** `carquet vacuum`: removes days and versions beyond the retention policy, and the files that only they reference. */
 import { Command, Option } from "commander";
 import { defaultRetention, type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser } from "../option-parsers.ts";
 import { lakeOption, metricsFileOption } from "../options.ts";
-import { requireManifest } from "../published-lake.ts";
 import { defaultGrace, graceOption, versionsOption } from "../retention-options.ts";
 import { ScheduledRun } from "../scheduled.ts";
 

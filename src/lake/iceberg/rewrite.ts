@@ -1,7 +1,6 @@
 /** Writes the Iceberg metadata of a lake anew, for another place of its files. */
 import { replaceFile } from "../../base/files.ts";
-import { UserError } from "../../base/user-error.ts";
-import { currentManifest } from "../manifest.ts";
+import { requireManifest } from "../published-lake.ts";
 import { icebergLocation, locationPath, stageIcebergMetadata } from "./stage.ts";
 import { metadataFolder, metadataName, newestNumber, readTableHistory } from "./table-metadata.ts";
 import { type IcebergTable, icebergTables } from "./table-schema.ts";
@@ -23,8 +22,7 @@ export interface IcebergReport {
  * publishes. The caller holds the lake's lock. Throws a UserError if nothing has been published.
  */
 export async function rewriteIcebergMetadata(lake: string, location?: string): Promise<IcebergReport> {
-  const published = await currentManifest(lake);
-  if (published === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
+  const published = await requireManifest(lake);
   if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
   const commit = await stageIcebergMetadata(lake, published, { isAnew: true });
   await commit();

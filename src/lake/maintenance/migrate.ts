@@ -11,7 +11,8 @@ import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { pathLiteral, sql } from "../../db/sql.ts";
 import { fingerprintOf, isCurrentSchema, rowsOfFiles } from "../file-rows.ts";
-import { currentManifest, type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
+import { type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
+import { requireManifest } from "../published-lake.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, type Writer, writeFile } from "../writer/writer.ts";
 
@@ -34,8 +35,7 @@ export async function migrateLake(
   writer: Writer,
   onFile: (path: string, index: number, count: number) => void = () => {},
 ): Promise<LakeMigrationResult> {
-  const published = await currentManifest(writer.lake);
-  if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
+  const published = await requireManifest(writer.lake);
   const next = nextManifest(writer, published, published.as_of);
   const result = { fromFormat: published.format, toFormat: lakeFormat, rewritten: 0, recorded: 0 };
   const count = tableNames.flatMap((table) =>

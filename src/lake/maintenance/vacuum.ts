@@ -7,16 +7,9 @@
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
-import { UserError } from "../../base/user-error.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";
-import {
-  currentManifest,
-  type Manifest,
-  manifestPath,
-  readManifest,
-  type TableFiles,
-  versionsIn,
-} from "../manifest.ts";
+import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
+import { requireManifest } from "../published-lake.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
 
@@ -76,8 +69,7 @@ export async function vacuum(
   nowMs: number,
   graceMs: number,
 ): Promise<VacuumResult> {
-  const published = await currentManifest(writer.lake);
-  if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
+  const published = await requireManifest(writer.lake);
   const { tables, removedDays } = removeExpiredDays(published, retention);
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
