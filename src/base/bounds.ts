@@ -26,6 +26,8 @@ export const bounds = {
   publishedPollMs: 250,
   /** How often it looks how the last ingest ended. */
   ingestRecordPollMs: 1_000,
+  /** The size of the record of the last ingest that a follower reads. */
+  ingestRecordBytes: 65_536,
   /** How long a stopping service continues to accept requests, unless set, and how long it then waits for those in flight. */
   drainDelayMs: 500,
   drainMs: 30_000,

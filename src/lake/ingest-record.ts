@@ -15,24 +15,37 @@ export interface IngestRecord {
   readonly refused: number;
 }
 
-const pathIn = (lake: string): string => join(lake, "last-ingest.json");
+/** Its path in a lake. */
+export const ingestRecordKey = "last-ingest.json";
+
+export const ingestRecordText = (record: IngestRecord): string => `${JSON.stringify(record)}\n`;
 
 /** Replaces the record of a lake, which need not exist yet. */
 export async function writeIngestRecord(lake: string, record: IngestRecord): Promise<void> {
   await createFolder(lake);
-  await replaceFile(pathIn(lake), `${JSON.stringify(record)}\n`);
+  await replaceFile(join(lake, ingestRecordKey), ingestRecordText(record));
 }
 
 /** Returns the record of a lake; undefined if nothing was recorded, or what is there is no record. */
 export async function readIngestRecord(lake: string): Promise<IngestRecord | undefined> {
   try {
-    const content: unknown = JSON.parse(await readFile(pathIn(lake), "utf8"));
+    return parseIngestRecord(await readFile(join(lake, ingestRecordKey), "utf8"));
+  } catch (thrown) {
+    if (isNotFound(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** Parses a record; undefined if the text is none. */
+export function parseIngestRecord(text: string): IngestRecord | undefined {
+  try {
+    const content: unknown = JSON.parse(text);
     if (!isObject(content)) return undefined;
     const { at, error, waiting, refused } = content;
     if (typeof at !== "string" || typeof waiting !== "number" || typeof refused !== "number") return undefined;
     return { at, waiting, refused, error: typeof error === "string" ? error : null };
   } catch (thrown) {
-    if (isNotFound(thrown) || thrown instanceof SyntaxError) return undefined;
+    if (thrown instanceof SyntaxError) return undefined;
     throw thrown;
   }
 }

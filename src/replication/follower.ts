@@ -14,6 +14,7 @@ import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
+import { followIngestRecord } from "./ingest-record.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";
 import { compareVersions, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
@@ -60,6 +61,12 @@ export class Follower {
    * version as it was, if the source cannot be read or a file is not what the manifest says.
    */
   async follow(): Promise<Followed | undefined> {
+    const followed = await this.followCurrent();
+    await followIngestRecord(this.source, this.lake, this.options);
+    return followed;
+  }
+
+  private async followCurrent(): Promise<Followed | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const version = await this.readCurrent();
       try {

@@ -11,6 +11,7 @@ import { viewsPath } from "../lake/writer/writer.ts";
 import type { ListedFile } from "../serving/verified-files.ts";
 import { type BucketRetention, removeExpired } from "./bucket-retention.ts";
 import { mebibytes } from "./follower.ts";
+import { pushIngestRecord } from "./ingest-record.ts";
 import type { S3Store } from "./s3.ts";
 import {
   compareVersions,
@@ -51,6 +52,7 @@ export async function push(lake: string, manifest: Manifest, store: S3Store, opt
     const isNew = before === undefined || manifestText(before) !== manifestText(manifest);
     if (isNew) await writeManifest(store, lake, manifest.version, options);
     await replaceCurrent(store, manifest.version, { published, options });
+    await pushIngestRecord(lake, store);
     const { retention } = options;
     const removed = retention === undefined ? 0 : await removeExpired(store, manifest, retention, options);
     return { version: manifest.version, ...uploaded, removed };

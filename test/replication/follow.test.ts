@@ -5,6 +5,7 @@ import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { currentVersion, filesOf } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import type { LakeSource } from "../../src/replication/source.ts";
@@ -72,6 +73,24 @@ test("a follower builds the serving files that its source lacks, and a service u
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
   assert.equal((await manifestOf(lake)).serving.length, serving.length);
+});
+
+test("the record of the last ingest is followed too, and an older one does not replace a newer", async (scope) => {
+  const { source, server } = await serverOf(scope, older);
+  const lake = await newLake(scope);
+  const follower = createTestFollower(server.url, lake);
+  const [at, later] = ["2026-11-18T04:00:00.000Z", "2026-11-19T04:00:00.000Z"] as const;
+  const failed = { at: later, error: "no feed files", waiting: 1, refused: 0 };
+  for (const [record, expected] of [
+    [undefined, undefined],
+    [failed, failed],
+    [{ ...failed, at, error: null }, failed],
+  ] as const) {
+    if (record !== undefined) await writeIngestRecord(source, record);
+    await follower.follow();
+    assert.deepEqual(await readIngestRecord(lake), expected);
+  }
+  assert.deepEqual(await lakeFaults(lake), []);
 });
 
 test("interrupted files are resumed, and failing servers asked again", async (scope) => {
