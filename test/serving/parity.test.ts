@@ -97,7 +97,7 @@ const facetRequests: readonly string[] = [
 ].map((query) => `/v1/facets?${query}`);
 
 /** Requests at an edge, which every run makes: a box without width, on the meridian of a dealer. */
-const edges: readonly string[] = ["/v1/listings?bbox=-121.8776,33,-121.8776,39"];
+const edges: readonly string[] = ["/v1/listings?bbox=-121.8776,36,-121.8776,43"];
 
 /** Returns a version's answer, or the message of its refusal. */
 async function answerOrRefusal(version: Awaited<ReturnType<typeof openVersion>>, path: string): Promise<unknown> {
