@@ -1,7 +1,7 @@
 /** Passwords, sessions, one-time links, uses of keys, and the audit log, in the accounts file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAccount } from "../../src/accounts/account.ts";
+import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { makeChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
@@ -84,6 +84,27 @@ testOnBothEngines(
     assert.deepEqual([found("a@B.example"), found(accountId)], [accountId, accountId]);
     setPassword(database, { accountId: other, hash: "y" }, atMs);
     assert.deepEqual([found("a@b.example"), found(accountId), found(other)], [undefined, accountId, other]);
+  },
+);
+
+testOnBothEngines(
+  "a search finds accounts by a part of their address or id, oldest first, in pages",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const ids = [5, 9, 6, 7, 7, 7, 7].map((ms, n) =>
+      createAccount(database, { email: `Fleet${n}@cars.example`, tier: 1, atMs: atMs + ms }),
+    );
+    const [fifth = "", ninth = "", sixth = "", ...equal] = ids;
+    const ordered = [fifth, sixth, ...equal.sort(), ninth];
+    const found = (search: string, offset = 0, limit = 10): readonly [readonly string[], number] => {
+      const { accounts, total } = searchAccounts(database, { search, month: "2026-11", offset, limit });
+      return [accounts.map((account) => account.accountId), total];
+    };
+    assert.deepEqual(found(""), [[accountId, ...ordered], 8]);
+    assert.deepEqual(found("fleet"), [ordered, 7]);
+    assert.deepEqual(found("fleet", 1, 3), [ordered.slice(1, 4), 7]);
+    assert.deepEqual(found("FLEET1@"), [[ninth], 1]);
+    assert.deepEqual(found(ninth.slice(2)), [[ninth], 1]);
   },
 );
 

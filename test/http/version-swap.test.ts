@@ -20,7 +20,7 @@ import { eventually, parseLog } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope, type Scope } from "../support/scope.ts";
+import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
 test("versions with and without serving files are swapped while clients search, and each answer comes from one version", {
   skip: skipInShortRun,
@@ -154,4 +154,15 @@ test("a service can go back to an earlier version", async (context) => {
   await eventually("the earlier version is served", async () => (await servedVersion(client)) === "2026-11-18.1");
   const { pagination } = await client.getBody("searchListings", "/v1/listings?limit=1");
   assert.equal(pagination.total, await publishedTotal(lake, "2026-11-18.1"));
+});
+
+test("a version that does not open is no fault any more once the version in service is current again", async (context) => {
+  const lake = await copySampleLake(context);
+  const served = (await currentManifest(lake))?.version;
+  const current = await CurrentVersion.watch(lake, { pollMs: 1 });
+  onScopeEnd(context, () => current.close());
+  await publishManifest(lake, "2026-11-20.1", "{");
+  await eventually("the fault", async () => current.faults.join() === "version 2026-11-20.1 cannot be opened");
+  await replaceFile(currentPath(lake), `${served}\n`);
+  await eventually("no fault", async () => current.faults.length === 0);
 });

@@ -35,6 +35,9 @@ const cases = parseCaseTable(
   the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest claim
   a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has a price
   a claim holds while its dealer's feed is missing     | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
+  a new car at the franchise counts without its feed   | new franchise price | new franchise | - | without | -            | new price | B  | franchise of the make
+  a used car at the franchise does not                 | listed price  | listed franchise | -   | without | -             | listed price | C | has a price
+  a price counts while its dealer's feed is missing    | listed price photos | listed price | - | without | -             | listed photos | B | has a price
 `,
 );
 

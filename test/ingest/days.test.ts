@@ -52,7 +52,7 @@ const feeds: readonly Feeds[] = [
     dealers,
     inventory: [
       ...constantCars,
-      car(cars.stays, north),
+      car(cars.stays, north, { options_packages: "T7" }),
       ...[cars.pauses, cars.leaves, cars.moves, cars.losesItsPrice].map((vin) => car(vin, north)),
       car(cars.atSilentDealer, east),
       car(cars.atSouth, south),
@@ -79,7 +79,7 @@ const feeds: readonly Feeds[] = [
       car(cars.losesItsPrice, north, { price: 17_000 }),
       car(cars.moves, south, { price: 18_500 }),
       car(cars.atSouth, south),
-      car(cars.comesLater, south, { trim: "EX", features: "sunroof", assembly_location: "Alliston | Ontario" }),
+      car(cars.comesLater, south, { trim: "EX", features: "sunroof|T7", assembly_location: "Alliston | Ontario" }),
     ],
   },
 ];
@@ -261,8 +261,8 @@ test("keys are assigned once: later days change no file and continue the sequenc
     { build_key: 2, trim: "EX" },
   ]);
   const [first, last] = [await readManifest(lake, `${days[0]}.1`), await currentManifest(lake)];
-  assert.deepEqual(first.keys, { builds: 1, dealers: 3, tokens: 0, options: 0 });
-  assert.deepEqual(last?.keys, { builds: 2, dealers: 5, tokens: 1, options: 0 });
+  assert.deepEqual(first.keys, { builds: 1, dealers: 3, tokens: 1, options: 0 });
+  assert.deepEqual(last?.keys, { builds: 2, dealers: 5, tokens: 3, options: 0 });
 });
 
 /** Returns a look-up of a listing's stored key by day and VIN. */
@@ -281,4 +281,9 @@ async function keysByDay(key: "dealer_key" | "build_key"): Promise<(day: string,
 test("a latitude without a longitude is unknown", async () => {
   const found = await queryLake(lake, `SELECT DISTINCT latitude, longitude FROM dealers WHERE dealer_id = '${north}'`);
   assert.deepEqual(found, [{ latitude: null, longitude: null }]);
+});
+
+test("a feature that is spelled as the code of an option is kept", async () => {
+  const found = await queryLake(lake, `SELECT features FROM active WHERE vin = '${cars.comesLater}'`);
+  assert.deepEqual(found, [{ features: ["T7", "sunroof"] }]);
 });

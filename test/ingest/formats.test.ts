@@ -10,7 +10,7 @@ import { columnType, ident, join as joined, literal, type Sql, sql } from "../..
 import { type FeedField, type FeedTable, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { lineItemsType } from "../../src/lake/tables.ts";
 import { skipInShortRun } from "../support/extent.ts";
-import { createLake, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, ingestPath, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const day = "2026-11-18";
@@ -126,13 +126,51 @@ test("Parquet columns are typed, except a column with text in place of a number"
   assert.match(String(types.get("line_items")), /^STRUCT\(.*\)\[\]$/);
 });
 
-test("an inventory split into several files is one inventory", async (t) => {
+/** Returns the header and the rows of a table of the sample. */
+const linesOf = (table: FeedTable): readonly string[] => readFileSync(csvPath(table), "utf8").trimEnd().split("\n");
+
+const textOf = (...lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** Returns a row with the id of another one, and a value of the second column. */
+const earlierRow = (header: string, row: string, second: string): string =>
+  [row.split(",")[0], second, ...header.split(",").slice(2).fill("")].join(",");
+
+test("a delivery split into several files is one delivery, in which the last row of a dealer or car counts", async (t) => {
   const folder = join(await temporaryFolder(t), day);
   await mkdir(folder);
-  for (const table of delivered) await writeFile(join(folder, `${table}.csv`), await readFile(csvPath(table)));
-  const [header, ...rows] = (await readFile(csvPath("inventory"), "utf8")).trimEnd().split("\n");
-  await writeFile(join(folder, "inventory.csv"), `${[header, ...rows.slice(0, 100)].join("\n")}\n`);
-  await writeFile(join(folder, "inventory_2.csv.gz"), gzipSync(`${[header, ...rows.slice(100)].join("\n")}\n`));
+  await writeFile(join(folder, "options.csv"), await readFile(csvPath("options")));
+  const [dealerColumns = "", dealer = "", ...dealers] = linesOf("dealers");
+  const formerDealer = earlierRow(dealerColumns, dealer, "Former Name");
+  await writeFile(join(folder, "dealers.csv"), textOf(dealerColumns, ...dealers, formerDealer));
+  await writeFile(join(folder, "dealers_2.csv"), textOf(dealerColumns, dealer));
+  const [columns = "", ...rows] = linesOf("inventory");
+  const listed = new Set(listings.map(({ vin }) => vin));
+  const car = rows.slice(100, 150).find((row) => listed.has(row.slice(0, 17))) ?? assert.fail("no listing in 50 rows");
+  const formerCar = earlierRow(columns, car, car.split(",")[1] ?? "");
+  await writeFile(join(folder, "inventory.csv"), textOf(columns, ...rows.slice(0, 100), formerCar));
+  await writeFile(join(folder, "inventory_2.csv.gz"), gzipSync(textOf(columns, ...rows.slice(100))));
   const { lake } = await createLake(t, folder);
   assert.deepEqual(await queryLake(lake, everything), listings);
+  const allDealers = "FROM dealers ORDER BY dealer_key";
+  assert.deepEqual(await queryLake(lake, allDealers), await queryLake(fromCsv.lake, allDealers));
+});
+
+test("a file of exactly the limits is accepted; one of a byte or a row more is refused", async (t) => {
+  const folder = join(await temporaryFolder(t), day);
+  await mkdir(folder);
+  const path = join(folder, "inventory.csv.gz");
+  const [columns = "", ...rows] = linesOf("inventory");
+  const text = textOf(columns, ...rows.slice(0, 10));
+  await writeFile(join(folder, "dealers.csv"), await readFile(csvPath("dealers")));
+  await writeFile(path, gzipSync(text));
+  const lake = join(await temporaryFolder(t), "lake");
+  const exact = { fileBytes: (await readFile(path)).length, uncompressedBytes: Buffer.byteLength(text), rows: 10 };
+  for (const [limit, most] of Object.entries(exact))
+    await assert.rejects(
+      ingestPath(lake, folder, { limits: { ...exact, [limit]: most - 1 } }),
+      new RegExp(`^UserError: inventory\\.csv\\.gz.*expected at most ${most - 1}\\b`),
+      limit,
+    );
+  const [report] = await ingestPath(lake, folder, { limits: exact });
+  assert.equal(report?.rows, 10);
 });

@@ -1,9 +1,10 @@
-/** The rules for missing, sold and ended listings, collapsed feeds and silent dealers. */
+/** The rules for missing, sold and ended listings, collapsed feeds, silent dealers and times of observations. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { integerLiteral, join, type Sql, sql } from "../../src/db/sql.ts";
 import { feedVerdict, isSilent, stateOfAbsent } from "../../src/ingest/lifecycle/rules.ts";
+import { fieldReader } from "../../src/ingest/normalize/field-readers.ts";
 import { parseCaseTable } from "../support/case-table.ts";
 
 const database = await DuckDatabase.open();
@@ -86,4 +87,13 @@ for (const row of parseCaseTable(
 test("a dealer is silent after 7 days without a delivery, and not after 6", async () => {
   assert.equal(await evaluate(isSilent(number("6"))), false);
   assert.equal(await evaluate(isSilent(number("7"))), true);
+});
+
+test("a time is valid from the year 1990 to the end of the day after the delivery", async () => {
+  const { value } = fieldReader("observed_at", { type: "string", format: "date-time" }, "2026-03-01");
+  const isValid = (time: string): Promise<unknown> => evaluate(sql`${value(sql`${time}`)} IS NOT NULL`);
+  for (const time of ["1990-01-01T00:00:00Z", "2026-03-02T23:59:59Z", "2026-03-03T04:59:59+05:00"])
+    assert.equal(await isValid(time), true, time);
+  for (const time of ["1989-12-31T23:59:59Z", "2026-03-03T00:00:00Z", "2026-03-02T20:00:00-04:00", "infinity"])
+    assert.equal(await isValid(time), false, time);
 });

@@ -101,6 +101,19 @@ describe("authorization requests", () => {
     assert.deepEqual([searchParams.get("error"), searchParams.get("code")], ["access_denied", null]);
     assert.equal(searchParams.get("iss"), url);
   });
+
+  test("a request is answered once: a form that is sent again connects no second agent", async () => {
+    const { client_id: id } = await registerClient(url, { client_name: "Twice" });
+    const client = new OAuthClient(service);
+    const request = await client.request({ clientId: String(id) });
+    const page = await client.openConsent(request);
+    const statuses = [];
+    for (const answer of ["allow", "allow", "decline"] as const)
+      statuses.push((await client.answer(request, page, answer)).status);
+    assert.deepEqual(statuses, [200, 400, 400]);
+    const keys = inAccountsFile(accounts, (database) => listKeys(database, customer.accountId));
+    assert.equal(keys.filter(({ name }) => name === "Twice (OAuth)").length, 1);
+  });
 });
 
 describe("tokens", () => {

@@ -2,12 +2,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Session } from "../../src/db/duckdb.ts";
+import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 2000, days: 1 }));
+const feeds = await generateFeeds(fileScope, { listings: 2000, days: 1 });
+/** Two dealers at one place, far from all others: in the order of positions, the cars of the second one come first. */
+const place = { latitude: 13.47, longitude: 144.75 };
+const neighbours = [dealerIdOf(1), dealerIdOf(2)];
+const ownCars = neighbours.map((dealer, n) =>
+  Array.from({ length: 20 }, (_, car) => ({
+    vin: vinOf(20 * n + car),
+    dealer_id: dealer,
+    make: ["Volvo", "Acura"][n] ?? "",
+  })),
+);
+await writeFeedFiles(feeds, "2026-11-19", {
+  "dealers_2.csv": csvOf(
+    "dealers",
+    neighbours.map((dealer) => ({ dealer_id: dealer, name: dealer, ...place })),
+  ),
+  "inventory_2.csv": csvOf("inventory", ownCars.flat()),
+});
+const { lake } = await createLake(fileScope, feeds);
 
 /** Cuts the sort order of every page that allows it, whatever the number of matches. */
 const cutting = await openVersion(fileScope, lake, { fetchedMatches: -1 });
@@ -46,6 +65,17 @@ test("matches outside a cut sort order are found by fetching all", async (t) => 
   const path = "/v1/listings?min_price=60000&sort=price&limit=3";
   assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path));
   assert.ok(run.mock.callCount() >= 3, "a cut without enough matches is followed by a fetch of all");
+});
+
+test("a page by distance has the listings of all dealers at the same place", async () => {
+  const path = `/v1/listings?latitude=${place.latitude}&longitude=${place.longitude}&sort=distance&limit=6`;
+  const answer = await answerPath(cutting, path);
+  assert.deepEqual(answer, await answerPath(fetching, path));
+  const { data } = answer as { readonly data: readonly { readonly make: string }[] };
+  assert.deepEqual(
+    data.map(({ make }) => make),
+    Array(6).fill("Acura"),
+  );
 });
 
 test("a page of a dealer's listings in the default order takes no statement, and equals that from Parquet", async (t) => {

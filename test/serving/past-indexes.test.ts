@@ -1,13 +1,18 @@
 /** Indexes of past days: when they are built, removed and kept, and what happens when they cannot be used. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { cp, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { cp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
+import { bounds } from "../../src/base/bounds.ts";
 import { replaceFile } from "../../src/base/files.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { ident, sql } from "../../src/db/sql.ts";
 import { currentManifest, currentPath, manifestPath, manifestText } from "../../src/lake/manifest.ts";
-import type { PastIndexSettings } from "../../src/serving/past/past-indexes.ts";
+import { fingerprintUpTo } from "../../src/serving/past/dimension-rows.ts";
+import { sizeOfFolder } from "../../src/serving/past/index-cache.ts";
+import { PastIndexes, type PastIndexSettings } from "../../src/serving/past/past-indexes.ts";
 import { pastSourceOf } from "../../src/serving/past/past-source.ts";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -16,7 +21,7 @@ import { changeByte } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { storePastIndexes } from "../support/lakes/past-indexes.ts";
-import { fileScope, type Scope } from "../support/scope.ts";
+import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
 const { lake } = await createLakeOfEveryState(fileScope);
@@ -165,14 +170,62 @@ test("an index that is damaged while it is in use is removed, and each request i
   await assertExact(client, first);
 });
 
-test("an index larger than all may be is not kept, and a stopping service ends a build", async (scope) => {
-  const { client, folder, events } = await startIndexing(scope, { pinned: [first], bytesMost: 1000 });
-  await until(`past index not built ${first}`, events);
-  assert.deepEqual(await namesIn(folder), []);
-  for (let request = 0; request < 4; request += 1) await client.get(`/v1/listings?snapshot_date=${second}`);
-  await eventually("a build", async () => (await namesIn(folder)).length === 1);
+test("an index that does not fit beside the pinned ones is not kept, and a stopping service ends a build", async (scope) => {
+  const folder = await copyStored(scope);
+  const bytes = await sizeOfFolder(join(folder, keyOf(first)));
+  await rm(join(folder, keyOf(second)), { recursive: true });
+  const settings = { folder, pinned: [first], bytesMost: Math.floor(1.5 * bytes) };
+  const { client, events } = await startIndexing(scope, settings);
+  await until(`past index in use ${first}`, events);
+  for (let request = 0; request < 3; request += 1) await client.get(`/v1/listings?snapshot_date=${second}`);
+  await until(`past index not built ${second}`, events);
+  assert.deepEqual(await namesIn(folder), [keyOf(first)]);
+  for (let request = 0; request < 4; request += 1) await client.get(`/v1/listings?snapshot_date=${third}`);
+  await eventually("a build", async () => (await namesIn(folder)).length === 2);
   await client.stop();
-  assert.deepEqual(await namesIn(folder), []);
+  assert.deepEqual(await namesIn(folder), [keyOf(first)]);
+});
+
+test("a version detaches the index that was least recently used", async (scope) => {
+  const names = [first, second, third];
+  const settings = await storePastIndexes(scope, lake, names);
+  const pastIndexes = await PastIndexes.open({ ...settings, lake, pinned: [], onEvent: () => {} });
+  assert.ok(pastIndexes);
+  onScopeEnd(scope, () => pastIndexes.stop());
+  const { pastIndexesOpen } = bounds;
+  onScopeEnd(scope, async () => void Object.assign(bounds, { pastIndexesOpen }));
+  Object.assign(bounds, { pastIndexesOpen: 2 });
+  const version = await openVersion(scope, lake, { pastIndexes });
+  const isAttached = (name: string) => async (): Promise<boolean> => pastIndexes.attachedNames.has(name);
+  for (const name of [first, second, first, third]) {
+    await answerPath(version, `/v1/listings?snapshot_date=${name}`);
+    await eventually(`an index of ${name}`, isAttached(name));
+  }
+  assert.deepEqual([...pastIndexes.attachedNames], [first, third]);
+});
+
+test("the fingerprint of dimensions covers the rows up to the greatest keys, and no later ones", async (scope) => {
+  const database = await DuckDatabase.open();
+  onScopeEnd(scope, async () => database.close());
+  await database.using(async (session) => {
+    for (const name of ["build", "dealer", "token"])
+      await session.run(
+        sql`CREATE TABLE ${ident(`${name}s`)} AS SELECT n AS ${ident(`${name}_key`)}, 'x' AS value FROM range(1, 6) AS t(n)`,
+      );
+    const fingerprint = (): Promise<string> => fingerprintUpTo(session, { builds: 3, dealers: 4, tokens: 5 });
+    const before = await fingerprint();
+    const set = (name: string, key: number, value: string): Promise<void> =>
+      session.run(sql`UPDATE ${ident(`${name}s`)} SET value = ${value} WHERE ${ident(`${name}_key`)} = ${key}`);
+    const change = async (name: string, key: number): Promise<boolean> => {
+      await set(name, key, "y");
+      const isChanged = (await fingerprint()) !== before;
+      await set(name, key, "x");
+      return isChanged;
+    };
+    assert.deepEqual([await change("build", 3), await change("build", 4)], [true, false]);
+    assert.deepEqual([await change("dealer", 4), await change("dealer", 5)], [true, false]);
+    assert.deepEqual([await change("token", 1), await change("token", 5)], [true, true]);
+  });
 });
 
 test("a build ends with a killed service, and the next service removes what is left of it", {

@@ -1,7 +1,7 @@
 /** Operation `exportListings`: files, charges, resumed downloads, and limits. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { getPriority, hostname } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,9 @@ import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
+import { Job } from "../../../src/db/job.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
+import { Spool } from "../../../src/http/exports/spool.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { fetchListings } from "../../support/http/paging.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
@@ -160,6 +162,7 @@ test("ranges follow RFC 9110", async () => {
     ["bytes=10-19", 10, 19],
     [`bytes=10-${10 * length}`, 10, length - 1],
     ["bytes=-7", length - 7, length - 1],
+    [`bytes=-${10 * length}`, 0, length - 1],
   ];
   for (const [Range, first, last] of cases) {
     const { status, body, headers } = await download(query, { Range });
@@ -255,6 +258,23 @@ test("an export that exceeds the size of the spool is refused, and leaves no fil
   while ((await spooledFiles(folder)).length > 0) await sleep(5);
   await full.stop();
   assert.deepEqual(await readdir(folder), ["other"]);
+});
+
+test("the least recently used export is removed when the spool exceeds its size", async (t) => {
+  const folder = await temporaryFolder(t);
+  const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1 });
+  const written: string[] = [];
+  const use = async (key: string): Promise<void> => {
+    const file = await full.open(key, new Job("a"), async (path) => {
+      written.push(key);
+      await writeFile(path, Buffer.alloc(400));
+      return { rows: 1, bytes: 400 };
+    });
+    file.release();
+  };
+  for (const key of ["a", "b", "a", "c", "a", "b"]) await use(key);
+  await full.close();
+  assert.deepEqual(written, ["a", "b", "c", "b"]);
 });
 
 test("a full disk refuses an export, which is not charged", async (t) => {

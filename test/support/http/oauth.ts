@@ -72,13 +72,17 @@ export class OAuthClient {
     return (await this.open(request.headers.get("Location") ?? "")).text();
   }
 
+  /** Sends the form of the consent page of a request. */
+  answer(request: Response, page: string, answer: "allow" | "decline"): Promise<Response> {
+    const fields = { csrf_token: csrfTokenIn(page), answer };
+    const cookie = this.cookieHeader();
+    return sendForm(this.service.url, request.headers.get("Location") ?? "", fields, { cookie });
+  }
+
   /** Authorizes the client as an account holder does. Returns the URL that the browser is sent back to. */
   async authorize({ answer = "allow", ...authorization }: Authorization): Promise<URL> {
     const request = await this.request(authorization);
-    const page = await this.openConsent(request);
-    const fields = { csrf_token: csrfTokenIn(page), answer };
-    const cookie = this.cookieHeader();
-    const answered = await sendForm(this.service.url, request.headers.get("Location") ?? "", fields, { cookie });
+    const answered = await this.answer(request, await this.openConsent(request), answer);
     const [, next = ""] = /^0; url=(.+)$/.exec(answered.headers.get("Refresh") ?? "") ?? [];
     assert.notEqual(next, "", await answered.text());
     const returned = await this.open(next);
