@@ -10,17 +10,18 @@ describe("random lakes", { concurrency: 3 }, () => {
     assert.ok(missing > 5 && sold > 0, `${missing} became missing, ${sold} were sold`);
   });
 
-  for (const [extent, skip] of [
-    [{ seed: 20261119, days: 30, dealers: 40, cars: 300, dayless: 0.05 }, skipUnlessFull],
-    [{ seed: 20261120, days: 30, dealers: 30, cars: 200, dayless: 0.3 }, skipInShortRun],
+  for (const [extent, skip, share] of [
+    [{ seed: 20261119, days: 30, dealers: 40, cars: 300, dayless: 0.05 }, skipUnlessFull, 1],
+    [{ seed: 20261120, days: 30, dealers: 30, cars: 200, dayless: 0.3 }, skipUnlessFull, 1],
+    [{ seed: 20261121, days: 12, dealers: 20, cars: 120, dayless: 0.2 }, skipInShortRun, 0.1],
   ] as const) {
     test(`match the oracle day by day: ${JSON.stringify(extent)}`, { skip }, async (scope) => {
       const summary = await compareLifecycle(scope, extent);
-      assert.ok(summary.missing > 100, `${summary.missing} became missing`);
-      assert.ok(summary.sold > 20, `${summary.sold} were sold`);
-      assert.ok(summary.superseded > 80, `${summary.superseded} changed owner`);
-      assert.ok(summary.collapsed > 20, `${summary.collapsed} collapsed feeds`);
-      assert.ok(summary.priceChanges > 80, `${summary.priceChanges} price changes`);
+      assert.ok(summary.missing > 100 * share, `${summary.missing} became missing`);
+      assert.ok(summary.sold > 20 * share, `${summary.sold} were sold`);
+      assert.ok(summary.superseded > 80 * share, `${summary.superseded} changed owner`);
+      assert.ok(summary.collapsed > 20 * share, `${summary.collapsed} collapsed feeds`);
+      assert.ok(summary.priceChanges > 80 * share, `${summary.priceChanges} price changes`);
     });
   }
 
@@ -31,6 +32,6 @@ describe("random lakes", { concurrency: 3 }, () => {
   });
 
   test("are byte-identical in another lake and after repeated replays", { skip: skipInShortRun }, async (scope) => {
-    await compareRepeatedIngests(scope, { seed: 7, days: 8, dealers: 14, cars: 90, dayless: 0.1 });
+    await compareRepeatedIngests(scope, { seed: 7, days: 5, dealers: 14, cars: 90, dayless: 0.1 });
   });
 });

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { tableNames } from "../../src/lake/tables.ts";
-import { skipInShortRun } from "../support/extent.ts";
+import { skipUnlessFull } from "../support/extent.ts";
 import { hashLakeFiles, listLakeFiles } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -59,7 +59,7 @@ async function writeLargeFeeds(folder: string): Promise<void> {
 }
 
 test("130,000 rows with competing spellings and several dealers per VIN produce the same bytes too", {
-  skip: skipInShortRun,
+  skip: skipUnlessFull,
 }, async () => {
   const folder = await temporaryFolder(fileScope);
   await writeLargeFeeds(folder);

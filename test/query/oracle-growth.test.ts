@@ -7,7 +7,7 @@ import { compareWithOracle } from "../oracle/compare/oracle.ts";
 import type { RandomFeedsExtent } from "../oracle/random-lake/feeds.ts";
 import { createRandomLake, growLake } from "../oracle/random-lake/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
-import { skipInShortRun } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import type { Client } from "../support/http/service.ts";
 import { type Implementation, serveBothWays } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";
@@ -79,8 +79,8 @@ async function compareGrowingLakeOverHttp(
     for (const { client } of implementations) await waitForVersion(client, inventory.version);
     await compareAll(implementations, inventory, {
       seed: extent.seed + 2 * novelties.length,
-      requests: 30,
-      facets: 20,
+      requests: extentOf(15, 30),
+      facets: extentOf(10, 20),
     });
     novelties.push(countNewValues(inventory));
   }
@@ -90,7 +90,7 @@ async function compareGrowingLakeOverHttp(
 test("after each published day, answers match the oracle's, new values and dealers included", {
   skip: skipInShortRun,
 }, async () => {
-  const [, ...later] = await compareGrowingLakeOverHttp(fileScope, { seed, days: 4, cars: 250 });
+  const [, ...later] = await compareGrowingLakeOverHttp(fileScope, { seed, days: 4, cars: extentOf(150, 250) });
   assert.equal(later.length, 3);
   for (const kind of ["makes", "features", "options", "dealers"] as const) {
     const days = later.filter((novelties) => novelties[kind] > 0);
@@ -110,6 +110,10 @@ for (const unknown of unknowns) {
   }, async (scope) => {
     const { lake } = await createRandomLake(scope, { seed, days: 3, cars: 120, unknown });
     const inventory = await readInventory(lake);
-    await compareAll(await serveBothWays(scope, lake), inventory, { seed, requests: 50, facets: 40 });
+    await compareAll(
+      await serveBothWays(scope, lake),
+      inventory,
+      extentOf({ seed, requests: 20, facets: 15 }, { seed, requests: 50, facets: 40 }),
+    );
   });
 }

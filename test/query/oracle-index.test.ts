@@ -15,7 +15,7 @@ import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
 
-const varied = extentOf({ draws: 80, days: 2, cars: 120 }, { draws: 400, days: 5, cars: 250 });
+const varied = extentOf({ draws: 60, days: 2, cars: 120 }, { draws: 400, days: 5, cars: 250 });
 
 /** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [
@@ -27,14 +27,14 @@ const trials: readonly (readonly [
   ["a random lake", varied.draws, () => compareVariedLake({ seed, ...varied })],
   [
     "a lake of values in two spellings",
-    120,
-    () => compareRespelledLake({ seed, draws: 120, days: 2, cars: 150 }),
+    extentOf(40, 120),
+    () => compareRespelledLake({ seed, draws: extentOf(40, 120), days: 2, cars: extentOf(100, 150) }),
     skipInShortRun || undefined,
   ],
   [
     "a lake that grows day by day",
-    extentOf(40, 150),
-    () => compareGrowingLake({ seed, draws: extentOf(40, 150), days: extentOf(2, 3), cars: 150 }),
+    extentOf(30, 150),
+    () => compareGrowingLake({ seed, draws: extentOf(30, 150), days: extentOf(2, 3), cars: 150 }),
   ],
   ["the sample", 60, () => compareSample({ seed, draws: 60 })],
   ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), skipWithoutRealCsv || undefined],
