@@ -38,8 +38,9 @@ done
 PATH=$DOCS_PATH exec curl -sS -w '%{stderr}HTTP %{http_code}\\n' "$@"
 `;
 
-/** A command that serves, and its arguments; `npm ci` before it has been run already. */
-const servingCommand = /^(?:npm ci && )?(?:npm (start)(?: --)?|npm run -s carquet -- (serve|start))(?= |$)(.*)$/;
+/** A command that serves, and its arguments; an `npm ci` before it has been run already. */
+const servingCommand =
+  /^(?:npm ci(?: --omit=dev)? && )?(?:npm (start)(?: --)?|npm run -s carquet -- (serve|start))(?= |$)(.*)$/;
 
 export class Terminal {
   private service: ServeProcess | undefined;
