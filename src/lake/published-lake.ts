@@ -5,7 +5,7 @@ import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { currentVersion, type Manifest, manifestPath, readManifest } from "./manifest.ts";
 
 /** What a folder can have before it is a lake: what file systems, operators and the first writer put there. */
-const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$)/;
+const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$|last-ingest\.json)/;
 
 const expected = "expected an empty folder or a lake. A lake has CURRENT and versions/.";
 
