@@ -11,6 +11,7 @@ import { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { addServeOptions } from "../../src/cli/commands/serve.ts";
+import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { topCommands } from "../docs/command-list.ts";
 import { type CommandOptions, type CommandResult, carquet, startServing } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
@@ -257,6 +258,8 @@ test("carquet verify reports intact lake without faults", async () => {
 
 test("carquet serve without a lake warns, names the command that fills it, and serves the first version", async (t) => {
   const folder = join(await temporaryFolder(t), "lake");
+  // A first ingest that failed leaves its record.
+  await writeIngestRecord(folder, { at: new Date().toISOString(), error: "no feed files", waiting: 1, refused: 0 });
   const service = await startServing(t, ["serve", "--port", "0", "--lake", folder]);
   const readiness = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status;
   assert.equal(await readiness(), 503);
