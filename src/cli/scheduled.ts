@@ -105,7 +105,7 @@ export class ScheduledRun<N extends ScheduledCommand> {
 /** Logs a line of JSON, unless standard error is a terminal. */
 export function logCommand(command: ScheduledCommand, level: "info" | "error", fields: object, message: string): void {
   if (process.stderr.isTTY) return;
-  const logger = pino({ base: { command } }, pino.destination({ fd: 2, sync: true }));
+  const logger = pino({ base: { command } }, process.stderr);
   logger[level](fields, message);
 }
 

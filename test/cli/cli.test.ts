@@ -1,8 +1,7 @@
 /** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, readdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +12,7 @@ import { projectText } from "../../src/base/project-files.ts";
 import { addServeOptions } from "../../src/cli/commands/serve.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { topCommands } from "../docs/command-list.ts";
-import { type CommandOptions, type CommandResult, carquet, startServing } from "../support/command-line.ts";
+import { carquet, startServing } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { sendForm } from "../support/http/forms.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -113,97 +112,6 @@ describe("former names of options and commands", { concurrency: 2 }, () => {
       assert.doesNotMatch(await helpOf(command), formerName);
     });
 });
-
-/** Fails unless a command exited with an error of one line. */
-function assertRefused({ code, out, err }: CommandResult, says: RegExp): void {
-  assert.ok(code !== null && code > 0, "it exits with an error");
-  assert.equal(out, "");
-  assert.match(err, /^(carquet: [^\n]+|\{[^\n]+"msg":"run failed"\})\n$/);
-  assert.match(err, says);
-}
-
-const foreign = await temporaryFolder(fileScope);
-await writeFile(join(foreign, "photo.jpg"), "x");
-const file = join(foreign, "photo.jpg");
-const withoutManifest = await temporaryFolder(fileScope);
-await writeFile(join(withoutManifest, "CURRENT"), "2026-11-20.1\n");
-
-/** Commands that read a lake, without their option `--lake`. */
-const readers = [
-  ["serve", "--port", "0"],
-  ["start", "--port", "0"],
-  ["sql", "SELECT 1"],
-  ["verify"],
-  ["index"],
-  ["iceberg"],
-  ["vacuum"],
-  ["migrate"],
-  ["mcp"],
-  ["export", "--output", "-"],
-  ["push", join(foreign, "target")],
-];
-
-const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: CommandOptions])[] = [
-  [["nonsense"], /^carquet: Unknown command 'nonsense': expected a command listed by --help\.\n$/],
-  [["serv"], /^carquet: Unknown command 'serv': expected a command listed by --help\. \(Did you mean serve\?\)\n$/],
-  [["accounts", "nonsense"], /^carquet: Unknown command 'nonsense': /],
-  [["serve", "--nonsense"], /^carquet: Unknown option '--nonsense'/],
-  [["serve", "--port", "65536"], /--port.*'65536' is invalid\. Expected a whole number from 0 to 65535\./],
-  [["serve"], /'http'.*CARQUET_PORT.*Expected a whole number from 0 to 65535\./, { env: { CARQUET_PORT: "http" } }],
-  [["serve", "--port", "0", "--lake", lake, "--threads", "0"], /--threads/],
-  [["serve", "--port", "0", "--lake", lake, "--memory", "lots"], /lots/],
-  [["ingest"], /Expected either a path or --queue/],
-  [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
-  [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
-  [["sql", "SELECT 1", "--lake", empty], /Lake \S+nothing has no published version/],
-  [["serve", "--port", "0", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
-  [["verify", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
-  [
-    ["verify", "--lake", empty],
-    /Lake \S+nothing has no published version: expected one made by "carquet ingest <path> --lake \S+nothing"\./,
-  ],
-];
-
-describe("a command that cannot run", { concurrency: 2 }, () => {
-  for (const [args, says, around] of refused) {
-    const shownArgs = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
-    test(`explains why in one line: carquet ${shownArgs}`, async () =>
-      assertRefused(await carquet(args, around), says));
-  }
-
-  for (const words of readers)
-    test(`refuses a folder of other files, and writes nothing to it: carquet ${words[0]}`, async () => {
-      const says = /not a lake, because it has photo\.jpg: expected an empty folder or a lake\. A lake has CURRENT/;
-      assertRefused(await carquet([...words, "--lake", foreign]), says);
-      assert.deepEqual(await readdir(foreign), ["photo.jpg"]);
-    });
-
-  test("names the manifest that CURRENT names and the lake lacks", async () => {
-    assertRefused(
-      await carquet(["verify", "--lake", withoutManifest]),
-      /2026-11-20\.1\.json: not found: expected the manifest of 2026-11-20\.1, which CURRENT names\./,
-    );
-  });
-
-  test("explains why in one line: a port in use", async () => {
-    const occupied = createServer();
-    await new Promise<void>((listening) => occupied.listen(0, "127.0.0.1", listening));
-    const address = occupied.address();
-    assert.ok(typeof address === "object" && address !== null);
-    try {
-      const ended = await carquet(["serve", "--lake", lake, "--port", String(address.port)]);
-      assertRefused(
-        { ...ended, err: withoutLog(ended.err) },
-        new RegExp(`127\\.0\\.0\\.1:${address.port}.*EADDRINUSE`),
-      );
-    } finally {
-      occupied.close();
-    }
-  });
-});
-
-/** The standard error of a service without its log. */
-const withoutLog = (err: string): string => err.replaceAll(/^\{.*\}\n/gm, "");
 
 const query =
   "SELECT make, count(*)::INTEGER AS n, 'a,\"b\"' AS text, NULL AS nothing FROM active WHERE make IN ('Ford', 'Kia') GROUP BY make ORDER BY make";

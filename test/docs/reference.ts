@@ -196,7 +196,7 @@ function agentTools(): string {
 
 export const references: Readonly<Record<string, () => string>> = {
   settings,
-  "metrics of commands": commandMetrics,
+  commandMetrics,
   commands,
   prices: priceTable,
   tiers: tierTable,

@@ -45,7 +45,7 @@ test("before the first publish the service is alive and not ready", async (conte
       503,
       {
         ...{ status: "no version published", reasons: [], version: null },
-        ...{ lake: { files: 0, checked: 0, damages: 0 }, serving: noServingFiles, answers: emptyCache },
+        ...{ ingest: null, lake: { files: 0, checked: 0, damages: 0 }, serving: noServingFiles, answers: emptyCache },
       },
     ],
   );
@@ -64,7 +64,17 @@ test("a service with a published version is ready and names the version", async 
   assert.equal(counts.damages, 0);
   assert.deepEqual(
     [status, others],
-    [200, { status: "ready", reasons: [], version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
+    [
+      200,
+      {
+        status: "ready",
+        reasons: [],
+        ingest: null,
+        version: "2026-11-19.1",
+        serving: allServingFiles,
+        answers: emptyCache,
+      },
+    ],
   );
 });
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
 import { type Replica, shareOf } from "../../accounts/policy/replica.ts";
 import { bounds } from "../../base/bounds.ts";
@@ -137,13 +137,11 @@ export async function serveUntilStopped(
     ...{ ...limitsOf(settings), ...engineOptions(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    ...siteOptions(settings),
-    overdueMs: settings.overdueAfter * 3_600_000,
+    ...{ ...siteOptions(settings), overdueMs: settings.overdueAfter * 3_600_000 },
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });
-  if (!existsSync(currentPath(lake)))
-    logger.warn({ lake, run: firstIngest(lake) }, "no version published; waiting for the first one");
+  warnOfEmptyLake(lake, logger);
   if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
@@ -160,6 +158,11 @@ export async function serveUntilStopped(
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
+}
+
+function warnOfEmptyLake(lake: string, logger: Logger): void {
+  if (existsSync(currentPath(lake))) return;
+  logger.warn({ lake, run: firstIngest(lake) }, "no version published; waiting for the first one");
 }
 
 /** What is served beside the API, and under which URL. */
