@@ -49,7 +49,7 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["serve"], /'http'.*CARQUET_PORT.*Expected a whole number from 0 to 65535\./, { env: { CARQUET_PORT: "http" } }],
   [["serve", "--port", "0", "--lake", lake, "--threads", "0"], /--threads/],
   [["serve", "--port", "0", "--lake", lake, "--memory", "lots"], /lots/],
-  [["ingest"], /Expected either a path or --queue/],
+  [["ingest"], /expected either a path or --queue/],
   [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
   [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
   [["sql", "SELECT 1", "--lake", empty], /Lake \S+nothing has no published version/],

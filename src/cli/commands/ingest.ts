@@ -67,7 +67,7 @@ async function ingestWhere(path: string | undefined, settings: IngestSettings, r
   if (path !== undefined && queue === undefined) return ingestFrom(path, settings, run);
   if (path === undefined && queue !== undefined)
     return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings, run));
-  throw new UserError("Expected either a path or --queue.");
+  throw new UserError("Invalid arguments: expected either a path or --queue.");
 }
 
 /** Empties a queue, and leaves a record of how that ended for the service. */
