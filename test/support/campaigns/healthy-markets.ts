@@ -38,8 +38,15 @@ const steps: readonly (readonly [what: string, change: (lake: string) => Promise
   ["index", (lake) => indexLake({ lake, ...options })],
 ];
 
-/** Verifies a number of markets after each step. Returns how many lakes were verified; throws with the market and the step of a fault. */
-export async function verifyMarkets(markets: number, chance: Chance): Promise<number> {
+/**
+ * Verifies a number of markets after each step, and tells how many are done. Returns how many lakes were verified; throws with the market
+ * and the step of a fault.
+ */
+export async function verifyMarkets(
+  markets: number,
+  chance: Chance,
+  tell: (done: number) => void = () => undefined,
+): Promise<number> {
   for (let market = 0; market < markets; market += 1) {
     const shape = {
       seed: chance.integer(1, 2 ** 31),
@@ -60,6 +67,7 @@ export async function verifyMarkets(markets: number, chance: Chance): Promise<nu
       const faults = await faultsOf(copy);
       if (faults.length > 0) throw new Error(`${JSON.stringify(shape)}, copied: ${faults.join("; ")}`);
     });
+    tell(market + 1);
   }
   return markets * (steps.length + 1);
 }
