@@ -8,7 +8,7 @@ import type { DatabaseOptions } from "../../src/db/duckdb.ts";
 import type { MarketShape } from "../../src/demo/market-shape.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
-import { fileScope, type Scope } from "../support/scope.ts";
+import type { Scope } from "../support/scope.ts";
 
 /** Returns the SHA-256 of every file of a generated market, by path. */
 async function hashGenerated(
@@ -31,10 +31,10 @@ describe("the same seed", { concurrency: 2 }, () => {
   ] as const) {
     test(`generates the same bytes on one thread and on two, as ${format}, equipment ${options}`, {
       skip: format !== "csv" && skipInShortRun,
-    }, async () => {
+    }, async (scope) => {
       const [first, second] = [
-        await hashGenerated(fileScope, { format, options }, { threads: 1 }),
-        await hashGenerated(fileScope, { format, options }, { threads: 2 }),
+        await hashGenerated(scope, { format, options }, { threads: 1 }),
+        await hashGenerated(scope, { format, options }, { threads: 2 }),
       ];
       assert.deepEqual(first, second);
       assert.equal(Object.keys(first).length, 10);
@@ -42,7 +42,7 @@ describe("the same seed", { concurrency: 2 }, () => {
   }
 });
 
-test("another seed generates another market", { skip: skipInShortRun }, async () => {
-  const [first, second] = [await hashGenerated(fileScope, { seed: 1 }), await hashGenerated(fileScope, { seed: 2 })];
+test("another seed generates another market", { skip: skipInShortRun }, async (scope) => {
+  const [first, second] = [await hashGenerated(scope, { seed: 1 }), await hashGenerated(scope, { seed: 2 })];
   assert.notEqual(first["/2026-11-19/inventory.csv"], second["/2026-11-19/inventory.csv"]);
 });

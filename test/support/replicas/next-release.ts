@@ -46,7 +46,8 @@ export async function nextRelease(): Promise<string> {
   const folder = await cachedFolder(
     hashOf(
       copied.map((path) => projectPath(path)),
-      "next release",
+      // The folder has a link to the packages of this one.
+      `next release of ${projectPath("node_modules")}`,
     ),
     async (created) => {
       for (const path of copied) {
