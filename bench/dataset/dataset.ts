@@ -12,7 +12,6 @@ import { UserError } from "../../src/base/user-error.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
 import { writeFlatRows } from "./flat-rows.ts";
 import { writeHistoryRows } from "./history-rows.ts";
-import { repeatDays } from "./repeat-days.ts";
 
 export interface Dataset {
   readonly shape: DatasetShape;
@@ -37,20 +36,15 @@ export async function openDataset(shape: DatasetShape, data: string, log: Log): 
   return { shape, folder, lake, flat, history };
 }
 
-function folderOf({ listings, days, ingestedDays, end, seed, options }: DatasetShape, data: string): string {
-  const length = ingestedDays === days ? `${days}d` : `${days}d-of-${ingestedDays}`;
-  return join(data, `${listings}-${length}-${end}-${options}-seed${seed}`);
-}
+const folderOf = ({ listings, days, end, seed, options }: DatasetShape, data: string): string =>
+  join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
 
-/** Returns the lake of a shape. Days that are not ingested repeat those of the dataset with the ingested ones. */
+/** Returns the lake of a shape. */
 async function openLake(shape: DatasetShape, data: string, log: Log): Promise<string> {
-  const { days, ingestedDays } = shape;
   const folder = folderOf(shape, data);
   const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];
-  const ingested = ingestedDays === days ? undefined : await openLake({ ...shape, days: ingestedDays }, data, log);
   await mkdir(folder, { recursive: true });
   await buildFolder(lake, log, async (unfinished) => {
-    if (ingested !== undefined) return repeatDays(ingested, unfinished, days);
     await buildFolder(feeds, log, (path) => generateFeeds(path, shape, log));
     await runCarquet(["ingest", feeds, "--lake", unfinished], log);
     await rm(feeds, { recursive: true });

@@ -7,10 +7,11 @@ import { plusDays } from "../../src/base/day.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { viewsOf } from "../../src/lake/analyst-views.ts";
 import { flatListings } from "../../src/lake/flat-listings.ts";
-import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
+import { currentManifest, type Manifest } from "../../src/lake/manifest.ts";
+import { activeOn, goneIn, type Inventory, positionedListings } from "../../src/lake/market.ts";
 import { servedColumns } from "../../src/lake/served-columns.ts";
-import { filesIn, viewsOf, withRowNumbers } from "../../src/lake/views.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { peerColumns } from "./columns.ts";
 
@@ -19,8 +20,8 @@ export const relations = ["active", "snapshot", "sold"] as const;
 export type Relation = (typeof relations)[number];
 
 /** Returns the day of the relation `snapshot`: the last one at least three days before the as-of date, else the oldest one. */
-export function snapshotDay({ as_of, tables }: Manifest): string {
-  const days = [...new Set(tables.snapshots.map((file) => file.partition ?? as_of))].sort();
+export function snapshotDay({ as_of, days: published }: Manifest): string {
+  const days = Object.keys(published);
   return days.findLast((day) => day <= plusDays(as_of, -3)) ?? days[0] ?? as_of;
 }
 
@@ -43,10 +44,10 @@ const columnExpressions: Readonly<Record<string, Sql>> = {
 /** Writes `<relation>.parquet` into a folder for each relation. */
 export async function writeFlatRows(lake: string, folder: string): Promise<void> {
   const manifest = await publishedManifest(lake);
-  const files: Readonly<Record<Relation, readonly LakeFile[]>> = {
-    active: filesIn(manifest.tables, "snapshots", manifest.as_of),
-    snapshot: filesIn(manifest.tables, "snapshots", snapshotDay(manifest)),
-    sold: manifest.tables.sold,
+  const inventories: Readonly<Record<Relation, Inventory>> = {
+    active: activeOn(manifest, manifest.as_of),
+    snapshot: activeOn(manifest, snapshotDay(manifest)),
+    sold: goneIn(manifest.tables.sold),
   };
   const database = await DuckDatabase.open({ temporaryFolder: joinPath(folder, "spilled") });
   await database.using(async (session) => {
@@ -58,7 +59,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${selectList} FROM (${flatListings(withRowNumbers(files[relation], lake))}) AS facts ORDER BY "position")
+        COPY (SELECT ${selectList} FROM (${flatListings(positionedListings(inventories[relation], { folder: lake, hasDeliveries: false }))}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

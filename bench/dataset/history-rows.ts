@@ -5,8 +5,9 @@
 import { join as joinPath } from "node:path";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { join, literal, type Sql, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import type { LakeFile, Manifest } from "../../src/lake/manifest.ts";
+import { viewsOf } from "../../src/lake/analyst-views.ts";
+import type { Manifest } from "../../src/lake/manifest.ts";
+import { activeOn, goneIn, unorderedListings } from "../../src/lake/market.ts";
 import type { ColumnKind } from "./columns.ts";
 import { publishedManifest } from "./flat-rows.ts";
 
@@ -25,13 +26,13 @@ export const historyRelations = ["history", "events"] as const satisfies readonl
 export async function writeHistoryRows(lake: string, folder: string): Promise<void> {
   const manifest = await publishedManifest(lake);
   const queries: Readonly<Record<HistoryRelation, Sql>> = {
-    history: historyQuery(manifest, lake),
+    history: historyQuery,
     events: eventsQuery(manifest, lake),
   };
   const database = await DuckDatabase.open({ temporaryFolder: joinPath(folder, "spilled") });
   try {
     await database.using(async (session) => {
-      await session.run(sql`CREATE TABLE dealers AS ${rowsOfFiles("dealers", manifest.tables.dealers, lake)}`);
+      for (const view of viewsOf(manifest, lake)) await session.run(view);
       for (const relation of historyRelations) {
         const path = joinPath(folder, `${relation}.parquet`);
         await session.run(sql`
@@ -43,18 +44,17 @@ export async function writeHistoryRows(lake: string, folder: string): Promise<vo
   }
 }
 
-function historyQuery({ tables }: Manifest, lake: string): Sql {
-  return sql`
-    SELECT snapshot_date::DATE AS "day", make, model, state, price
-    FROM   (${rowsOfFiles("snapshots", tables.snapshots, lake, "partition")}) JOIN dealers USING (dealer_key)`;
-}
+const historyQuery = sql`SELECT snapshot_date AS "day", make, model, state, price FROM active_days`;
 
 /** Selects the events of every listing, with its attributes as last observed. */
-function eventsQuery({ tables, as_of }: Manifest, lake: string): Sql {
-  const ofToday = (table: "snapshots" | "missing"): readonly LakeFile[] =>
-    tables[table].filter(({ partition }) => partition === as_of);
-  const files = [...ofToday("snapshots"), ...ofToday("missing"), ...tables.sold, ...tables.ended];
-  const listings = rowsOfFiles("snapshots", files, lake);
+function eventsQuery(manifest: Manifest, lake: string): Sql {
+  const { missing, sold } = manifest.tables;
+  const options = { folder: lake, hasDeliveries: false };
+  const inventories = [activeOn(manifest, manifest.as_of), goneIn([...missing, ...sold])];
+  const listings = join(
+    inventories.map((inventory) => unorderedListings(inventory, options)),
+    sql` UNION ALL `,
+  );
   const attributes = sql`make, model, state`;
   const events = [
     sql`SELECT 'new_listings' AS event, listed_at::DATE AS "day", ${attributes} FROM facts`,

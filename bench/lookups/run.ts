@@ -39,7 +39,7 @@ if (!existsSync(join(lake, "CURRENT")))
   await publishSyntheticLake(lake, { active: Number(values.active), sold: Number(values.past) });
 for (const hasServingFiles of [false, true]) {
   const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version, { hasServingFiles });
-  for (const table of ["snapshots", "sold"] as const) {
+  for (const table of ["listings", "sold"] as const) {
     const sample = await sampleListings(version, table);
     const state = table === "sold" ? "sold" : "active";
     const source = hasServingFiles ? "row store" : "Parquet";
@@ -53,7 +53,7 @@ for (const hasServingFiles of [false, true]) {
 }
 if (values.lake === undefined) await rm(lake, { recursive: true, force: true });
 
-function sampleListings(version: LakeVersion, table: "snapshots" | "sold"): Promise<readonly Row[]> {
+function sampleListings(version: LakeVersion, table: "listings" | "sold"): Promise<readonly Row[]> {
   return version.rows(sql`SELECT id, vin FROM (${rowsOfFiles(table, version.manifest.tables[table], lake)})
     USING SAMPLE ${integerLiteral(lookUps)} ROWS (reservoir, 42)`);
 }

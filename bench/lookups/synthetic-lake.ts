@@ -21,7 +21,7 @@ export function publishSyntheticLake(
     const dealer = sql`SELECT 1 AS dealer_key, 'd2f1a7e0-5b1c-4e55-9d0b-3c8f5a1b2c3d' AS dealer_id, 'Dealer' AS name`;
     let files = await addRows(writer, noFiles, { table: "builds", partition: null, rows: build });
     files = await addRows(writer, files, { table: "dealers", partition: null, rows: dealer });
-    files = await addRows(writer, files, { table: "snapshots", partition: day, rows: listingRows(0, active) });
+    files = await addRows(writer, files, { table: "listings", partition: null, rows: listingRows(0, active) });
     for (let month = 0; month < soldMonths; month += 1) {
       const first = active + Math.round((sold / soldMonths) * month);
       const end = active + Math.round((sold / soldMonths) * (month + 1));
@@ -29,7 +29,7 @@ export function publishSyntheticLake(
       files = await addRows(writer, files, { table: "sold", partition, rows: listingRows(first, end) });
       process.stdout.write(`month ${month + 1} of ${soldMonths}\n`);
     }
-    const manifest = { ...nextManifest(writer, undefined, day), tables: files };
+    const manifest = { ...nextManifest(writer, undefined, day), tables: files, days: { [day]: active } };
     await publish(lake, await withServingFiles(writer, manifest, "size"));
   });
 }

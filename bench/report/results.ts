@@ -53,7 +53,7 @@ export interface Environment {
 }
 
 export interface Results extends Environment {
-  readonly dataset: Omit<DatasetShape, "ingestedDays"> & {
+  readonly dataset: DatasetShape & {
     /** Absent in runs of releases that ingested all days. */
     readonly ingestedDays?: number;
     readonly sold: number;

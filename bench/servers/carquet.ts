@@ -1,13 +1,8 @@
-/** Carquet as a measured server: as a service in its own process, and in this process with endpoints called directly. */
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../../src/http/endpoints.ts";
-import { soldHistory } from "../../src/listing/source.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { httpClient } from "./http.ts";
@@ -75,22 +70,6 @@ export interface ScriptServer extends ServerProcess {
 
 /** Options of `carquet serve` that turn the response cache off. */
 export const withoutResponseCache: readonly string[] = ["--answers", "0"];
-
-/** Options of `carquet serve` for the indexes of one past day and of the sold history, or for none. */
-export const pastIndexOptions = (pastDays: "index" | "parquet", day: string): readonly string[] =>
-  pastDays === "index"
-    ? ["--past-index-days", `${day},${soldHistory}`, "--past-index-requests", "0", "--past-index-bytes", "1TiB"]
-    : ["--past-index-bytes", "0"];
-
-/** Waits until a service with these options has built its indexes beside its accounts file, and two seconds for it to open them. */
-export async function awaitPastIndexes(lake: string, accounts: string): Promise<void> {
-  const { tables } = await publishedManifest(lake);
-  const expected = tables.sold.length > 0 ? 2 : 1;
-  const folder = join(dirname(accounts), "past-indexes");
-  const isFinished = (name: string): boolean => /^[0-9a-f]+-[0-9a-f]+$/.test(name);
-  while ((await readdir(folder)).filter(isFinished).length < expected) await sleep(100);
-  await sleep(2000);
-}
 
 /** Options of Node.js to run a TypeScript module of this project with the thread pool's size. */
 export const typescriptOptions: readonly string[] = [

@@ -134,17 +134,6 @@ export const bounds = {
   supplyDays: 30,
   /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
-  /** Defaults of the indexes of past days: the size of all, and the requests within a time after which one is built. */
-  pastIndexBytes: 2 * 2 ** 30,
-  pastIndexRequests: 3,
-  pastIndexWindowMs: 3_600_000,
-  /** Past indexes that a version has open; each takes memory for its dictionary. */
-  pastIndexesOpen: 16,
-  /** Memory of the engine that builds one. Beyond it, intermediate results go to disk. */
-  pastIndexMemory: "1GiB",
-  /** How often the use of a past index, or the progress of a build, is recorded on disk; a build without a record for this long has ended. */
-  pastIndexTouchMs: 1000,
-  pastIndexStaleMs: 600_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
   /** Earlier metadata files that an Iceberg table keeps, for readers that have just opened one. */

@@ -3,7 +3,6 @@ import { InvalidArgumentError } from "commander";
 import { parseUsd } from "../accounts/money.ts";
 import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
-import { soldHistory } from "../listing/source.ts";
 
 /** Parses a memory limit as the query engine takes it. */
 export function memoryParser(text: string): string {
@@ -15,13 +14,6 @@ export function memoryParser(text: string): string {
 export function dayParser(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
-}
-
-/** Parses days, and the word `sold` for the sold history. */
-export function pinnedDaysParser(text: string): readonly string[] {
-  const names = text.split(",");
-  if (names.every((name) => name === soldHistory || isDay(name))) return names;
-  throw new InvalidArgumentError("Expected days (YYYY-MM-DD) or sold, separated by commas.");
 }
 
 /** Returns a parser of USD amounts to micros. `negative` also allows negative amounts but not zero. */

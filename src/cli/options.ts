@@ -8,7 +8,6 @@ import {
   memoryParser,
   parseInteger,
   parseSize,
-  pinnedDaysParser,
   replicaParser,
   secondsParser,
   sizeParser,
@@ -126,35 +125,11 @@ export const scrubOption = (): Option =>
     .default(bounds.scrubBytesPerHour / 2 ** 20)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
 
-export const pastIndexDirOption = (): Option =>
-  new Option(
-    "--past-index-dir <dir>",
-    "folder of the search indexes of past days (default: past-indexes beside the accounts file, data/past-indexes with PostgreSQL)",
-  ).env("CARQUET_PAST_INDEX_DIR");
-
-export const pastIndexBytesOption = (): Option =>
-  new Option("--past-index-bytes <size>", "size of all search indexes of past days together; 0 turns them off")
-    .env("CARQUET_PAST_INDEX_BYTES")
-    .default(bounds.pastIndexBytes, "2GiB")
-    .argParser((text) => parseSize(text, 0, 2 ** 50));
-
-export const pastIndexRequestsOption = (): Option =>
-  new Option(
-    "--past-index-requests <n>",
-    "requests for a past day within an hour after which its search index is built; 0 for pinned days only",
-  )
-    .env("CARQUET_PAST_INDEX_REQUESTS")
-    .default(bounds.pastIndexRequests)
-    .argParser(integerParser(1_000_000));
-
-export const pastIndexDaysOption = (): Option =>
-  new Option(
-    "--past-index-days <days>",
-    "pinned days, such as 2026-11-01,sold: their search indexes are built at the start and kept",
-  )
-    .env("CARQUET_PAST_INDEX_DAYS")
-    .default([], "none")
-    .argParser(pinnedDaysParser);
+/** Options that earlier releases had. They are accepted and have no effect. */
+export const retiredOptions = (): readonly Option[] =>
+  ["--past-index-dir <dir>", "--past-index-bytes <size>", "--past-index-requests <n>", "--past-index-days <days>"].map(
+    (flags) => new Option(flags).hideHelp(),
+  );
 
 export const accountRequestsOption = (): Option =>
   new Option("--account-requests <n>", "requests of one account in progress at once; more are refused with 429")

@@ -1,6 +1,6 @@
 /** Ranges of an export: adjacent parts of its order with about equally many matches, each small enough to be sorted in memory. */
 import { integerIn } from "../base/json.ts";
-import { all, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { all, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import type { SearchPlan } from "../query/search.ts";
 
 /** Returns the number of matches, and ranges of about `rangeRows` of them at most, in order, each as a predicate on `sort_key`. */
@@ -25,8 +25,8 @@ export async function sortRangesOf(
   const ranges = Array.from({ length: count }, (_, index) => {
     const [from, to] = [bounds[index - 1], bounds[index]];
     return all([
-      ...(from === undefined ? [] : [sql`sort_key >= ${from}`]),
-      ...(to === undefined ? [] : [sql`sort_key < ${to}`]),
+      ...(from === undefined ? [] : [sql`sort_key >= ${integerLiteral(from)}`]),
+      ...(to === undefined ? [] : [sql`sort_key < ${integerLiteral(to)}`]),
     ]);
   });
   return { total, ranges };

@@ -5,7 +5,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
-import type { PastIndexes } from "../serving/past/past-indexes.ts";
 import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Middleware } from "./context.ts";
@@ -18,7 +17,6 @@ export interface MetricSources {
   readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly connections: Connections;
-  readonly pastIndexes: PastIndexes | undefined;
   readonly freshness: Freshness;
   readonly droppedLogLines: () => number;
 }
@@ -54,10 +52,6 @@ const readings: readonly Reading[] = [
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
   ["carquet_search_index_in_use",          "gauge",   "1 if the search index answers searches, 0 if Parquet does.",       ({ current }) => Number(current.served?.index ?? false)],
   ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
-  ["carquet_past_indexes",                 "gauge",   "Indexes of past days and of the sold history in the cache folder.", ({ pastIndexes }) => pastIndexes?.stored.indexes ?? 0],
-  ["carquet_past_index_bytes",             "gauge",   "Size of these indexes.",                                           ({ pastIndexes }) => pastIndexes?.stored.bytes ?? 0],
-  ["carquet_past_index_builds_total",      "counter", "How many of these indexes have been built.",                       ({ pastIndexes }) => pastIndexes?.counts.builds ?? 0],
-  ["carquet_past_index_hits_total",        "counter", "Requests answered from one of these indexes.",                     ({ pastIndexes }) => pastIndexes?.counts.hits ?? 0],
   ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
   ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
 ];

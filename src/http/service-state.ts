@@ -12,7 +12,6 @@ import { UserError } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
-import { type PastIndexEvent, PastIndexes, type PastIndexSettings } from "../serving/past/past-indexes.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import type { LakeVersionOptions } from "../serving/version-resources.ts";
 import type { AskOperation } from "./ask.ts";
@@ -75,7 +74,6 @@ export interface ServeOptions
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
-  readonly pastIndexSettings?: PastIndexSettings | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
   /** Fetches client ID metadata documents; from public addresses only by default. */
@@ -112,7 +110,6 @@ export interface AppState extends PipelineServices {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
-  readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
   /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
   isRefusing: boolean;
@@ -126,11 +123,10 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const responseCache = new ResponseCache(responseCacheBytes);
-  const pastIndexes = await openPastIndexes(options);
-  const current = await watchLake({ ...options, pastIndexes, onStatement: metrics.addStatement }, responseCache);
+  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
   const connections = new Connections(connectionLimits(options));
   const freshness = await Freshness.watch(current, freshnessOptions(options));
-  metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, freshness, droppedLogLines });
+  metrics.readFrom({ current, responseCache, accounts, connections, freshness, droppedLogLines });
   const admission = { ...bounds, ...options };
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
@@ -138,7 +134,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, responseCache, accounts, metrics, freshness, pastIndexes, admission, connections, baseUrl },
+    ...{ current, responseCache, accounts, metrics, freshness, admission, connections, baseUrl },
     ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
@@ -169,35 +165,14 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
 
 /** Closes what `openState` opened. */
 export const closeState = (state: AppState): Promise<unknown> => {
-  const { freshness, pastIndexes, current, accounts, encoder, exports } = state;
+  const { freshness, current, accounts, encoder, exports } = state;
   freshness.stop();
-  return Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
+  return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };
 
 const freshnessOptions = ({ lake, logger, overdueMs = 0, clock = systemClock }: ServeOptions): FreshnessOptions => ({
   ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
 });
-
-async function openPastIndexes({
-  pastIndexSettings: settings,
-  lake,
-  logger,
-}: ServeOptions): Promise<PastIndexes | undefined> {
-  if (settings === undefined || settings.bytesMost === 0) return undefined;
-  const messages: Readonly<Record<PastIndexEvent["what"], string>> = {
-    built: "past index built",
-    "in use": "past index in use",
-    removed: "past index removed",
-    "not removed": "past index not removed",
-    "not built": "past index not built",
-    off: "past indexes off; past days are read from Parquet",
-  };
-  return PastIndexes.open({
-    ...{ ...settings, lake },
-    onEvent: ({ what, ...event }) =>
-      logger[what.startsWith("not") || what === "off" ? "warn" : "info"](event, messages[what]),
-  });
-}
 
 /** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
 function connectionLimits({

@@ -1,25 +1,68 @@
 /** Writes the Parquet files of a day: decides which rows each lake table receives, and appends or compacts its files. */
 import { integerIn } from "../base/json.ts";
-import { join, type Sql, sql } from "../db/sql.ts";
+import { join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
-import { type TableName, tableOf } from "../lake/tables.ts";
-import { filesToCompact } from "../lake/writer/compaction.ts";
+import { filesIn } from "../lake/market.ts";
+import { open, type TableName, tableOf } from "../lake/tables.ts";
+import { filesToCompact, tiersOf } from "../lake/writer/compaction.ts";
 import { writeSplit } from "../lake/writer/split.ts";
 import type { FileContents, Writer } from "../lake/writer/writer.ts";
+import { endedRows, holdingRows } from "./lifecycle/intervals.ts";
+import { nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
 /** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
 export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
-  const day = manifest.as_of;
-  const additions = [...listingRows(day), ...dimensionRows, ...auditRows(day)];
+  const { as_of: day, version } = manifest;
   const files: Record<TableName, readonly LakeFile[]> = { ...manifest.tables };
-  for (const addition of additions) {
-    const { table } = addition;
-    files[table] = tableOf(table).isAppendOnly
-      ? await appendRows(writer, manifest.version, files[table], addition)
-      : [...files[table], ...(await writeSplit(writer, manifest.version, addition))];
+  const write = async (contents: readonly FileContents[]): Promise<void> => {
+    for (const one of contents) files[one.table] = await writeRows(writer, version, files[one.table], one);
+  };
+  const hasContenders = filesIn(files.contenders, open).length > 0 || (await hasLosingClaims(writer));
+  await write([listingsOn(day), ...departedRows(day), ...dimensionRows, ...auditRows(day)]);
+  await write([endedListings(writer.lake, files, day)]);
+  // Planning a statement without rows takes a tenth of a day's time.
+  if (hasContenders) {
+    await write([contendersOn(day)]);
+    await write([endedContenders(writer.lake, files, day)]);
   }
+  for (const table of ["snapshots", "contenders", "missing", "sold"] as const)
+    files[table] = await mergeClosedMonths(writer, manifest, table, files[table]);
   return files;
+}
+
+/** Writes rows to a table: instead of the partition's files, appended to them, or as files of the day. Returns the table's files. */
+async function writeRows(
+  writer: Writer,
+  version: string,
+  files: readonly LakeFile[],
+  contents: FileContents,
+): Promise<readonly LakeFile[]> {
+  const { table, partition } = contents;
+  const { isReplaced, isAppendOnly } = tableOf(table);
+  if (isAppendOnly === true && partition !== open) return appendRows(writer, version, files, contents);
+  const others =
+    isReplaced === true || partition === open ? files.filter((file) => file.partition !== partition) : files;
+  return [...others, ...(await writeSplit(writer, version, contents))];
+}
+
+/** Merges the files of each month before the day's into one. Returns the table's files. */
+async function mergeClosedMonths(
+  writer: Writer,
+  { version, as_of }: Manifest,
+  table: TableName,
+  files: readonly LakeFile[],
+): Promise<readonly LakeFile[]> {
+  const closed = [...new Set(files.map(({ partition }) => partition ?? ""))].filter((month) => month < monthOf(as_of));
+  let merged = files;
+  for (const partition of closed) {
+    const ofMonth = files.filter((file) => file.partition === partition);
+    if (tiersOf(ofMonth).length === 1) continue;
+    const rows = withTrim(rowsOfFiles(table, ofMonth, writer.lake), table);
+    const written = await writeSplit(writer, version, { table, partition, rows });
+    merged = [...merged.filter((file) => file.partition !== partition), ...written].sort(byPartition);
+  }
+  return merged;
 }
 
 /** Appends rows to a partition of an append-only table, compacting its small files with the new rows. Returns the table's files. */
@@ -46,19 +89,46 @@ async function appendRows(
 const byPartition = (a: LakeFile, b: LakeFile): number =>
   (a.partition ?? "") < (b.partition ?? "") ? -1 : (a.partition ?? "") > (b.partition ?? "") ? 1 : 0;
 
-/** The day's listings by state, and the contenders. Sold and ended listings are partitioned by the month in which that became known. */
-function listingRows(day: string): readonly FileContents[] {
-  const inState = (...states: readonly string[]): Sql =>
-    sql`SELECT * EXCLUDE (state) FROM absent_listings WHERE state IN (${join(states.map((state) => sql`${state}`))})`;
-  const month = day.slice(0, "YYYY-MM".length);
+const monthOf = (day: string): string => day.slice(0, "YYYY-MM".length);
+
+/** Returns whether a claim of the day did not win. */
+const hasLosingClaims = async ({ session }: Writer): Promise<boolean> =>
+  (await session.row(sql`SELECT 1 AS found FROM claims_today WHERE NOT is_owner LIMIT 1`)) !== undefined;
+
+/** The rows that hold on the day. */
+const listingsOn = (day: string): FileContents => ({
+  ...{ table: "listings", partition: null },
+  rows: withTrim(holdingRows(nextActive(day), sql`held_listings`, day), "listings"),
+});
+const contendersOn = (day: string): FileContents => ({
+  ...{ table: "contenders", partition: open },
+  rows: holdingRows(nextContenders(day), sql`held_contenders`, day),
+});
+
+/** Listings that have left, by state. Sold and ended ones are partitioned by the month in which that became known. */
+function departedRows(day: string): readonly FileContents[] {
+  const inState = (table: TableName, ...states: readonly string[]): Sql =>
+    withTrim(
+      sql`SELECT * EXCLUDE (state), if(state IN ('ended', 'superseded'), DATE ${literal(day)}, NULL) AS ended_on
+          FROM absent_listings WHERE state IN (${join(states.map((state) => literal(state)))})`,
+      table,
+    );
   return [
-    { table: "snapshots", partition: day, rows: withTrim(sql`FROM next_active`, "snapshots") },
-    { table: "contenders", partition: day, rows: withTrim(sql`FROM next_contenders`, "contenders") },
-    { table: "missing", partition: day, rows: withTrim(inState("missing"), "missing") },
-    { table: "sold", partition: month, rows: withTrim(inState("sold"), "sold") },
-    { table: "ended", partition: month, rows: withTrim(inState("ended", "superseded"), "ended") },
+    { table: "missing", partition: open, rows: inState("missing", "missing") },
+    { table: "missing", partition: monthOf(day), rows: inState("missing", "ended", "superseded") },
+    { table: "sold", partition: monthOf(day), rows: inState("sold", "sold") },
   ];
 }
+
+/** The rows that held until the day before, given the files of those that hold on the day. */
+const endedListings = (lake: string, files: TableFiles, day: string): FileContents => ({
+  ...{ table: "snapshots", partition: monthOf(day) },
+  rows: withTrim(endedRows(sql`held_listings`, rowsOfFiles("listings", files.listings, lake), day), "snapshots"),
+});
+const endedContenders = (lake: string, files: TableFiles, day: string): FileContents => ({
+  ...{ table: "contenders", partition: monthOf(day) },
+  rows: endedRows(sql`held_contenders`, rowsOfFiles("contenders", filesIn(files.contenders, open), lake), day),
+});
 
 /** Joins the trim of each row's build if the table is sorted by trim. */
 function withTrim(rows: Sql, table: TableName): Sql {
@@ -73,12 +143,11 @@ const dimensionRows: readonly FileContents[] = [
   { table: "options", partition: null, rows: sql`FROM new_options` },
 ];
 
-/** The day's audit trail: claims, deliveries and rejects. */
+/** The day's audit trail: deliveries and rejects. */
 function auditRows(day: string): readonly FileContents[] {
   const owned = sql`SELECT dealer_id, (count(*) FILTER (is_owner))::INTEGER AS owned FROM claims_today
     WHERE sighted_on = ${day}::DATE GROUP BY dealer_id`;
   return [
-    { table: "claims", partition: day, rows: sql`FROM claims_today` },
     {
       table: "deliveries",
       partition: day,

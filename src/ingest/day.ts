@@ -5,9 +5,11 @@
  * publish.
  */
 import type { Session } from "../db/duckdb.ts";
+import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
-import { filesIn } from "../lake/views.ts";
+import { activeOn, contendersIn, filesIn, type Inventory, missingIn, unorderedListings } from "../lake/market.ts";
+import { open } from "../lake/tables.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
 import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
@@ -19,7 +21,7 @@ import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
-import { createAbsentTable, createNextListingViews, createYesterdayViews } from "./lifecycle/lifecycle.ts";
+import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
 import { loadReferenceTables } from "./normalize/spellings.ts";
 import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
@@ -76,14 +78,14 @@ export async function ingestDay(
 
   begin("updating listing states");
   await createDeliveredListingsView(session, spellings, day);
-  await createNextListingViews(session, day);
   await createAbsentTable(session, day);
 
   begin("writing files");
   const files = await writeDayFiles(writer, next);
 
-  const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files };
-  const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
+  const active = files.listings.reduce((sum, file) => sum + file.rows, 0);
+  const days = { ...next.days, [day]: active };
+  const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files, days };
   return {
     manifest,
     report: await createDeliveryReport(session, { day, version: next.version, rows, active, remarks }),
@@ -102,20 +104,27 @@ async function normalizeDay(session: Session, next: Manifest): Promise<Spellings
   return spellings;
 }
 
-/** Loads the previous version as `lake_<table>`: dimensions in full, partitioned tables as of its as-of date. */
+/**
+ * Loads the previous version: dimensions in full as `lake_<table>`; the listings of its day as `lake_active`, `lake_missing` and
+ * `lake_contenders`, the first and the last with their claims; what its dealers had delivered as `lake_deliveries`; and the rows of the files
+ * that hold as `held_listings` and `held_contenders`.
+ */
 async function loadPreviousVersion(session: Session, lake: string, previous: Manifest | undefined): Promise<void> {
-  const files = previous?.tables ?? noFiles;
+  const version = previous ?? { tables: noFiles, days: {}, as_of: "" };
+  const { tables, as_of } = version;
   const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
   for (const table of dimensions)
-    await session.createTempTable(`lake_${table}`, rowsOfFiles(table, files[table], lake));
-  const viewsOfLastDay = {
-    lake_active: "snapshots",
-    lake_missing: "missing",
-    lake_contenders: "contenders",
-    lake_claims: "claims",
-    lake_deliveries: "deliveries",
-  } as const;
-  for (const [view, table] of Object.entries(viewsOfLastDay)) {
-    await session.createTempView(view, rowsOfFiles(table, filesIn(files, table, previous?.as_of ?? ""), lake));
-  }
+    await session.createTempTable(`lake_${table}`, rowsOfFiles(table, tables[table], lake));
+  const claim = ["claimed_since", "file", "row"].map((column) => ident(column));
+  const listings = (inventory: Inventory, extra: readonly Sql[] = []): Sql =>
+    unorderedListings(inventory, { folder: lake, hasDeliveries: true }, extra);
+  const views = {
+    lake_active: listings(activeOn(version, as_of), claim),
+    lake_missing: listings(missingIn(version)),
+    lake_contenders: listings(contendersIn(version), claim),
+    lake_deliveries: rowsOfFiles("deliveries", filesIn(tables.deliveries, as_of), lake),
+    held_listings: rowsOfFiles("listings", tables.listings, lake),
+    held_contenders: rowsOfFiles("contenders", filesIn(tables.contenders, open), lake),
+  };
+  for (const [view, query] of Object.entries(views)) await session.createTempView(view, query);
 }

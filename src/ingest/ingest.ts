@@ -6,7 +6,7 @@
  */
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
-import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
+import { currentManifest, lakeFormat, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { usableFiles } from "../serving/serving-files.ts";
@@ -43,6 +43,7 @@ export async function ingest(
 ): Promise<readonly DeliveryReport[]> {
   return withWriter(lake, options, async (writer) => {
     const published = await currentManifest(lake);
+    requireCurrentFormat(lake, published);
     const run: IngestRun = { writer, published, deliveries, options };
     if (options.replayFrom !== undefined) return replay(run, options.replayFrom);
     return ingestDays(run, published, (manifest) => publish(lake, manifest));
@@ -74,9 +75,7 @@ async function replay(run: IngestRun, firstDay: string): Promise<readonly Delive
 /** Throws a UserError if a replay lacks a delivery of a day that the lake contains. */
 function requireAllDays(published: Manifest | undefined, deliveries: readonly Delivery[], firstDay: string): void {
   const days = new Set(deliveries.map(({ day }) => day));
-  const missingDays = (published?.tables.deliveries ?? [])
-    .map((file) => file.partition ?? "")
-    .filter((day) => day >= firstDay && !days.has(day));
+  const missingDays = Object.keys(published?.days ?? {}).filter((day) => day >= firstDay && !days.has(day));
   if (deliveries.length > 0 && missingDays.length === 0) return;
   const what = missingDays.length > 0 ? `no delivery of ${missingDays.join(", ")}` : "no deliveries";
   throw new UserError(`Cannot replay from ${firstDay}: ${what}; expected every day of the lake from ${firstDay} on.`);
@@ -152,7 +151,16 @@ async function versionBefore(
     version = await readManifest(lake, version.previous);
   }
   requireCurrentBase(published, version);
+  requireCurrentFormat(lake, version);
   return version;
+}
+
+/** Throws a UserError if a version has an earlier lake format. */
+function requireCurrentFormat(lake: string, version: Manifest | undefined): void {
+  if (version === undefined || version.format === lakeFormat) return;
+  throw new UserError(
+    `${lake}: version ${version.version} has lake format ${version.format}: expected ${lakeFormat}. Run "carquet migrate --lake ${lake}" first.`,
+  );
 }
 
 /**

@@ -27,9 +27,9 @@ import {
 } from "./analyst/allowed-statements.ts";
 import { canSpool, copyStatement, type EngineFormat, readSpool, spoolStatement, uniqueNames } from "./analyst/spool.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./analyst/statements.ts";
+import { viewsOf } from "./analyst-views.ts";
 import type { Manifest } from "./manifest.ts";
 import { requireManifest } from "./published-lake.ts";
-import { viewsOf } from "./views.ts";
 
 /** The result of a statement; valid until the next statement. */
 export interface StatementResult {

@@ -13,23 +13,34 @@ import { priceHistoryType, type TableDefinition, type TableName, tableOf } from 
 
 type Columns = TableDefinition["columns"];
 
+/** The partition keys of daily copies. */
+const copiedDay = { snapshot_date: "DATE", as_of: "DATE" } as const;
+const dayOfCopy = sql`coalesce(snapshot_date, as_of)`;
+
 /** A column to read in addition to those of the table. */
 export type ExtraColumn = "nothing" | "file_row_number" | "partition";
 
-/** Columns that older files hold in another form or lack: a type that reads every file, and the conversion from it to the current type. */
-const conversions: Readonly<Record<string, { readonly readAs: string; readonly value: Sql }>> = {
+/** Columns that older files hold in another form, or lack: the columns to read, with types that all files have, and the conversion. */
+const conversions: Readonly<Record<string, { readonly reads: Columns; readonly value: Sql }>> = {
   // Format 1 stores UUIDs.
-  id: { readAs: "UUID", value: sql`replace(id::VARCHAR, '-', '')` },
+  id: { reads: { id: "UUID" }, value: sql`replace(id::VARCHAR, '-', '')` },
   // Format 1 calls the price `price_after`.
   price_history: {
-    readAs: priceHistoryType.replace("price INTEGER", "price INTEGER, price_after INTEGER"),
+    reads: { price_history: priceHistoryType.replace("price INTEGER", "price INTEGER, price_after INTEGER") },
     value: sql`list_transform(price_history, lambda change: {changed_at: change.changed_at,
       price: coalesce(change.price, change.price_after), price_before: change.price_before, miles: change.miles})`,
   },
   // Earlier files lack the day on which a sale became known: the first one on which it could.
   sold_on_record: {
-    readAs: "DATE",
+    reads: { sold_on_record: "DATE", sold_date: "DATE" },
     value: sql`coalesce(sold_on_record, sold_date + ${integerLiteral(life.soldAfterDays - 1)})`,
+  },
+  // Formats 1 and 2 hold every day as a copy, which is a row that holds for one day.
+  valid_from: { reads: { valid_from: "DATE", ...copiedDay }, value: sql`coalesce(valid_from, ${dayOfCopy})` },
+  valid_to: { reads: { valid_to: "DATE", ...copiedDay }, value: sql`coalesce(valid_to, ${dayOfCopy} + 1)` },
+  unseen_deliveries: {
+    reads: { unseen_deliveries: "INTEGER", days_seen: "INTEGER" },
+    value: sql`coalesce(unseen_deliveries, -days_seen)`,
   },
 };
 
@@ -56,36 +67,41 @@ export function rowsOfFiles(
 ): Sql {
   const { columns, partition } = tableOf(table);
   const { settings, extra } = readOptions(partition)[extraColumn];
-  const read = (chosen: readonly Pick<LakeFile, "path">[], isMixed: boolean): Sql =>
+  const read = (chosen: readonly Pick<LakeFile, "path">[], isOlder: boolean): Sql =>
     sql`read_parquet([${join(chosen.map(({ path }) => pathLiteral(joinPath(folder, path))))}],
-      union_by_name = ${literal(String(isMixed))}, ${settings})`;
+      union_by_name = ${literal(String(isOlder))}, hive_partitioning = ${literal(String(isOlder || extraColumn === "partition"))}${settings})`;
   const current = files.filter((file) => isCurrentSchema(table, file));
   const older = files.filter((file) => !isCurrentSchema(table, file));
   const relations = [
     ...(current.length === 0
       ? []
       : [sql`SELECT ${join([...columnNames(columns), ...extra])} FROM ${read(current, false)}`]),
-    ...(older.length === 0 ? [] : [castToCurrentSchema(columns, read(older, true), extra)]),
+    ...byPartitionKey(older).map((files) => castToCurrentSchema(columns, read(files, true), extra)),
   ];
   return relations.length === 0 ? emptyRelation(columns, extra) : join(relations, sql` UNION ALL `);
 }
+
+/** Groups files by their partition key, which the engine expects all files of a read to have. */
+const byPartitionKey = (files: readonly Pick<LakeFile, "path">[]): readonly (readonly Pick<LakeFile, "path">[])[] => {
+  const keyOf = ({ path }: Pick<LakeFile, "path">): string => /\/(\w+)=/.exec(path)?.[1] ?? "";
+  return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
+};
 
 /** The settings of `read_parquet` and the extra select items, for each extra column. */
 const readOptions = (
   partition: string | undefined,
 ): Readonly<Record<ExtraColumn, { readonly settings: Sql; readonly extra: readonly Sql[] }>> => ({
-  nothing: { settings: sql`hive_partitioning = false`, extra: [] },
-  file_row_number: {
-    settings: sql`hive_partitioning = false, file_row_number = true`,
-    extra: [ident("file_row_number")],
-  },
-  partition: { settings: sql`hive_partitioning = true`, extra: [ident(partition ?? "partition")] },
+  nothing: { settings: sql``, extra: [] },
+  file_row_number: { settings: sql`, file_row_number = true`, extra: [ident("file_row_number")] },
+  partition: { settings: sql``, extra: [ident(partition ?? "partition")] },
 });
 
 /** Casts a relation to the given columns, followed by `extra` columns that are passed through. */
 export function castToCurrentSchema(columns: Columns, rows: Sql, extra: readonly Sql[] = []): Sql {
   const readTypes = Object.fromEntries(
-    Object.entries(columns).map(([column, type]) => [column, conversions[column]?.readAs ?? type] as const),
+    Object.entries(columns).flatMap(([column, type]) =>
+      Object.entries(conversions[column]?.reads ?? { [column]: type }),
+    ),
   );
   const values = Object.entries(columns).map(
     ([column, type]) => sql`(${conversions[column]?.value ?? ident(column)})::${columnType(type)} AS ${ident(column)}`,

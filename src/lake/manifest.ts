@@ -11,28 +11,14 @@ import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
-import { type TableName, tableNames } from "./tables.ts";
+import { type FormerTables, formerTablesIn, readFormer } from "./former-tables.ts";
+import type { LakeFile, TableFiles } from "./lake-file.ts";
+import { tableNames } from "./tables.ts";
 
-/** One immutable Parquet file. */
-export interface LakeFile {
-  /** Path relative to the lake's folder. */
-  readonly path: string;
-  /** Value of the table's partition key; null for tables without partitions. */
-  readonly partition: string | null;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** Minimum and maximum of the table's first sort column. */
-  readonly min: string | null;
-  readonly max: string | null;
-  /** Fingerprint of the schema that the file was written with. Files of format 1 have none. */
-  readonly schema?: string;
-}
+export type { LakeFile, TableFiles } from "./lake-file.ts";
 
 /** The dimensions: tables whose rows are identified by an integer key. */
 export type DimensionTable = "builds" | "dealers" | "tokens" | "options";
-
-export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 
 /** A search index or row store, derived from Parquet files. The server falls back to Parquet if it is missing or damaged. */
 export interface ServingFile {
@@ -48,7 +34,7 @@ export interface ServingFile {
 }
 
 /** The lake format that writers produce. Readers accept this format and all earlier ones. */
-export const lakeFormat = 2;
+export const lakeFormat = 3;
 
 export interface Manifest {
   readonly format: number;
@@ -59,12 +45,17 @@ export interface Manifest {
   readonly engine: string;
   readonly keys: Readonly<Record<DimensionTable, number>>;
   readonly tables: TableFiles;
+  /** The number of active listings of each day that was published, in the order of days. */
+  readonly days: Readonly<Record<string, number>>;
   readonly serving: readonly ServingFile[];
+  /** All Parquet files of a version of an earlier format, by the tables of that format; `tables` has those that are read. */
+  readonly former?: FormerTables;
 }
 
 const check = checker<
-  Omit<Manifest, "tables" | "serving"> & {
-    tables: Partial<TableFiles>;
+  Omit<Manifest, "tables" | "days" | "serving" | "former"> & {
+    tables: Partial<TableFiles> & FormerTables;
+    days?: Manifest["days"];
     serving?: readonly ServingFile[];
     sha256?: string;
   }
@@ -87,14 +78,14 @@ export const manifestKey = (version: string): string => `versions/${version}.jso
 /** Returns the path of a version's manifest. */
 export const manifestPath = (lake: string, version: string): string => join(lake, manifestKey(version));
 
+/** Returns all Parquet files that a manifest lists. */
+export const tableFilesOf = ({ tables, former }: Pick<Manifest, "tables" | "former">): readonly LakeFile[] =>
+  Object.values<readonly LakeFile[]>(former ?? tables).flat();
+
 /** Returns all files that a manifest lists. */
-export const filesOf = ({
-  tables,
-  serving,
-}: Pick<Manifest, "tables" | "serving">): readonly (LakeFile | ServingFile)[] => [
-  ...Object.values(tables).flat(),
-  ...serving,
-];
+export const filesOf = (
+  manifest: Pick<Manifest, "tables" | "former" | "serving">,
+): readonly (LakeFile | ServingFile)[] => [...tableFilesOf(manifest), ...manifest.serving];
 
 /** Returns the name of the published version; undefined if nothing has been published. */
 export async function currentVersion(lake: string): Promise<string | undefined> {
@@ -107,8 +98,11 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
 }
 
 /** Returns the text of a manifest's file, with a checksum of its content. */
-export const manifestText = (manifest: Manifest): string =>
-  `${JSON.stringify({ ...manifest, sha256: contentHash(manifest) }, null, 1)}\n`;
+export function manifestText({ former, ...manifest }: Manifest): string {
+  const { days, ...earlier } = manifest;
+  const content = former === undefined ? manifest : { ...earlier, tables: former };
+  return `${JSON.stringify({ ...content, sha256: contentHash(content) }, null, 1)}\n`;
+}
 
 const contentHash = (content: object): string => createHash("sha256").update(JSON.stringify(content)).digest("hex");
 
@@ -134,7 +128,10 @@ export function parseManifest(text: string, place: string, version: string): Man
     throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as the manifest says.`);
   if (manifest.version !== version)
     throw new UserError(`${place}: invalid version ${manifest.version}: expected ${version}.`);
-  return { ...manifest, tables: withAllTables(manifest.tables), serving: manifest.serving ?? [] };
+  const { days = {}, serving = [] } = manifest;
+  if (manifest.format >= lakeFormat) return { ...manifest, tables: withAllTables(manifest.tables), days, serving };
+  const former = formerTablesIn(manifest.tables);
+  return { ...manifest, ...readFormer(former, manifest.as_of), serving, former };
 }
 
 /** Reads the published manifest; undefined if nothing has been published. */

@@ -3,12 +3,21 @@
  * `listing/schema.ts`.
  *
  * The tables form a star schema: listings hold keys into builds, dealers and tokens. Keys are append-only and never change meaning, so
- * every file stays readable. `snapshots`, `missing`, `sold` and `ended` share one row shape.
+ * every file stays readable.
  *
  * Column types are limited to those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integers. A column
  * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
  */
-import { attributeOf, attributes, columnsIn, type TokensName, tokensNames } from "../listing/schema.ts";
+import {
+  type Attribute,
+  type AttributeName,
+  attributeOf,
+  attributes,
+  columnsIn,
+  type Kept,
+  type TokensName,
+  tokensNames,
+} from "../listing/schema.ts";
 
 export interface TableDefinition {
   /** Column names and DuckDB types, in file order. */
@@ -19,6 +28,8 @@ export interface TableDefinition {
   readonly partition?: string;
   /** Whether each publish appends rows to the same partition. Small files are then compacted with the new rows. */
   readonly isAppendOnly?: boolean;
+  /** Whether each publish writes all rows anew. */
+  readonly isReplaced?: boolean;
   /** Maximum rows per file. Larger results are split into files of adjacent ranges of the sort order. */
   readonly rowsPerFile?: number;
 }
@@ -40,19 +51,78 @@ const sortColumns = Object.fromEntries(
 
 const { id, vin, build_key, dealer_key, ...remaining } = columnsIn("listings");
 
-const listings: TableDefinition = {
-  columns: { id, vin, build_key, dealer_key, ...sortColumns, ...remaining },
+/** The columns of a listing in every state, as requests see them. */
+export const listingColumns: TableDefinition["columns"] = {
+  id,
+  vin,
+  build_key,
+  dealer_key,
+  ...sortColumns,
+  ...remaining,
+};
+
+/** Returns the columns of a listing that files keep in the given ways, or always. */
+const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
+  Object.fromEntries(
+    Object.entries(listingColumns).filter(([column]) => {
+      const { kept } = attributeOfColumn(column);
+      return kept === undefined || ways.includes(kept);
+    }),
+  );
+
+const attributeOfColumn = (column: string): Partial<Attribute> =>
+  column in attributes ? attributeOf(column as AttributeName) : {};
+
+/**
+ * A row that holds from `valid_from` until the day before `valid_to`; it still holds while `valid_to` is null. What counts days follows from
+ * `deliveries`: see `market.ts`.
+ */
+const intervals: TableDefinition = {
+  columns: {
+    ...columnsKept(),
+    /** How many of its dealer's deliveries so far did not contain it; negative if it was seen before the first one. */
+    unseen_deliveries: "INTEGER",
+    /** Null while its dealer's last delivery contained it. */
+    last_seen: "DATE",
+    /** Null while its dealer's last delivery contained it and is not earlier. */
+    last_checked_at: "TIMESTAMP",
+    /** The dealer's claim: its first day, the rule that decided, and where its newest row was delivered. */
+    claimed_since: "DATE",
+    decided_by: "VARCHAR",
+    file: "VARCHAR",
+    row: "BIGINT",
+    valid_from: "DATE",
+    valid_to: "DATE",
+  },
+  order: [...listingOrder, "valid_from"],
+  rowsPerFile: 262_144,
+};
+
+/** A listing that is no longer active: all that is known of it, as of its last day. */
+const gone: TableDefinition = {
+  columns: { ...columnsKept("counted", "gone"), ended_on: "DATE" },
   order: listingOrder,
   rowsPerFile: 262_144,
 };
 
+/** The partition of rows that hold, in tables whose other partitions are months. */
+export const open = "open";
+
 export const tables = {
-  snapshots: { ...listings, partition: "snapshot_date" },
-  missing: { ...listings, partition: "as_of" },
-  sold: { ...listings, partition: "sold_month", isAppendOnly: true },
-  ended: { ...listings, partition: "ended_month", isAppendOnly: true },
-  /** Claims that did not win their VIN, as full rows of the day they were last delivered, so that a later takeover can use them. */
-  contenders: { ...listings, order: ["vin", "dealer_key"], partition: "as_of" },
+  /** Rows that hold on the published day: the active listings. */
+  listings: { ...intervals, isReplaced: true },
+  /** Rows whose interval has ended, by the month of `valid_to`: with `listings`, every past day. */
+  snapshots: { ...intervals, partition: "ended_month", isAppendOnly: true },
+  /** Claims that did not win their VIN, as full rows, so that a later takeover can use them. */
+  contenders: {
+    ...intervals,
+    order: ["vin", "dealer_key", "valid_from"],
+    partition: "ended_month",
+    isAppendOnly: true,
+  },
+  /** Listings that are absent and not sold: missing ones, and by the month of `ended_on` those that ended without a sale. */
+  missing: { ...gone, partition: "ended_month", isAppendOnly: true },
+  sold: { ...gone, partition: "sold_month", isAppendOnly: true },
   builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isAppendOnly: true },
   dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isAppendOnly: true },
   tokens: {
@@ -65,20 +135,6 @@ export const tables = {
     order: ["option_key"],
     isAppendOnly: true,
   },
-  claims: {
-    columns: {
-      vin: "VARCHAR",
-      dealer_id: "VARCHAR",
-      claimed_since: "DATE",
-      sighted_on: "DATE",
-      is_owner: "BOOLEAN",
-      decided_by: "VARCHAR",
-      file: "VARCHAR",
-      row: "BIGINT",
-    },
-    order: ["vin", "dealer_id"],
-    partition: "claim_date",
-  },
   deliveries: {
     columns: {
       dealer_id: "VARCHAR",
@@ -89,6 +145,11 @@ export const tables = {
       last_delivered_on: "DATE",
       accepted_vins: "INTEGER[]",
       collapsed_in_a_row: "INTEGER",
+      dealer_key: "INTEGER",
+      /** The time of the last delivery so far, or of a later observation in it; the numbers of all deliveries and of accepted ones so far. */
+      last_delivered_at: "TIMESTAMP",
+      deliveries: "INTEGER",
+      accepted_deliveries: "INTEGER",
     },
     order: ["dealer_id"],
     partition: "delivery_date",

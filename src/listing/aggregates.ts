@@ -28,6 +28,12 @@ export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql):
   return sql`CASE WHEN count(${units}) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
 }
 
+/** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */
+export function meanOf(measure: NumberName, known: Sql, sum: Sql): Sql {
+  const { decimals = 0 } = attributeOf(measure);
+  return sql`CASE WHEN ${known} >= ${integerLiteral(bounds.metricListingsMin)} THEN ${sum}::DOUBLE / ${known}::DOUBLE / ${integerLiteral(10 ** decimals)} END`;
+}
+
 /** The percentiles of a summary; the first and the last are the least and the greatest value. */
 const summaryPercents = [0, 1, 50, 99, 100];
 

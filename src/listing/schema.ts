@@ -51,6 +51,14 @@ export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" 
  */
 export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
 
+/**
+ * When the files of listings hold an attribute; by default, always.
+ *
+ * - `counted`: it counts days. While a listing is active it follows from stored days (see `lake/market.ts`); afterwards it is stored.
+ * - `gone`: only once the listing is no longer active.
+ */
+export type Kept = "counted" | "gone";
+
 interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */
   readonly column?: string;
@@ -69,6 +77,7 @@ interface AttributeRow {
   readonly kind?: string;
   /** The values of `keywords`, in the order of their bits. */
   readonly words?: readonly string[];
+  readonly kept?: Kept;
   /** Whether listings repeat this attribute of their build because files are sorted by it. */
   readonly isSortKey?: boolean;
 }
@@ -167,19 +176,20 @@ const listings = {
     search: "number",
     range: "days_on_market",
     sort: "days_on_market",
+    kept: "counted",
   },
-  days_seen: { type: "INTEGER", feed: "history", serve: "analysts" },
-  last_seen: { type: "DATE", feed: "history", serve: "none" },
-  last_checked_at: { type: "TIMESTAMP", feed: "rule", serve: "microsecond" },
-  missing_since: { type: "DATE", feed: "history", serve: "day" },
-  feeds_without: { type: "INTEGER", feed: "history", serve: "none" },
-  sold_date: { type: "DATE", feed: "history", serve: "day" },
+  days_seen: { type: "INTEGER", feed: "history", serve: "analysts", kept: "counted" },
+  last_seen: { type: "DATE", feed: "history", serve: "none", kept: "counted" },
+  last_checked_at: { type: "TIMESTAMP", feed: "rule", serve: "microsecond", kept: "counted" },
+  missing_since: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
+  feeds_without: { type: "INTEGER", feed: "history", serve: "none", kept: "gone" },
+  sold_date: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
   price_history: { type: priceHistoryType, feed: "history", serve: "price_history" },
   /** The last known price of a listing whose price is unknown, for comparison with the next one; null while the price is known. */
   last_known_price: { type: "INTEGER", feed: "history", serve: "none" },
   pricing: { type: pricingType, feed: "rule" },
   /** The day whose delivery showed the sale; null unless sold. */
-  sold_on_record: { type: "DATE", feed: "history", serve: "analysts" },
+  sold_on_record: { type: "DATE", feed: "history", serve: "analysts", kept: "gone" },
 } as const satisfies Readonly<Record<string, AttributeRow>>;
 
 /** Adds the table to each attribute of it. */

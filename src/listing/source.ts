@@ -9,9 +9,6 @@ import type { Point } from "./geography.ts";
 import type { CountedName, NumberName } from "./schema.ts";
 import type { FixedSort } from "./sorts.ts";
 
-/** The name of the sold history among past days. */
-export const soldHistory = "sold";
-
 /** The order of a page: a fixed sort, or the dealer's distance from an origin, nearest first. */
 export type PageOrder =
   | { readonly by: "sort"; readonly sort: FixedSort }

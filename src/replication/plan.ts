@@ -1,7 +1,15 @@
 /** What a lake lacks of a version that is published elsewhere. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { filesOf, type LakeFile, type Manifest, readManifest, type ServingFile, versionsIn } from "../lake/manifest.ts";
+import {
+  filesOf,
+  type LakeFile,
+  type Manifest,
+  readManifest,
+  type ServingFile,
+  tableFilesOf,
+  versionsIn,
+} from "../lake/manifest.ts";
 import { neededSources, usableFiles } from "../serving/serving-files.ts";
 import { requireSameLake } from "./source-manifest.ts";
 
@@ -39,7 +47,7 @@ export async function planTransfer(
   const isPresent = async (file: LakeFile | ServingFile): Promise<boolean> =>
     known.get(file.path)?.sha256 === file.sha256 && (await hasSize(join(lake, file.path), file.bytes));
   const missing: (LakeFile | ServingFile)[] = [];
-  for (const file of Object.values(manifest.tables).flat()) if (!(await isPresent(file))) missing.push(file);
+  for (const file of tableFilesOf(manifest)) if (!(await isPresent(file))) missing.push(file);
   const [local, offered] = [chain[0]?.serving ?? [], manifest.serving].map((files) =>
     usableFiles({ ...manifest, serving: files }),
   );

@@ -4,8 +4,9 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { printable, UserError } from "../base/user-error.ts";
-import { type LakeFile, type Manifest, manifestKey, parseManifest } from "../lake/manifest.ts";
-import { type TableName, tableNames, tableOf } from "../lake/tables.ts";
+import { type FormerTable, formerPartitions } from "../lake/former-tables.ts";
+import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf } from "../lake/manifest.ts";
+import { type TableName, tableOf } from "../lake/tables.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
 
@@ -66,7 +67,7 @@ export async function readSourceManifest(
 
 /** Throws a UserError unless a manifest has the day of its version, and lists each file once, by the path that a writer gives it. */
 function requireLakeFiles(manifest: Manifest, place: string): void {
-  const { version, as_of, sequence, tables, serving } = manifest;
+  const { version, as_of, sequence, tables, former, serving } = manifest;
   if (version !== `${as_of}.${sequence}`)
     throw new UserError(
       `${place}: invalid as_of ${as_of} and sequence ${sequence}: expected those of version ${version}.`,
@@ -78,15 +79,17 @@ function requireLakeFiles(manifest: Manifest, place: string): void {
     if (paths.has(path)) throw new UserError(`${place}: the path ${name} is listed twice: expected each file once.`);
     paths.add(path);
   };
-  for (const table of tableNames) for (const file of tables[table]) requirePath(file.path, isTableFile(table, file));
+  const listed = former === undefined ? Object.entries(tables) : Object.entries(former);
+  for (const [table, files] of listed)
+    for (const file of files) requirePath(file.path, isTableFile(table, file, former !== undefined));
   for (const { path } of serving) requirePath(path, /^serving\/\d{4}-\d{2}-\d{2}\.\d+-\d+\.(duckdb|db)$/.test(path));
 }
 
 /** Returns true if a file has a path that a writer gives to files of its table and partition. */
-function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
-  const key = tableOf(table).partition;
-  if (key === undefined ? partition !== null : !/^\d{4}-\d{2}(-\d{2})?$/.test(partition ?? "")) return false;
-  const folder = key === undefined ? `${table}/` : `${table}/${key}=${partition}/`;
+function isTableFile(table: string, { path, partition }: LakeFile, isFormer: boolean): boolean {
+  const key = isFormer ? formerPartitions[table as FormerTable] : (tableOf(table as TableName).partition ?? null);
+  if (key === null ? partition !== null : !/^(\d{4}-\d{2}(-\d{2})?|open)$/.test(partition ?? "")) return false;
+  const folder = key === null ? `${table}/` : `${table}/${key}=${partition}/`;
   return path.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(path.slice(folder.length));
 }
 
@@ -95,8 +98,8 @@ function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
  * the same files. `place` and `lake` name them in messages. Serving files can be built anew under a name.
  */
 export function requireSameLake(manifest: Manifest, place: string, known: readonly Manifest[], lake: string): void {
-  const files = new Map(known.flatMap(({ tables }) => Object.values(tables).flat()).map((file) => [file.path, file]));
-  for (const { path, sha256 } of Object.values(manifest.tables).flat()) {
+  const files = new Map(known.flatMap(tableFilesOf).map((file) => [file.path, file]));
+  for (const { path, sha256 } of tableFilesOf(manifest)) {
     const listed = files.get(path);
     if (listed !== undefined && listed.sha256 !== sha256)
       throw new UserError(
@@ -104,7 +107,7 @@ export function requireSameLake(manifest: Manifest, place: string, known: readon
       );
   }
   const same = known.find(({ version }) => version === manifest.version);
-  const pathsOf = ({ tables }: Manifest): string => JSON.stringify(tables, ["path", ...tableNames]);
+  const pathsOf = (one: Manifest): string => JSON.stringify(tableFilesOf(one).map(({ path }) => path));
   if (same !== undefined && pathsOf(same) !== pathsOf(manifest))
     throw new UserError(`${place}: lists other files than ${lake} in the same version. Is it another lake?`);
 }

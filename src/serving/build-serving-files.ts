@@ -7,7 +7,7 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn, withRowNumbers } from "../lake/views.ts";
+import { activeOn, positionedListings } from "../lake/market.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildIndexFile, withDimensionTables } from "./index/index-file.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -119,8 +119,8 @@ interface BuildProgress {
 
 /** Measures progress in listings: one listing costs about the same in the index and in a row file. */
 function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], onBuild: OnBuild): BuildProgress {
-  const active = filesIn(manifest.tables, "snapshots", manifest.as_of).reduce((sum, { rows }) => sum + rows, 0);
-  const rowsBySource = new Map(listingFiles(manifest).map(({ file }) => [file.sha256, file.rows]));
+  const active = activeOn(manifest, manifest.as_of).count;
+  const rowsBySource = new Map(listingFiles(manifest).map(({ file, source }) => [source, file.rows]));
   const total = missing.reduce(
     (sum, { kind, source }) => sum + (kind === "index" ? active : (rowsBySource.get(source) ?? 0)),
     0,
@@ -136,15 +136,16 @@ function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], 
 
 async function buildIndex(
   { session, lake }: Writer,
-  { tables, as_of }: Manifest,
+  manifest: Manifest,
   target: string,
   progress: BuildProgress,
 ): Promise<void> {
-  const files = filesIn(tables, "snapshots", as_of);
-  await withDimensionTables(session, { tables, folder: lake }, () =>
-    buildIndexFile(session, withRowNumbers(files, lake), target),
+  const active = activeOn(manifest, manifest.as_of);
+  const listings = positionedListings(active, { folder: lake, hasDeliveries: false });
+  await withDimensionTables(session, { tables: manifest.tables, folder: lake }, () =>
+    buildIndexFile(session, listings, target),
   );
-  progress.add(files.reduce((sum, { rows }) => sum + rows, 0));
+  progress.add(active.count);
 }
 
 async function buildRows(
@@ -153,10 +154,10 @@ async function buildRows(
   { source, target }: { readonly source: string; readonly target: string },
   progress: BuildProgress,
 ): Promise<void> {
-  const file = listingFiles(manifest).find((listingFile) => listingFile.file.sha256 === source)?.file;
-  if (file === undefined) return;
+  const inventory = listingFiles(manifest).find((listingFile) => listingFile.source === source)?.inventory;
+  if (inventory === undefined) return;
   let reported = 0;
-  await buildRowFile(session, { file, folder: lake }, target, (rows) => {
+  await buildRowFile(session, { inventory, folder: lake }, target, (rows) => {
     progress.add(rows - reported);
     reported = rows;
   });

@@ -1,11 +1,9 @@
 /**
- * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, past
- * indexes if the service built them, and Parquet files for everything else.
+ * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
+ * Parquet files for everything else.
  *
- * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake and the folder of past indexes.
- * A request that needs a damaged Parquet file is refused.
+ * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
-import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
@@ -14,10 +12,9 @@ import type { Engine, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
+import { activeOn, goneIn, type Inventory, listingsAt } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { filesIn, rowsAt } from "../lake/views.ts";
-import { life } from "../listing/life.ts";
-import { type ListingSource, type PageRequest, soldHistory } from "../listing/source.ts";
+import type { ListingSource, PageRequest } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
@@ -26,7 +23,7 @@ import {
   type ListingState,
   listingFiles,
   lookUpStatement,
-  snapshotSizesOf,
+  soldFilesSince,
 } from "./listing-files.ts";
 import { DeliveryRecords } from "./parquet/deliveries.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
@@ -117,25 +114,22 @@ export class LakeVersion {
     if (fault !== undefined) serving.giveUp(file.path, fault);
   }
 
-  /** Returns the active listings of a day. Refuses a day without a snapshot. */
+  /** Returns the active listings of a day. Refuses a day that was not published. */
   activeOn(day: string): Listings {
-    const files = filesIn(this.manifest.tables, "snapshots", day);
-    const isToday = day === this.manifest.as_of;
-    if (files.length === 0 && !isToday) throw this.unavailable(day);
-    if (!isToday) return this.pastListings(day, files);
-    return this.listingsOf(files, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
+    if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
+    const inventory = activeOn(this.manifest, day);
+    if (!inventory.isWhole) return this.listingsOf(inventory);
+    return this.listingsOf(inventory, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
   }
 
-  /** Returns all sold listings; with a day, at least those whose sale became known after it. Earlier releases partitioned by `sold_date`. */
+  /** Returns all sold listings; with a day, at least those whose sale became known after it. */
   soldSince(day: string | undefined): Listings {
-    const month = day === undefined ? "" : plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
-    const files = this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month);
-    return this.pastListings(soldHistory, files);
+    return this.listingsOf(goneIn(day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day)));
   }
 
-  /** The number of listings of each day with a snapshot, in the order of days. */
+  /** The number of listings of each published day, in the order of days. */
   get snapshotSizes(): ReadonlyMap<string, number> {
-    return snapshotSizesOf(this.manifest);
+    return new Map(Object.entries(this.manifest.days));
   }
 
   /** The listings of many days at once, and what happened to them. */
@@ -154,7 +148,7 @@ export class LakeVersion {
     const { serving, folder } = this.resources;
     const stored = await serving.lookUp(key, value, columns);
     if (stored !== undefined) return stored;
-    const files = listingFiles(this.manifest).map(({ file }) => file);
+    const files = listingFiles(this.manifest).flatMap(({ inventory }) => [...inventory.files, ...inventory.deliveries]);
     const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
   }
@@ -164,20 +158,13 @@ export class LakeVersion {
     closeResources(this.resources);
   }
 
-  /** Returns listings of a past index, if there is one, else those of some files. */
-  private pastListings(name: string, files: readonly LakeFile[]): Listings {
-    const index = this.resources.past?.use(name);
-    if (index === undefined) return this.listingsOf(files);
-    const { read, ...listings } = this.listingsOf(index.files, (parquet) => index.sourceOr(parquet, this.engine));
-    return { ...listings, read: async (positions, columns) => index.rowsAt(positions) ?? read(positions, columns) };
-  }
-
   private listingsOf(
-    files: readonly LakeFile[],
+    inventory: Inventory,
     preferredSource: (parquet: ListingSource) => ListingSource = (parquet) => parquet,
   ): Listings {
-    const parquet = new ParquetSource(files, this.resources.folder, this.dimensions, (query) =>
-      this.rowsFrom(files, query),
+    const { folder } = this.resources;
+    const parquet = new ParquetSource(inventory, folder, this.dimensions, (query) =>
+      this.rowsFrom(inventory.files, query),
     );
     const source = preferredSource(parquet);
     return {
@@ -185,21 +172,24 @@ export class LakeVersion {
       findPage: (request) => source.findPage(request),
       countValues: (request) => source.countValues(request),
       measureValues: (request) => source.measureValues(request),
-      read: (positions, columns) => this.read(files, positions, columns),
-      runOverMatches: (request, statementOf) => this.rowsFrom(files, statementOf(parquet.orderedMatches(request))),
+      read: (positions, columns) => this.read(inventory, positions, columns),
+      runOverMatches: (request, statementOf) =>
+        this.rowsFrom(inventory.files, statementOf(parquet.orderedMatches(request))),
     };
   }
 
   private async read(
-    files: readonly LakeFile[],
+    inventory: Inventory,
     positions: readonly number[],
     columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
     if (positions.length === 0) return [];
     const { serving, folder } = this.resources;
-    const stored = serving.rowsAt(files, positions);
+    const stored = inventory.isWhole ? serving.rowsAt(inventory.files, positions) : undefined;
     if (stored !== undefined) return stored;
-    const rows = await this.rowsFrom(files, rowsAt(files, folder, positions, columns));
+    const options = { folder, hasDeliveries: columns.includes("last_checked_at") };
+    const files = options.hasDeliveries ? [...inventory.files, ...inventory.deliveries] : inventory.files;
+    const rows = await this.rowsFrom(files, listingsAt(inventory, options, positions, columns));
     const byPosition = new Map(rows.map((row) => [row.row_number, row]));
     return positions.map((position) => listingRow.encode(byPosition.get(position) ?? {}));
   }

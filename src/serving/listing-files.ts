@@ -1,11 +1,12 @@
-/** The Parquet files of a version that contain listings, by state and by day. */
+/** The Parquet files of a version that contain listings, by state. */
+import { createHash } from "node:crypto";
 import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
+import { activeOn, goneIn, type Inventory, positionedListings } from "../lake/market.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
-import { type TableName, tableOf } from "../lake/tables.ts";
-import { withRowNumbers } from "../lake/views.ts";
+import { open } from "../lake/tables.ts";
 import { life } from "../listing/life.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
@@ -20,38 +21,40 @@ export interface FoundListing {
 export interface ListingFile {
   readonly state: ListingState;
   readonly file: LakeFile;
+  /** Its listings. */
+  readonly inventory: Inventory;
+  /** Content hash of all that its listings derive from. */
+  readonly source: string;
 }
 
-const tableOfState: Readonly<Record<ListingState, TableName>> = {
-  active: "snapshots",
-  missing: "missing",
-  sold: "sold",
-  ended: "ended",
-};
-
-const states = Object.keys(tableOfState) as readonly ListingState[];
-
-/** Returns the files that contain each listing of a version exactly once: active and missing as of its day, sold and ended in full. */
-export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
-  const filesOf = (table: TableName): readonly LakeFile[] =>
-    tables[table].filter(({ partition }) => tableOf(table).isAppendOnly === true || partition === as_of);
-  return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
+/** Returns the inventory of each state: active and missing listings as of the version's day, all sold and ended ones. */
+function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventory>> {
+  const { missing, sold } = manifest.tables;
+  return {
+    active: activeOn(manifest, manifest.as_of),
+    missing: goneIn(missing.filter(({ partition }) => partition === open)),
+    sold: goneIn(sold),
+    ended: goneIn(missing.filter(({ partition }) => partition !== open)),
+  };
 }
 
-/** Returns the number of listings of each day with a snapshot, in the order of days. */
-export function snapshotSizesOf({ tables }: Manifest): ReadonlyMap<string, number> {
-  const sizes = new Map<string, number>();
-  for (const { partition, rows } of tables.snapshots) {
-    const day = partition ?? "";
-    sizes.set(day, (sizes.get(day) ?? 0) + rows);
-  }
-  return new Map([...sizes].sort(([one], [other]) => (one < other ? -1 : 1)));
-}
+/** Returns the files that contain each listing of a version exactly once. */
+export const listingFiles = (manifest: Manifest): readonly ListingFile[] =>
+  (Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, whole]) =>
+    whole.files.map((file) => {
+      const inventory = { ...whole, files: [file], count: file.rows };
+      return { state, file, inventory, source: sourceOf(inventory) };
+    }),
+  );
 
-/** Returns the snapshots of some days. */
-export function snapshotFilesOf({ tables }: Manifest, days: readonly string[]): readonly LakeFile[] {
-  const requested = new Set<string | null>(days);
-  return tables.snapshots.filter(({ partition }) => requested.has(partition));
+/** Returns the content hash of what an inventory derives from: its files in order, and for active listings the day and its deliveries. */
+export function sourceOf({ files, day, deliveries }: Inventory): string {
+  const [only] = files;
+  if (day === undefined && files.length === 1 && only !== undefined) return only.sha256;
+  const contents = [...files, ...deliveries].map(({ sha256 }) => sha256);
+  return createHash("sha256")
+    .update([day ?? "", ...contents].join("\n"))
+    .digest("hex");
 }
 
 /**
@@ -61,14 +64,6 @@ export function snapshotFilesOf({ tables }: Manifest, days: readonly string[]): 
 export function soldFilesSince({ tables }: Manifest, day: string): readonly LakeFile[] {
   const month = plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
   return tables.sold.filter(({ partition }) => (partition ?? "") >= month);
-}
-
-/** Returns the listing files without those of past listings that were last observed before a day's month. */
-export function listingFilesSince(manifest: Manifest, day: string): readonly LakeFile[] {
-  const month = day.slice(0, "YYYY-MM".length);
-  return listingFiles(manifest)
-    .filter(({ state, file }) => state === "active" || state === "missing" || (file.partition ?? "") >= month)
-    .map(({ file }) => file);
 }
 
 export interface LookUpRequest {
@@ -81,13 +76,9 @@ export interface LookUpRequest {
 /** Returns a query for the listings of an id or a VIN: `state` and the columns. It scans all files; the row store is the fast path. */
 export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUpRequest): Sql {
   const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
-  const selects = states.flatMap((state) => {
-    const files = listingFiles(manifest).filter((listingFile) => listingFile.state === state);
-    if (files.length === 0) return [];
-    const rows = withRowNumbers(
-      files.map(({ file }) => file),
-      folder,
-    );
+  const selects = Object.entries(inventories(manifest)).flatMap(([state, inventory]) => {
+    if (inventory.files.length === 0) return [];
+    const rows = positionedListings(inventory, { folder, hasDeliveries: true });
     return [sql`SELECT ${literal(state)} AS state, ${selectServed(columns)} FROM (${rows}) AS facts WHERE ${isMatch}`];
   });
   return selects.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(selects, sql` UNION ALL `);

@@ -3,15 +3,14 @@
  *
  * This module decides which serving files a version needs and whether a listed file is usable. It never builds or opens one.
  */
-import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Of } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
-import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn } from "../lake/views.ts";
+import type { Manifest, ServingFile } from "../lake/manifest.ts";
+import { activeOn } from "../lake/market.ts";
 import { searchIndexFormat } from "./index/build.ts";
-import { listingFiles } from "./listing-files.ts";
+import { listingFiles, sourceOf } from "./listing-files.ts";
 import { rowFileFormat } from "./rows/row-file.ts";
 
 /** The format of each kind that this release reads and writes. */
@@ -20,20 +19,13 @@ export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   rows: rowFileFormat,
 };
 
-/** Returns the content hash of what a search index is built from: the files of its listings, in order. */
-export const contentHashOf = (files: readonly LakeFile[]): string =>
-  createHash("sha256")
-    .update(files.map(({ sha256 }) => sha256).join("\n"))
-    .digest("hex");
-
-/** Returns the content hash of what a version's search index is built from: the files of its current snapshot. */
-export const indexSourceOf = ({ tables, as_of }: Manifest): string =>
-  contentHashOf(filesIn(tables, "snapshots", as_of));
+/** Returns the content hash of what a version's search index is built from. */
+export const indexSourceOf = (manifest: Manifest): string => sourceOf(activeOn(manifest, manifest.as_of));
 
 /** Returns the kind and source of every serving file that a version needs. */
 export function neededSources(manifest: Manifest): readonly Pick<ServingFile, "kind" | "source">[] {
-  const rows = listingFiles(manifest).map(({ file }) => ({ kind: "rows", source: file.sha256 }) as const);
-  const hasActive = filesIn(manifest.tables, "snapshots", manifest.as_of).length > 0;
+  const rows = listingFiles(manifest).map(({ source }) => ({ kind: "rows", source }) as const);
+  const hasActive = manifest.tables.listings.length > 0;
   return [...(hasActive ? [{ kind: "index", source: indexSourceOf(manifest) } as const] : []), ...rows];
 }
 

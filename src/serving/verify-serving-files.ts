@@ -69,10 +69,11 @@ async function faultOf(
   const expected = servingFormats[kind];
   if (format !== expected) return `format ${format}: expected ${expected}; run carquet index`;
   if (kind === "index") return indexFault(lake, manifest, options);
-  const parquet = listingFiles(manifest).find(({ file }) => file.sha256 === source)?.file;
-  if (parquet === undefined) return undefined;
-  const rows = await differingRows({ file: parquet, folder: resolve(lake) }, join(lake, path), options);
-  return rows === 0 ? undefined : `${rows} of ${parquet.rows} rows differ from ${parquet.path}`;
+  const built = listingFiles(manifest).find((listingFile) => listingFile.source === source);
+  if (built === undefined) return undefined;
+  const { inventory, file } = built;
+  const rows = await differingRows({ inventory, folder: resolve(lake) }, join(lake, path), options);
+  return rows === 0 ? undefined : `${rows} of ${file.rows} rows differ from ${file.path}`;
 }
 
 /** Compares the index with the current snapshot: counts of all values, statistics of all numbers, and the first page of each sort. */

@@ -7,8 +7,7 @@ import { bounds } from "../base/bounds.ts";
 import type { Pace } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import { filesOf, type Manifest } from "../lake/manifest.ts";
-import { filesIn } from "../lake/views.ts";
+import { filesOf, type Manifest, tableFilesOf } from "../lake/manifest.ts";
 import type { ListedFile, VerifiedFiles } from "./verified-files.ts";
 
 /** A file that is out of use. */
@@ -94,15 +93,16 @@ export class VersionFiles {
 const damagedData = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
 
 /**
- * Checks the content of the files that every query depends on (dimensions and current snapshot), and throws if one is damaged. Checks the
+ * Checks the content of the files that every query depends on (dimensions and active listings), and throws if one is damaged. Checks the
  * size of all others: requests that need a damaged one are refused.
  */
-export async function checkFiles(files: VersionFiles, { tables, as_of }: Manifest): Promise<void> {
+export async function checkFiles(files: VersionFiles, manifest: Manifest): Promise<void> {
+  const { tables } = manifest;
   const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const needed = new Set<ListedFile>([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
+  const needed = new Set<ListedFile>([...dimensions, ...tables.listings]);
   for (const file of needed) {
     const fault = await files.faultOf(file);
     if (fault !== undefined) throw new UserError(fault);
   }
-  for (const file of Object.values(tables).flat()) if (!needed.has(file)) await files.faultOf(file, "size");
+  for (const file of tableFilesOf(manifest)) if (!needed.has(file)) await files.faultOf(file, "size");
 }

@@ -6,21 +6,19 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.t
 import { serviceJob } from "../db/job.ts";
 import { type Engine, type PoolBounds, SessionPool } from "../db/session-pool.ts";
 import { ident, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
-import { type Manifest, readManifest } from "../lake/manifest.ts";
 import {
+  buildPlaces,
   buildValues,
   buildValuesDictionary,
   dealerProfiles,
-  filesIn,
   listingValues,
-  withRowNumbers,
-} from "../lake/views.ts";
+} from "../lake/derived-relations.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
+import { type Manifest, readManifest } from "../lake/manifest.ts";
+import { activeOn, unorderedListings } from "../lake/market.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { ServingFiles } from "./open-serving-files.ts";
-import { AttachedIndexes } from "./past/attached-indexes.ts";
-import type { PastIndexes } from "./past/past-indexes.ts";
 import { VerifiedFiles } from "./verified-files.ts";
 import { checkFiles, VersionFiles } from "./version-files.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -32,8 +30,6 @@ export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds>
   readonly fetchedMatches?: number;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
-  /** The indexes of past days and of the sold history, shared by all versions. Without them, Parquet answers. */
-  readonly pastIndexes?: PastIndexes | undefined;
   /** Folders that statements may write to. None by default. */
   readonly writableFolders?: readonly string[];
   /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
@@ -50,7 +46,6 @@ export interface VersionResources {
   readonly database: DuckDatabase;
   readonly pool: SessionPool;
   readonly serving: ServingFiles;
-  readonly past: AttachedIndexes | undefined;
 }
 
 /** Opens what a version holds. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -66,9 +61,8 @@ export async function openResources(
   const database = await DuckDatabase.open(options);
   try {
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-    const { pastIndexes, fetchedMatches, onFallback = () => {} } = options;
-    const pastFolders = pastIndexes === undefined ? [] : [pastIndexes.folder];
-    await database.lockDown([folder, ...pastFolders, ...(options.writableFolders ?? [])]);
+    const { fetchedMatches, onFallback = () => {} } = options;
+    await database.lockDown([folder, ...(options.writableFolders ?? [])]);
     const pool = await SessionPool.open(database, { ...bounds, ...options });
     const engine = pool.engineOf(serviceJob());
     const shared = { manifest, database, engine, fetchedMatches };
@@ -76,9 +70,8 @@ export async function openResources(
       options.hasServingFiles === false
         ? ServingFiles.none
         : await ServingFiles.open({ ...shared, folder, files, onFallback });
-    const past = pastIndexes && (await AttachedIndexes.open({ ...shared, past: pastIndexes }));
     const vocabulary = vocabularyOf({ manifest, folder, dimensions, dealers, serving }, engine);
-    return { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving, past };
+    return { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving };
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -86,8 +79,7 @@ export async function openResources(
 }
 
 /** Closes what a version holds. No query may be running. */
-export function closeResources({ past, serving, pool, database }: VersionResources): void {
-  past?.close();
+export function closeResources({ serving, pool, database }: VersionResources): void {
   serving.close();
   pool.close();
   database.close();
@@ -96,15 +88,16 @@ export function closeResources({ past, serving, pool, database }: VersionResourc
 /** Creates the in-memory tables and reads the dimensions from them. */
 async function readDimensions(
   session: Session,
-  { tables, as_of }: Manifest,
+  manifest: Manifest,
   folder: string,
 ): Promise<readonly [Dimensions, DealerDirectory]> {
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
-    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
+    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, manifest.tables[table], folder)}`);
   }
   await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
-  const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
+  await session.run(sql`CREATE TABLE build_places AS ${buildPlaces}`);
+  const active = unorderedListings(activeOn(manifest, manifest.as_of), { folder, hasDeliveries: false });
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
 

@@ -4,9 +4,8 @@ import { test } from "node:test";
 import type { Dataset } from "../../bench/dataset/dataset.ts";
 import { writeFlatRows } from "../../bench/dataset/flat-rows.ts";
 import { writeHistoryRows } from "../../bench/dataset/history-rows.ts";
-import { repeatDays } from "../../bench/dataset/repeat-days.ts";
 import { openDuckdb } from "../../bench/peers/duckdb.ts";
-import { at, listAt, type TrendSpec } from "../../bench/queries/query.ts";
+import { listAt, type TrendSpec } from "../../bench/queries/query.ts";
 import { trendQuery } from "../../bench/queries/trends.ts";
 import { openInProcess } from "../../bench/servers/carquet.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
@@ -19,7 +18,7 @@ await writeFlatRows(lake, folder);
 await writeHistoryRows(lake, folder);
 
 const [firstDay, lastDay] = ["2026-03-20", "2026-03-31"];
-const shape: Dataset["shape"] = { listings: 31, days: 12, ingestedDays: 12, end: lastDay, seed: 1, options: "typical" };
+const shape: Dataset["shape"] = { listings: 31, days: 12, end: lastDay, seed: 1, options: "typical" };
 const metrics: TrendSpec["metrics"] = [
   { kind: "count", name: "count" },
   { kind: "percentile", name: "price.p90", fraction: 0.9 },
@@ -53,21 +52,6 @@ test("a trend over flat rows equals Carquet's", async () => {
   } finally {
     await carquet.close();
     await peer.close();
-  }
-});
-
-test("repeated days fill up the past of a lake", async () => {
-  const repeated = await temporaryFolder(fileScope);
-  await repeatDays(lake, repeated, 29);
-  const carquet = await openInProcess(repeated);
-  try {
-    const daily = trendQuery({ ...spec, interval: "day", period: { start: "2026-03-03", end: lastDay } });
-    const points = listAt(JSON.parse(await carquet.fetch(daily.path)), "data", 0, "points");
-    const counts = points.map((point) => at(point, "metrics", 0, "value"));
-    assert.equal(counts.length, 29);
-    assert.deepEqual(counts.slice(0, -12), counts.slice(12));
-  } finally {
-    await carquet.close();
   }
 });
 

@@ -36,7 +36,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
   ["serve", ["need an API key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--response-cache"]],
   [
     "sql",
-    ["Run a SQL query (DuckDB) over the published version", "active, snapshots, missing, sold and ended", "--format"],
+    ["Run a SQL query (DuckDB) over the published version", "active, missing, contenders, sold and ended", "--format"],
   ],
   [
     "accounts",
@@ -161,7 +161,7 @@ describe("carquet sql", { concurrency: 2 }, () => {
 test("carquet verify reports intact lake without faults", async () => {
   const { code, out, err } = await carquet(["verify", "--lake", lake]);
   assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 has no faults.\n`]);
-  assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
+  assert.match(err, /^2026-11-19\.1: 1\/\d+ listings\/[^\n]+\n/);
 });
 
 test("carquet serve without a lake warns, names the command that fills it, and serves the first version", async (t) => {
@@ -192,7 +192,7 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
     "2",
   ]);
   const lines = service.announced;
-  const days = await queryLake(fresh, "SELECT DISTINCT snapshot_date::VARCHAR AS day FROM snapshots ORDER BY day");
+  const days = await queryLake(fresh, "SELECT DISTINCT snapshot_date::VARCHAR AS day FROM active_days ORDER BY day");
   assert.deepEqual(
     days.map(({ day }) => day),
     ["2026-11-18", "2026-11-19"],

@@ -167,7 +167,7 @@ async function startComposed(scope: Scope, accounts: string): Promise<readonly S
   const [{ lake: published }, folder] = await Promise.all([createLake(scope), temporaryFolder(scope)]);
   const here = {
     ...{ CARQUET_LAKE: join(folder, "lake"), CARQUET_ACCOUNTS: accounts },
-    ...{ CARQUET_METRICS_PORT: "0", TMPDIR: folder, CARQUET_PAST_INDEX_DIR: join(folder, "past-indexes") },
+    ...{ CARQUET_METRICS_PORT: "0", TMPDIR: folder },
   };
   const composed = programs.filter(({ place, args }) => place.startsWith("compose") && args[0] !== "ingest");
   const started = composed.map(async ({ args, environment }) => {

@@ -63,7 +63,7 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
       ...rest,
       tables: {
         ...tables,
-        snapshots: tables.snapshots.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
+        listings: tables.listings.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
       },
     }),
     /ENOENT.*2036/,

@@ -90,8 +90,8 @@ const { lake } = await createLake(fileScope, folder, { day: days[0] });
 const filesOfFirstDay = await hashLakeFiles(lake);
 for (const day of days.slice(1)) await ingestPath(lake, folder, { day });
 
-const snapshots = await queryLake(lake, "FROM snapshots ORDER BY snapshot_date, vin");
-const missing = await queryLake(lake, "FROM missing ORDER BY as_of, vin");
+const snapshots = await queryLake(lake, "FROM active_days ORDER BY snapshot_date, vin");
+const missing = await queryLake(lake, "FROM missing_days ORDER BY as_of, vin");
 const ended = await queryLake(lake, "FROM ended ORDER BY vin");
 
 /** A VIN's active listing on each of the three days, or undefined. */
@@ -269,7 +269,8 @@ test("keys are assigned once: later days change no file and continue the sequenc
 async function keysByDay(key: "dealer_key" | "build_key"): Promise<(day: string, vin: string) => number> {
   const rows = await queryLake(
     lake,
-    `SELECT strftime(snapshot_date::DATE, '%Y-%m-%d') AS day, vin, ${key} FROM read_parquet('${lake}/snapshots/*/*.parquet')`,
+    `SELECT strftime(snapshot_date, '%Y-%m-%d') AS day, vin, ${key} FROM intervals
+     JOIN days ON snapshot_date >= valid_from AND (snapshot_date < valid_to OR valid_to IS NULL)`,
   );
   return (day, vin) =>
     integerIn(

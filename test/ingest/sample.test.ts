@@ -19,7 +19,7 @@ const recorded = await queryLake(
   `SELECT strftime(delivery_date::DATE, '%Y-%m-%d') AS day, file, "row"::INTEGER AS "row", vin, dealer_id, field, outcome, value, reason
    FROM read_parquet('${lake}/rejects/*/*.parquet', hive_partitioning = true)`,
 );
-const listings = await queryLake(lake, "FROM snapshots");
+const listings = await queryLake(lake, "FROM active_days");
 const dealers = await queryLake(lake, "FROM dealers ORDER BY dealer_key");
 
 function recordsOf<Record>(file: string): readonly Record[] {

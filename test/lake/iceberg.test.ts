@@ -51,7 +51,7 @@ test("each version is a snapshot of every table, with exactly its files", async 
 });
 
 test("a new day writes the manifest of its month and keeps those before", async () => {
-  const written = (await listIcebergFiles(original)).filter((path) => /^snapshots\/metadata\/\d/.test(path));
+  const written = (await listIcebergFiles(original)).filter((path) => /^deliveries\/metadata\/\d/.test(path));
   assert.deepEqual(
     written.map((path) => path.slice(-"2026-03.avro".length)),
     [...days.slice(0, 4).map(() => "2026-03.avro"), ...days.slice(4).map(() => "2026-04.avro")],
@@ -77,8 +77,8 @@ test("field ids are unique and the same in every release", () => {
   assert.deepEqual(
     listings.slice(-2).map(({ id, name }) => [id, name]),
     [
-      [38, "sold_on_record"],
-      [100, "snapshot_date"],
+      [39, "valid_to"],
+      [100, "ended_month"],
     ],
   );
 });
@@ -87,7 +87,7 @@ test("a replay replaces the files of its days in one snapshot", async (t) => {
   const lake = await copyOfSevenDays(t);
   await ingestPath(lake, feeds, { replayFrom: plusDays(first, 5) });
   assert.deepEqual(await icebergFaults(lake), []);
-  const replayed = (await readIceberg(lake, "snapshots"))?.snapshots.at(-1)?.summary;
+  const replayed = (await readIceberg(lake, "deliveries"))?.snapshots.at(-1)?.summary;
   assert.equal(replayed?.operation, "overwrite");
   assert.deepEqual([replayed?.["added-data-files"], replayed?.["deleted-data-files"]], ["2", "2"]);
 });
@@ -124,9 +124,9 @@ test("snapshots leave with the versions that vacuum removes, and all that the me
   const lake = await copyOfSevenDays(t);
   const last = days.at(-1) ?? "";
   for (const [retention, versions] of [
-    [{ dailyDays: 400, weeklyDays: 0, versionDays: 3 }, days.slice(-3).map((day) => `${day}.1`)],
-    [{ dailyDays: 2, weeklyDays: 0, versionDays: 2 }, [`${days.at(-2)}.1`, `${last}.1`, `${last}.2`]],
-    [{ dailyDays: 1, weeklyDays: 0, versionDays: 0 }, [`${last}.3`]],
+    [{ versionDays: 3 }, days.slice(-3).map((day) => `${day}.1`)],
+    [{ months: 1, versionDays: 2 }, [`${days.at(-2)}.1`, `${last}.1`, `${last}.2`]],
+    [{ months: 1, versionDays: 0 }, [`${last}.2`]],
   ] as const) {
     await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now() + 7_200_000, 3_600_000));
     assert.deepEqual(await icebergFaults(lake), []);

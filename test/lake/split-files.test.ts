@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
+import { goneIn, type Inventory, listingsAt, positionedListings } from "../../src/lake/market.ts";
 import { tableOf } from "../../src/lake/tables.ts";
-import { rowsAt, withRowNumbers } from "../../src/lake/views.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -15,7 +15,7 @@ import type { Scope } from "../support/scope.ts";
 
 const day = "2026-11-01";
 const rows = 600_000;
-const rowsPerFile = tableOf("snapshots").rowsPerFile ?? 0;
+const rowsPerFile = tableOf("listings").rowsPerFile ?? 0;
 
 /** Listings of which a third are of one model, and some of an unknown make. */
 const listings: Sql = sql`
@@ -23,7 +23,7 @@ const listings: Sql = sql`
          if(i % 3 = 0, 'F-150', 'Model ' || (hash(i + 1) % 9)) AS model, (2010 + i % 15)::SMALLINT AS "year",
          if(i % 7 = 0, NULL, 'Trim ' || i % 5) AS trim
   FROM range(${rows}) AS counter(i)`;
-const padded = sql`FROM (${listings}) UNION ALL BY NAME FROM (${rowsOfFiles("snapshots", noFiles.snapshots, "")})`;
+const padded = sql`FROM (${listings}) UNION ALL BY NAME FROM (${rowsOfFiles("listings", noFiles.listings, "")})`;
 
 /** Writes the listings; returns the files and the rows of some queries over them. */
 async function writeListings(
@@ -33,12 +33,14 @@ async function writeListings(
 ) {
   const lake = resolve(await temporaryFolder(scope));
   return withWriter(lake, { threads }, async (writer) => {
-    const files = await writeSplit(writer, `${day}.1`, { table: "snapshots", partition: day, rows: padded });
+    const files = await writeSplit(writer, `${day}.1`, { table: "listings", partition: null, rows: padded });
     const answers = [];
     for (const query of queries) answers.push(await writer.session.rows(query(files, lake)));
     return { files, answers };
   });
 }
+
+const activeIn = (files: readonly LakeFile[]): Inventory => ({ ...goneIn(files), day });
 
 const sorted = (columns: Sql): Sql => sql`SELECT ${columns} FROM (${listings}) ORDER BY make, model, "year", trim, id`;
 const ids = sql`replace(id::VARCHAR, '-', '') AS id`;
@@ -50,16 +52,17 @@ test("many listings are split into files of equal size that together hold each o
   const { files, answers } = await writeListings(
     t,
     2,
-    (all, lake) => sql`SELECT ${ids} FROM (${withRowNumbers(all, lake)}) ORDER BY row_number`,
+    (all, lake) =>
+      sql`SELECT ${ids} FROM (${positionedListings(activeIn(all), { folder: lake, hasDeliveries: false })}) ORDER BY row_number`,
     () => sorted(ids),
     (all, lake) =>
-      sql`SELECT id, row_number::INTEGER AS place FROM (${rowsAt(all, lake, positions, ["id"])}) ORDER BY place`,
+      sql`SELECT id, row_number::INTEGER AS place FROM (${listingsAt(activeIn(all), { folder: lake, hasDeliveries: false }, positions, ["id"])}) ORDER BY place`,
   );
   const [inFiles, expected, found] = answers;
   assert.equal(files.length, Math.ceil(rows / rowsPerFile));
   assert.deepEqual(
     files.map((file) => [file.path, file.rows]),
-    [0, 1, 2].map((part) => [`snapshots/snapshot_date=${day}/${day}.1-${part}.parquet`, 200_000]),
+    [0, 1, 2].map((part) => [`listings/${day}.1-${part}.parquet`, 200_000]),
   );
   assert.deepEqual(inFiles, expected);
   assert.deepEqual(

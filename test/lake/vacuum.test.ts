@@ -1,10 +1,10 @@
-/** Retention of days and versions, and replays. */
+/** Retention of months and versions, and replays. */
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
-import { keptDays, vacuum } from "../../src/lake/maintenance/vacuum.ts";
+import { firstKeptMonth, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
@@ -14,8 +14,9 @@ import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
-const first = "2026-03-02";
-const policy = { dailyDays: 3, weeklyDays: 7, versionDays: 2 };
+/** Five days before the turn of a month, seven after it. */
+const first = "2026-02-24";
+const policy = { months: 1, versionDays: 2 };
 const hourMs = 3_600_000;
 
 const feeds = await temporaryFolder(fileScope);
@@ -33,30 +34,13 @@ async function copyOfTwelveDays(scope: Scope): Promise<string> {
   return lake;
 }
 
-test("retention keeps days daily, then the last of each week, then the last of each month", () => {
-  const days = Array.from({ length: 100 }, (_, index) => plusDays("2026-01-01", index));
-  const kept = [...keptDays(days, "2026-04-10", { dailyDays: 3, weeklyDays: 20, versionDays: 1 })].sort();
-  assert.deepEqual(kept, [
-    "2026-01-31",
-    "2026-02-28",
-    "2026-03-18",
-    "2026-03-25",
-    "2026-04-01",
-    "2026-04-07",
-    "2026-04-08",
-    "2026-04-09",
-    "2026-04-10",
-  ]);
+test("retention keeps whole months, that of the published day included, and by default all", () => {
+  const firstOf = (months?: number): string | undefined => firstKeptMonth("2026-03-07", { months, versionDays: 0 });
+  assert.deepEqual([1, 2, 3, 4, 15].map(firstOf), ["2026-03", "2026-02", "2026-01", "2025-12", "2025-01"]);
+  assert.equal(firstOf(), undefined);
 });
 
-test("retention always keeps the published day", () => {
-  assert.deepEqual(
-    [...keptDays(["2026-01-01"], "2026-01-01", { dailyDays: 0, weeklyDays: 0, versionDays: 0 })],
-    ["2026-01-01"],
-  );
-});
-
-test("vacuum removes expired days and versions, and leaves the rest unchanged", async (t) => {
+test("vacuum removes expired months and versions, and leaves the rest unchanged", async (t) => {
   const lake = await copyOfTwelveDays(t);
   const before = await queryLake(lake, "FROM active ORDER BY vin");
   const result = await withWriter(lake, {}, (writer) =>
@@ -64,10 +48,12 @@ test("vacuum removes expired days and versions, and leaves the rest unchanged", 
   );
   const manifest = await currentManifest(lake);
   assert.ok(manifest !== undefined);
-  const days = manifest.tables.snapshots.map((file) => file.partition);
-  assert.deepEqual(days.slice(-3), ["2026-03-11", "2026-03-12", "2026-03-13"]);
-  assert.equal(days.length + result.days.length, 12);
-  assert.ok(result.days.length > 4 && result.versions.length > 8 && result.files > 20, JSON.stringify(result));
+  assert.deepEqual(Object.keys(manifest.days)[0], "2026-03-01");
+  assert.deepEqual(
+    result.days,
+    [0, 1, 2, 3, 4].map((day) => plusDays(first, day)),
+  );
+  assert.ok(result.versions.length > 8 && result.files > 20, JSON.stringify(result));
   assert.deepEqual(await queryLake(lake, "FROM active ORDER BY vin"), before);
   assert.deepEqual(await verify(lake, manifest, {}, () => undefined), []);
   const named = new Set(
@@ -88,8 +74,8 @@ test("an open version keeps its files until the grace period ends", async (t) =>
   onScopeEnd(t, async () => version.close());
   await withWriter(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 0 }, Date.now(), hourMs));
   assert.ok((await versionsIn(lake)).includes(published.version));
-  for (const { partition, rows } of published.tables.snapshots) {
-    const { total } = await version.activeOn(partition ?? "").findPage({
+  for (const [day, rows] of Object.entries(published.days)) {
+    const { total } = await version.activeOn(day).findPage({
       ...{ filters: [], order: { by: "sort", sort: "price" }, limit: 1, offset: 0 },
     });
     assert.equal(total, rows);
@@ -103,18 +89,18 @@ test("a replay goes back as far as versions are kept, and is refused beyond", as
   );
   await assert.rejects(
     ingestPath(lake, feeds, { replayFrom: first }),
-    /Cannot replay from 2026-03-02: no version before it exists/,
+    /Cannot replay from 2026-02-24: no version before it exists/,
   );
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
   const manifest = await currentManifest(lake);
-  assert.equal(manifest?.version, "2026-03-13.3");
+  assert.equal(manifest?.version, "2026-03-07.3");
 });
 
 test("a replay from a day after a replayed one is refused, because it would undo the correction", async (t) => {
   const lake = await copyOfTwelveDays(t);
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
-  await assert.rejects(ingestPath(lake, feeds, { replayFrom: "2026-03-13" }), /2026-03-12, which was itself replayed/);
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: "2026-03-07" }), /2026-03-06, which was itself replayed/);
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
 });
 
 test("a writer removes no foreign file", async (t) => {

@@ -16,7 +16,7 @@ import { fileScope } from "../support/scope.ts";
 const sample = await createLake(fileScope);
 
 /** Copies the sample's lake; returns it with one of its files. */
-async function copyOfLake(t: TestContext, table: "snapshots" | "builds" | "claims" = "snapshots") {
+async function copyOfLake(t: TestContext, table: "listings" | "snapshots" | "builds" | "deliveries" = "listings") {
   const lake = join(await temporaryFolder(t), "lake");
   await cp(sample.lake, lake, { recursive: true });
   const manifest = await currentManifest(lake);
@@ -51,7 +51,7 @@ test("a changed byte is found at any position", async (t) => {
   assert.deepEqual(await lakeFaults(lake), []);
 });
 
-for (const table of ["snapshots", "builds", "claims"] as const) {
+for (const table of ["snapshots", "builds", "deliveries"] as const) {
   test(`a missing file of ${table} is found`, async (t) => {
     const { lake, file, path } = await copyOfLake(t, table);
     await rm(path);
@@ -69,13 +69,13 @@ test("a truncated file is found", async (t) => {
 
 test("every fault is reported, not only the first", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
-  for (const file of manifest.tables.snapshots) await rm(join(lake, file.path));
+  for (const file of manifest.tables.deliveries) await rm(join(lake, file.path));
   assert.equal((await lakeFaults(lake)).length, 2);
 });
 
 test("a wrong row count in the manifest is found", async (t) => {
   const { lake, manifest, file } = await copyOfLake(t);
-  const tables = { ...manifest.tables, snapshots: [{ ...file, rows: file.rows + 1 }] };
+  const tables = { ...manifest.tables, listings: [{ ...file, rows: file.rows + 1 }] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
   assert.ok((await lakeFaults(lake)).includes(`${file.path}: ${file.rows} rows: expected ${file.rows + 1}`));
 });
@@ -95,10 +95,14 @@ test("listings without their build or dealer are found", async (t) => {
 
 test("a VIN that is active twice is found", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
-  const twice = manifest.tables.snapshots.filter(({ partition }) => partition === manifest.as_of);
-  const tables = { ...manifest.tables, snapshots: [...manifest.tables.snapshots, ...twice] };
+  const { listings } = manifest.tables;
+  const tables = { ...manifest.tables, listings: [...listings, ...listings] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  assert.deepEqual(await lakeFaults(lake), ["206 VINs with two active listings"]);
+  assert.deepEqual(await lakeFaults(lake), [
+    "206 VINs with two active listings",
+    "206 VINs with two active listings on a day",
+    "2 days with another number of listings",
+  ]);
 });
 
 test("random small markets have no faults, whatever command wrote their files", async () => {

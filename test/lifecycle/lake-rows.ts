@@ -1,6 +1,8 @@
 /** Reads the rows of a lake by day, in the terms of the oracle. */
 import { type Row, textIn } from "../../src/base/json.ts";
-import { currentManifest, type TableFiles } from "../../src/lake/manifest.ts";
+import { ident, sql } from "../../src/db/sql.ts";
+import { dayRelations } from "../../src/lake/analyst-views.ts";
+import { currentManifest, type Manifest } from "../../src/lake/manifest.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 
 /** Rows of a table by key: a VIN, a VIN and a dealer, or a dealer. */
@@ -28,77 +30,72 @@ const listingColumns =
 export async function readLakeRows(lake: string): Promise<LakeRows> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`${lake} has no published version.`);
-  const reader = new LakeReader(lake, manifest.tables);
+  const reader = new LakeReader(lake, manifest);
   return {
-    days: [...new Set(manifest.tables.deliveries.map(({ partition }) => partition ?? ""))].sort(),
+    days: Object.keys(manifest.days),
     ...(await readDays(reader)),
-    sold: await reader.rows("sold", `SELECT ${listingColumns}, left(sold_month::VARCHAR, 7) AS month FROM sold`),
-    ended: await reader.rows("ended", `SELECT ${listingColumns}, left(ended_month::VARCHAR, 7) AS month FROM ended`),
+    sold: await queryLake(lake, `SELECT ${listingColumns}, sold_month AS month FROM sold`),
+    ended: await queryLake(lake, `SELECT ${listingColumns}, ended_month AS month FROM ended`),
     repeated: reader.repeated,
   };
 }
 
+/** The rows of a view of days, with columns that its flat listings leave out. */
+const allColumnsOf = (view: "active_days" | "missing_days" | "contenders_days"): string => `all_${view}`;
+
 async function readDays(reader: LakeReader): Promise<Omit<LakeRows, "days" | "sold" | "ended" | "repeated">> {
+  const [active, missing, contenders] = [
+    allColumnsOf("active_days"),
+    allColumnsOf("missing_days"),
+    allColumnsOf("contenders_days"),
+  ];
+  const withDealer = (rows: string): string =>
+    `(SELECT * FROM ${rows} JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key))`;
   return {
     active: await reader.rowsByDay(
-      "snapshots",
       ["vin"],
-      `SELECT snapshot_date::VARCHAR AS day, ${listingColumns}, files.last_seen, missing_since FROM snapshots
-       JOIN (SELECT vin, snapshot_date::VARCHAR AS file_day, last_seen FROM ${reader.files("snapshots")}) files USING (vin)
-       WHERE file_day = day`,
+      `SELECT snapshot_date::VARCHAR AS day, ${listingColumns}, last_seen, missing_since FROM ${withDealer(active)}`,
     ),
     missing: await reader.rowsByDay(
-      "missing",
       ["vin"],
-      `SELECT as_of::VARCHAR AS day, ${listingColumns}, files.last_seen, files.feeds_without, missing_since FROM missing
-       JOIN (SELECT vin, as_of::VARCHAR AS file_day, last_seen, feeds_without FROM ${reader.files("missing")}) files USING (vin)
-       WHERE file_day = day`,
+      `SELECT as_of::VARCHAR AS day, ${listingColumns}, last_seen, feeds_without, missing_since FROM ${withDealer(missing)}`,
     ),
     contenders: await reader.rowsByDay(
-      "contenders",
       ["vin", "dealer_id"],
-      `SELECT as_of::VARCHAR AS day, vin, dealer_id, price, miles, days_seen, last_seen
-       FROM ${reader.files("contenders")} JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key)`,
+      `SELECT snapshot_date::VARCHAR AS day, vin, dealer_id, price, miles, days_seen, last_seen FROM ${withDealer(contenders)}`,
     ),
     claims: await reader.rowsByDay(
-      "claims",
       ["vin", "dealer_id"],
-      `SELECT claim_date::VARCHAR AS day, vin, dealer_id, claimed_since, sighted_on, is_owner FROM ${reader.files("claims")}`,
+      "SELECT as_of::VARCHAR AS day, vin, dealer_id, claimed_since, sighted_on, is_owner FROM claims_days",
     ),
     deliveries: await reader.rowsByDay(
-      "deliveries",
       ["dealer_id"],
       `SELECT delivery_date::VARCHAR AS day, dealer_id, verdict, vins, last_delivered_on, accepted_vins, collapsed_in_a_row
-       FROM ${reader.files("deliveries")}`,
+       FROM deliveries`,
     ),
   };
 }
 
-/** Queries over a lake's views and files; a table without a file has no rows. */
+/** Queries over a lake's views. */
 class LakeReader {
   readonly repeated: string[] = [];
 
   constructor(
     private readonly lake: string,
-    private readonly tables: TableFiles,
+    private readonly manifest: Manifest,
   ) {}
 
-  files(table: keyof TableFiles): string {
-    return `read_parquet([${this.tables[table].map(({ path }) => `'${this.lake}/${path}'`).join(", ")}])`;
-  }
-
-  async rows(table: keyof TableFiles, query: string): Promise<readonly Row[]> {
-    return this.tables[table].length === 0 ? [] : queryLake(this.lake, query);
+  /** Returns the rows of a query, beside views of days with the columns that flat listings leave out: `all_active_days`, ... */
+  private async rows(query: string): Promise<readonly Row[]> {
+    const days = Object.entries(dayRelations(this.manifest, this.lake));
+    const views = days.map(([state, rows]) => sql`CREATE VIEW ${ident(`all_${state}_days`)} AS ${rows}`);
+    return queryLake(this.lake, query, views);
   }
 
   /** Returns the rows of a query by `day` and by the values of some key columns. */
-  async rowsByDay(
-    table: keyof TableFiles,
-    keys: readonly string[],
-    query: string,
-  ): Promise<(day: string) => RowsByKey> {
+  async rowsByDay(keys: readonly string[], query: string): Promise<(day: string) => RowsByKey> {
     const days = new Map<string, Map<string, Row>>();
-    for (const { day, ...row } of await this.rows(table, query)) {
+    for (const { day, ...row } of await this.rows(query)) {
       const rows = days.get(String(day)) ?? new Map<string, Row>();
       const key = keys.map((column) => textIn(row, column)).join(" ");
       if (rows.has(key)) this.repeated.push(`${day}: ${key} more than once: ${query}`);

@@ -1,8 +1,8 @@
 """Reads the Iceberg tables of a lake with one engine and prints its answers as JSON.
 
 Standard input: {"lake": path, "days": [day], "snapshot": id, "jar": path}. Standard output: {"days": [[day, listings, sum of prices, 90th
-percentile of prices]], "last_week": [rows of snapshots, rows of sold] at the snapshot, "today": the same today, "joined": listings whose build and
-dealer exist}.
+percentile of prices]], "last_week": [rows of snapshots, rows of sold] at the snapshot, "today": the same today, "joined": ended rows whose build
+and dealer exist}.
 """
 
 import json
@@ -11,23 +11,26 @@ import sys
 
 request = json.load(sys.stdin)
 lake, days, snapshot = request["lake"], request["days"], request["snapshot"]
-listed = ", ".join(f"DATE '{day}'" for day in days)
-PER_DAY = "SELECT snapshot_date, count(*), sum(price), {} FROM {} WHERE snapshot_date IN ({}) GROUP BY 1 ORDER BY 1"
+ON_DAY = """SELECT count(*), sum(price), {percentile} FROM (
+    SELECT price, valid_from, valid_to FROM {listings} UNION ALL SELECT price, valid_from, valid_to FROM {snapshots}) AS intervals
+    WHERE valid_from <= DATE '{day}' AND (valid_to IS NULL OR valid_to > DATE '{day}')"""
 
 
 def pyiceberg():
+    import pyarrow as pa
     import pyarrow.compute as pc
     from pyiceberg.table import StaticTable
 
-    tables = {name: StaticTable.from_metadata(f"{lake}/{name}") for name in ("snapshots", "sold", "builds", "dealers")}
+    tables = {name: StaticTable.from_metadata(f"{lake}/{name}") for name in ("listings", "snapshots", "sold", "builds", "dealers")}
 
     def read(name, **options):
         return tables[name].scan(**options).to_arrow()
 
     def day_row(day):
-        # PyIceberg finds no rows by a partition column that is not selected.
-        rows = read("snapshots", row_filter=f"snapshot_date = '{day}'", selected_fields=("snapshot_date", "price"))
-        prices = rows["price"]
+        holds = f"valid_from <= '{day}' and (valid_to is null or valid_to > '{day}')"
+        # PyIceberg finds no rows by a column that is not selected.
+        found = [read(name, row_filter=holds, selected_fields=("price", "valid_from", "valid_to")) for name in ("listings", "snapshots")]
+        prices = pa.concat_tables(found)["price"]
         return [day, len(prices), pc.sum(prices).as_py(), pc.quantile(prices, q=0.9)[0].as_py()]
 
     joined = read("snapshots", selected_fields=("build_key", "dealer_key"))
@@ -47,7 +50,9 @@ def from_sql(rows, table, percentile, at):
     joined = f"""{names[0]} AS s JOIN {table("builds")} AS b ON s.build_key = b.build_key
         JOIN {table("dealers")} AS d ON s.dealer_key = d.dealer_key"""
     return {
-        "days": [[str(day), *numbers] for day, *numbers in rows(PER_DAY.format(percentile, names[0], listed))],
+        "days": [
+            [day, *rows(ON_DAY.format(percentile=percentile, listings=table("listings"), snapshots=names[0], day=day))[0]] for day in days
+        ],
         "last_week": [rows(f"SELECT count(*) FROM {name} {at}")[0][0] for name in names],
         "today": [rows(f"SELECT count(*) FROM {name}")[0][0] for name in names],
         "joined": rows(f"SELECT count(*) FROM {joined}")[0][0],

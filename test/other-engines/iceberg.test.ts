@@ -42,10 +42,10 @@ async function prepare(): Promise<Expected> {
   const perDay = await queryLake(
     lake,
     `SELECT snapshot_date::VARCHAR AS day, count(*)::INTEGER AS listings, sum(price)::DOUBLE AS prices, quantile_cont(price, 0.9) AS p90
-     FROM snapshots WHERE snapshot_date IN (${days.map((day) => `'${day}'`).join()}) GROUP BY 1 ORDER BY 1`,
+     FROM active_days WHERE snapshot_date IN (${days.map((day) => `'${day}'`).join()}) GROUP BY 1 ORDER BY 1`,
   );
   const earlier = await readManifest(lake, found.summary["carquet.version"] ?? "");
-  const [total] = await queryLake(lake, "SELECT count(*)::INTEGER AS n FROM snapshots");
+  const [total] = await queryLake(lake, "SELECT count(*)::INTEGER AS n FROM intervals WHERE valid_to IS NOT NULL");
   const answers = {
     days: perDay.map((row) => Object.values(row)),
     last_week: rowCounts(earlier),

@@ -49,7 +49,7 @@ test("a manifest names only files of its tables, each once, and its own day", as
     "builds/*/2026-11-18.1.parquet",
     "builds/metadata/v1.metadata.json",
     `builds/${"x".repeat(100_000)}/2026-11-18.1.parquet`,
-    "snapshots/snapshot_date=2026-11-18/2026-11-18.1.parquet",
+    "snapshots/ended_month=2026-11/2026-11-18.1.parquet",
     `versions/${first}.json`,
     "/etc/passwd",
     "writer.lock",
@@ -135,7 +135,7 @@ test("what is not a manifest is refused: nested arrays, other types, a newer for
       JSON.stringify({ ...manifest, tables: { builds: Array(1 << 20).fill({}) } }),
       /tables\.builds\.0 must have required/,
     ],
-    [JSON.stringify({ ...manifest, format: 3 }), /unsupported lake format 3: expected 1 to 2\./],
+    [JSON.stringify({ ...manifest, format: 4 }), /unsupported lake format 4: expected 1 to 3\./],
     [JSON.stringify({ ...manifest, tables: { builds: {} } }), /tables\.builds must be array/],
   ] as const;
   for (const [text, message] of texts) {

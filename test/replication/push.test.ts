@@ -70,7 +70,7 @@ test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads i
   assert.equal((await run("follow", location, "--once", "--lake", lake)).answer?.version, second);
   await assertEqualLakes(lake, source);
   // An object that another program has shortened is uploaded again, all others are left out.
-  const key = [...objects.keys()].find((name) => name.includes("/claims/")) ?? "";
+  const key = [...objects.keys()].find((name) => name.includes("/deliveries/")) ?? "";
   objects.set(key, { bytes: Buffer.from("x"), sha256: undefined, headers: {}, modifiedMs: 0 });
   assert.equal((await run("push", location, "--lake", source)).answer?.files, 1);
   // A damaged local file is not uploaded.
@@ -130,7 +130,7 @@ test("a push with --remove leaves the files of kept versions, and what is not th
   const { objects, uploads } = server;
   const store = openStore(server);
   assert.equal((await pushTo(store, older)).version, first);
-  const others = ["notes.txt", "snapshots/snapshot_date=2026-11-17/2026-11-17.1.parquet", "versions/x.json"];
+  const others = ["notes.txt", "snapshots/ended_month=2026-10/2026-11-17.1.parquet", "versions/x.json"];
   const other = { bytes: Buffer.from("other"), sha256: undefined, headers: {}, modifiedMs: 0 };
   for (const path of others) objects.set(`market/${path}`, other);
   assert.equal((await pushTo(store, newer, { versionDays: 14, graceMs: 0 })).removed, 0);

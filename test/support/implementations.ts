@@ -1,15 +1,13 @@
 /**
- * The two implementations that answer from a lake, side by side: serving files (search index and row store) with indexes of past days, and
- * Parquet files. Each fails if it answered from the other's files.
+ * The two implementations that answer from a lake, side by side: serving files (search index and row store), and Parquet files. Each fails if it answered from the other's files.
  */
 import assert from "node:assert/strict";
 import pino from "pino";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { ApiClient, ComparedAnswer } from "../oracle/compare/oracle.ts";
-import { eventually, parseLog } from "./command-line.ts";
+import { parseLog } from "./command-line.ts";
 import { type Client, startService } from "./http/service.ts";
-import { openPastIndexes, storePastIndexes } from "./lakes/past-indexes.ts";
 import type { Scope } from "./scope.ts";
 import { answerPath, openVersion } from "./versions.ts";
 
@@ -31,11 +29,8 @@ export async function serveBothWays(scope: Scope, lake: string): Promise<readonl
 
 async function serveOneWay(scope: Scope, lake: string, name: Implementation["name"]): Promise<Implementation> {
   const isServed = implementations[name];
-  const { logger, opened, fallbacks, pastIndexesInUse } = captureServingLog();
-  const pastIndexSettings = isServed ? await storePastIndexes(scope, lake) : undefined;
-  const client = await startService(scope, lake, { logger, hasServingFiles: isServed, pastIndexSettings });
-  const inUse = async (): Promise<boolean> => pastIndexesInUse() >= (pastIndexSettings?.pinned.length ?? 0);
-  await eventually("past indexes in use", inUse, 60_000);
+  const { logger, opened, fallbacks } = captureServingLog();
+  const client = await startService(scope, lake, { logger, hasServingFiles: isServed });
   const assertNoFallback = (): void => {
     const versions = opened();
     assert.ok(versions.length > 0, `${name}: no version came into service`);
@@ -58,11 +53,10 @@ export function captureServingLog(): {
   readonly logger: pino.Logger;
   readonly opened: () => readonly OpenedVersion[];
   readonly fallbacks: () => readonly string[];
-  readonly pastIndexesInUse: () => number;
 } {
   const lines: string[] = [];
   const write = (line: string): void => {
-    if (/"msg":"(version in service|serving file not in use|past index.*)"/.test(line)) lines.push(line);
+    if (/"msg":"(version in service|serving file not in use)"/.test(line)) lines.push(line);
   };
   const entriesWith = (message: string) => parseLog(lines.join("")).filter(({ msg }) => msg === message);
   return {
@@ -73,11 +67,7 @@ export function captureServingLog(): {
         index: index === true,
         rows: rows === true,
       })),
-    fallbacks: () =>
-      ["serving file not in use", "past index removed", "past index not built"]
-        .flatMap(entriesWith)
-        .map(({ message }) => String(message)),
-    pastIndexesInUse: () => entriesWith("past index in use").length,
+    fallbacks: () => entriesWith("serving file not in use").map(({ message }) => String(message)),
   };
 }
 
@@ -94,12 +84,9 @@ export interface BothVersions {
 /** Opens the published version of a lake with and without serving files, until the scope ends. */
 export async function openBothWays(scope: Scope, lake: string): Promise<BothVersions> {
   const fallbacks: string[] = [];
-  const past = await openPastIndexes(scope, lake, (message) => fallbacks.push(message));
-  const { pastIndexes } = past;
-  const served = await openVersion(scope, lake, { pastIndexes, onFallback: (message) => fallbacks.push(message) });
+  const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
   const parquet = await openVersion(scope, lake, { hasServingFiles: false });
-  const counted = await openVersion(scope, lake, { pastIndexes, fetchedMatches: -1 });
-  await past.usedBy(2);
+  const counted = await openVersion(scope, lake, { fetchedMatches: -1 });
   const assertNoFallback = (): void => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });

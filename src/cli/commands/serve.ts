@@ -1,20 +1,17 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
 import { type Replica, shareOf } from "../../accounts/policy/replica.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { isPostgresUrl } from "../../db/postgres.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
 import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
 
-import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -35,14 +32,11 @@ import {
   memoryOption,
   metricsPortOption,
   overdueAfterOption,
-  pastIndexBytesOption,
-  pastIndexDaysOption,
-  pastIndexDirOption,
-  pastIndexRequestsOption,
   portOption,
   publicUrlOption,
   replicaOption,
   responseCacheOption,
+  retiredOptions,
   scrubOption,
   threadsOption,
   tlsCertOption,
@@ -63,10 +57,6 @@ export interface ServeSettings extends EngineSettings, ExportLimitSettings {
   readonly connectionsPerAddress: number;
   readonly responseCache: number;
   readonly scrub: number;
-  readonly pastIndexDir?: string;
-  readonly pastIndexBytes: number;
-  readonly pastIndexRequests: number;
-  readonly pastIndexDays: readonly string[];
   readonly accountRequests: number;
   readonly deadline: number;
   readonly drainDelay: number;
@@ -100,10 +90,7 @@ export const addServeOptions = (command: Command): Command =>
     ...exportOptions(),
     answersOption(),
     scrubOption(),
-    pastIndexDirOption(),
-    pastIndexBytesOption(),
-    pastIndexRequestsOption(),
-    pastIndexDaysOption(),
+    ...retiredOptions(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -134,7 +121,7 @@ export async function serveUntilStopped(
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
-    ...{ ...limitsOf(settings), ...engineOptions(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
+    ...{ ...limitsOf(settings), ...engineOptions(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...{ ...siteOptions(settings), overdueMs: settings.overdueAfter * 3_600_000 },
@@ -190,16 +177,6 @@ const exportLimits = ({ spool, replica, ...settings }: ServeSettings): Partial<E
   },
   ...{ deadlineMs: settings.exportDeadline * 1000, bytesMax: settings.spoolSize },
   ...(spool === undefined ? {} : { folder: spool }),
-});
-
-/** Returns where and when indexes of past days are built. */
-const pastIndexSettingsOf = (settings: ServeSettings): PastIndexSettings => ({
-  folder:
-    settings.pastIndexDir ??
-    join(isPostgresUrl(settings.accounts) ? "data" : dirname(settings.accounts), "past-indexes"),
-  bytesMost: settings.pastIndexBytes,
-  requestsMin: settings.pastIndexRequests,
-  pinned: settings.pastIndexDays,
 });
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */

@@ -23,7 +23,7 @@ interface SqlSettings extends EngineSettings {
 export const sqlCommand = (): Command =>
   new Command("sql")
     .description(
-      "Run a SQL query (DuckDB) over the published version. Views: active, snapshots, missing, sold and ended (flat listings), builds, " +
+      "Run a SQL query (DuckDB) over the published version. Views: active, missing, contenders, sold and ended (flat listings), active_days, missing_days and contenders_days (those of every day), builds, " +
         "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without an argument, " +
         "opens a shell on a terminal, else reads statements from standard input. Statements cannot change files or settings.",
     )

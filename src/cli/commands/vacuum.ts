@@ -1,17 +1,16 @@
-/** `carquet vacuum`: removes days and versions beyond the retention policy, and the files that only they reference. */
+/** `carquet vacuum`: removes months and versions beyond the retention policy, and the files that only they reference. */
 import { Command, Option } from "commander";
 import { defaultRetention, type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
-import { countParser } from "../option-parsers.ts";
+import { integerParser } from "../option-parsers.ts";
 import { lakeOption, metricsFileOption } from "../options.ts";
 import { defaultGrace, graceOption, versionsOption } from "../retention-options.ts";
 import { ScheduledRun } from "../scheduled.ts";
 
 interface VacuumSettings {
   readonly lake: string;
-  readonly daily: number;
-  readonly weekly: number;
+  readonly months?: number;
   readonly versions: number;
   readonly grace: number;
   readonly metricsFile?: string;
@@ -20,28 +19,25 @@ interface VacuumSettings {
 export const vacuumCommand = (): Command =>
   new Command("vacuum")
     .description(
-      "Remove past days by a retention policy (every day is kept for --daily days, then one per week for --weekly days, then one per " +
-        "month) and versions older than --versions days, which `carquet ingest --replay-from` then cannot use. Deletes files when the " +
+      "Remove the past before the last --months months, if the option is given, and versions older than --versions days, which `carquet ingest --replay-from` then cannot use. Deletes files when the " +
         "versions that reference them have been replaced for --grace minutes. Keeps sold and ended listings.",
     )
     .addOption(lakeOption())
     .addOption(
-      new Option("--daily <days>", "number of days to keep in full")
-        .default(defaultRetention.dailyDays)
-        .argParser(countParser),
+      new Option("--months <n>", "months of history to keep, the current one included (default: all)").argParser(
+        integerParser(1200, 1),
+      ),
     )
-    .addOption(
-      new Option("--weekly <days>", "number of further days to keep one day per week")
-        .default(defaultRetention.weeklyDays)
-        .argParser(countParser),
-    )
+    // Earlier releases thinned out full copies of days.
+    .addOption(new Option("--daily <days>").hideHelp())
+    .addOption(new Option("--weekly <days>").hideHelp())
     .addOption(versionsOption())
     .addOption(graceOption())
     .addOption(metricsFileOption())
-    .action(({ lake, daily, weekly, versions, grace, metricsFile }: VacuumSettings) => {
+    .action(({ lake, months, versions, grace, metricsFile }: VacuumSettings) => {
       const run = new ScheduledRun("vacuum", metricsFile);
       return run.measure(async () => {
-        const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
+        const retention = { months, versionDays: versions };
         const { days, versions: expired, files } = await vacuumLake(lake, retention, grace);
         run.add({ snapshots_removed: days.length, versions_removed: expired.length, files_removed: files });
       });

@@ -3,13 +3,14 @@ import { codePoints, formats } from "../formats.ts";
 
 
 const manifest = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":2,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"SHA-256 of all other properties as JSON without white space, in their order. Carquet refuses a manifest that does not match it; manifests of earlier releases have none."}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
-const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":3,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`. Format 3 holds listings as intervals of days, and adds `days`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"days":{"description":"The number of active listings of each day that was published, in the order of days; absent in formats 1 and 2.","type":"object","propertyNames":{"pattern":"^\\d{4}-\\d{2}-\\d{2}$"},"additionalProperties":{"type":"integer","minimum":0}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"SHA-256 of all other properties as JSON without white space, in their order. Carquet refuses a manifest that does not match it; manifests of earlier releases have none."}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, a day, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
+const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, a day, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}};
 const schema33 = {"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const formats0 = formats.date;
 const pattern4 = new RegExp("^[0-9a-f]{64}$", "u");
 const pattern5 = new RegExp("^[0-9a-f]{8}$", "u");
+const pattern6 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -47,8 +48,8 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 == "number"){
-if(data0 > 2 || isNaN(data0)){
-validate20.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+if(data0 > 3 || isNaN(data0)){
+validate20.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3},message:"must be <= 3"}];
 return false;
 }
 else {
@@ -400,110 +401,178 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.serving !== undefined){
-let data19 = data.serving;
+if(data.days !== undefined){
+let data19 = data.days;
 const _errs44 = errors;
 if(errors === _errs44){
-if(Array.isArray(data19)){
-var valid6 = true;
-const len1 = data19.length;
-for(let i1=0; i1<len1; i1++){
-let data20 = data19[i1];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+for(const key4 in data19){
 const _errs46 = errors;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-let missing3;
-if(((((((data20.kind === undefined) && (missing3 = "kind")) || ((data20.path === undefined) && (missing3 = "path"))) || ((data20.source === undefined) && (missing3 = "source"))) || ((data20.format === undefined) && (missing3 = "format"))) || ((data20.bytes === undefined) && (missing3 = "bytes"))) || ((data20.sha256 === undefined) && (missing3 = "sha256"))){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
-return false;
+if(typeof key4 === "string"){
+if(!pattern6.test(key4)){
+const err0 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/propertyNames/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\"",propertyName:key4};
+if(vErrors === null){
+vErrors = [err0];
 }
 else {
-const _errs49 = errors;
-for(const key4 in data20){
-if(!((((((key4 === "kind") || (key4 === "path")) || (key4 === "source")) || (key4 === "format")) || (key4 === "bytes")) || (key4 === "sha256"))){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"}];
+vErrors.push(err0);
+}
+errors++;
+}
+}
+var valid6 = _errs46 === errors;
+if(!valid6){
+const err1 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate20.errors = vErrors;
 return false;
 break;
 }
 }
-if(_errs49 === errors){
-if(data20.kind !== undefined){
-let data21 = data20.kind;
+if(valid6){
+for(const key5 in data19){
+let data20 = data19[key5];
+const _errs48 = errors;
+if(!((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20)))){
+validate20.errors = [{instancePath:instancePath+"/days/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/days/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs48){
+if(typeof data20 == "number"){
+if(data20 < 0 || isNaN(data20)){
+validate20.errors = [{instancePath:instancePath+"/days/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/days/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid7 = _errs48 === errors;
+if(!valid7){
+break;
+}
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/days",schemaPath:"#/properties/days/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.serving !== undefined){
+let data21 = data.serving;
 const _errs50 = errors;
-if(!((data21 === "index") || (data21 === "rows"))){
+if(errors === _errs50){
+if(Array.isArray(data21)){
+var valid8 = true;
+const len1 = data21.length;
+for(let i1=0; i1<len1; i1++){
+let data22 = data21[i1];
+const _errs52 = errors;
+const _errs53 = errors;
+if(errors === _errs53){
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+let missing3;
+if(((((((data22.kind === undefined) && (missing3 = "kind")) || ((data22.path === undefined) && (missing3 = "path"))) || ((data22.source === undefined) && (missing3 = "source"))) || ((data22.format === undefined) && (missing3 = "format"))) || ((data22.bytes === undefined) && (missing3 = "bytes"))) || ((data22.sha256 === undefined) && (missing3 = "sha256"))){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
+return false;
+}
+else {
+const _errs55 = errors;
+for(const key6 in data22){
+if(!((((((key6 === "kind") || (key6 === "path")) || (key6 === "source")) || (key6 === "format")) || (key6 === "bytes")) || (key6 === "sha256"))){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs55 === errors){
+if(data22.kind !== undefined){
+let data23 = data22.kind;
+const _errs56 = errors;
+if(!((data23 === "index") || (data23 === "rows"))){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/kind",schemaPath:"#/$defs/servingFile/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid8 = _errs50 === errors;
+var valid10 = _errs56 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
-if(valid8){
-if(data20.path !== undefined){
-const _errs51 = errors;
-if(typeof data20.path !== "string"){
+if(valid10){
+if(data22.path !== undefined){
+const _errs57 = errors;
+if(typeof data22.path !== "string"){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid8 = _errs51 === errors;
+var valid10 = _errs57 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
-if(valid8){
-if(data20.source !== undefined){
-const _errs53 = errors;
-if(typeof data20.source !== "string"){
+if(valid10){
+if(data22.source !== undefined){
+const _errs59 = errors;
+if(typeof data22.source !== "string"){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid8 = _errs53 === errors;
+var valid10 = _errs59 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
-if(valid8){
-if(data20.format !== undefined){
-const _errs55 = errors;
-if(typeof data20.format !== "string"){
+if(valid10){
+if(data22.format !== undefined){
+const _errs61 = errors;
+if(typeof data22.format !== "string"){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid8 = _errs55 === errors;
+var valid10 = _errs61 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
-if(valid8){
-if(data20.bytes !== undefined){
-let data25 = data20.bytes;
-const _errs57 = errors;
-if(!((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25)))){
+if(valid10){
+if(data22.bytes !== undefined){
+let data27 = data22.bytes;
+const _errs63 = errors;
+if(!((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27)))){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs57){
-if(typeof data25 == "number"){
-if(data25 < 1 || isNaN(data25)){
+if(errors === _errs63){
+if(typeof data27 == "number"){
+if(data27 < 1 || isNaN(data27)){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
 }
-var valid8 = _errs57 === errors;
+var valid10 = _errs63 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
-if(valid8){
-if(data20.sha256 !== undefined){
-let data26 = data20.sha256;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data26 === "string"){
-if(!pattern4.test(data26)){
+if(valid10){
+if(data22.sha256 !== undefined){
+let data28 = data22.sha256;
+const _errs65 = errors;
+if(errors === _errs65){
+if(typeof data28 === "string"){
+if(!pattern4.test(data28)){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""}];
 return false;
 }
@@ -513,10 +582,10 @@ validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/sha256",schem
 return false;
 }
 }
-var valid8 = _errs59 === errors;
+var valid10 = _errs65 === errors;
 }
 else {
-var valid8 = true;
+var valid10 = true;
 }
 }
 }
@@ -531,8 +600,8 @@ validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$
 return false;
 }
 }
-var valid6 = _errs46 === errors;
-if(!valid6){
+var valid8 = _errs52 === errors;
+if(!valid8){
 break;
 }
 }
@@ -542,18 +611,18 @@ validate20.errors = [{instancePath:instancePath+"/serving",schemaPath:"#/propert
 return false;
 }
 }
-var valid0 = _errs44 === errors;
+var valid0 = _errs50 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.sha256 !== undefined){
-let data27 = data.sha256;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data27 === "string"){
-if(!pattern4.test(data27)){
+let data29 = data.sha256;
+const _errs67 = errors;
+if(errors === _errs67){
+if(typeof data29 === "string"){
+if(!pattern4.test(data29)){
 validate20.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""}];
 return false;
 }
@@ -563,10 +632,11 @@ validate20.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs61 === errors;
+var valid0 = _errs67 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

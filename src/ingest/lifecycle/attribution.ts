@@ -17,7 +17,8 @@ const rules: readonly (readonly [rule: string, sortKey: Sql])[] = [
 ];
 
 /**
- * Creates the table `claims_today` (columns of the claims table): one row per VIN and claiming dealer.
+ * Creates the table `claims_today` (vin, dealer_id, claimed_since, sighted_on, is_owner, decided_by, file, row): one row per VIN and claiming
+ * dealer.
  *
  * A dealer claims every VIN that it delivered. Its earlier claims stand while it delivers nothing or a collapsed feed, and lapse once it is
  * silent.
@@ -45,13 +46,12 @@ async function createCurrentClaims(session: Session, spellings: Spellings, day: 
   await session.createTempTable(
     "standing_claims",
     sql`
-    SELECT claims.vin, claims.dealer_id, claims.sighted_on, claims.file, claims."row", listings.price IS NOT NULL AS has_price,
-           coalesce(len(listings.photo_urls), 0) > 0 AS has_photos,
-           coalesce(listings.inventory_type = 'new' AND list_contains(dealer_keys.makes, listings.make), false) AS is_new_at_franchise
-    FROM lake_claims AS claims
+    SELECT claims.vin, claims.dealer_id, claims.last_seen AS sighted_on, claims.file, claims."row", claims.price IS NOT NULL AS has_price,
+           coalesce(len(claims.photo_urls), 0) > 0 AS has_photos,
+           coalesce(claims.inventory_type = 'new' AND list_contains(dealer_keys.makes, claims.make), false) AS is_new_at_franchise
+    FROM yesterday_claimed AS claims
     JOIN deliveries_today USING (dealer_id)
     JOIN dealer_keys USING (dealer_id)
-    JOIN (FROM yesterday_claimed) AS listings USING (vin, dealer_id)
     WHERE NOT is_accepted AND NOT is_silent
       AND NOT EXISTS (FROM delivered_claims WHERE delivered_claims.vin = claims.vin AND delivered_claims.dealer_id = claims.dealer_id)`,
   );
@@ -59,7 +59,7 @@ async function createCurrentClaims(session: Session, spellings: Spellings, day: 
   await session.drop("delivered_claims", "standing_claims");
 }
 
-const previousClaims = sql`(SELECT vin, dealer_id, claimed_since FROM lake_claims)`;
+const previousClaims = sql`(SELECT vin, dealer_id, claimed_since FROM yesterday_claimed)`;
 
 /** Creates the table `contested_claims`: the claims to VINs that several dealers claim, with everything that the rules read. */
 async function createContestedClaims(session: Session, day: string): Promise<void> {

@@ -59,7 +59,7 @@ export async function createDeliveredListingsView(session: Session, spellings: S
     base_exterior_color: baseColor("exterior_color"),
     base_interior_color: baseColor("interior_color"),
     pricing: pricing(),
-    last_checked_at: sql`greatest(${observedAt}, deliveries.delivered_at)`,
+    last_checked_at: sql`deliveries.last_delivered_at`,
   };
   const columns = deliveredColumns.map((column) => {
     const { feed } = attributes[column];

@@ -10,9 +10,9 @@ import { feedVerdict, isSilent } from "./rules.ts";
  */
 export async function judgeDeliveries(session: Session, day: string): Promise<void> {
   const delivered = sql`
-    SELECT dealer_id, max(delivered_at) AS delivered_at, count(DISTINCT vin)::INTEGER AS vins
-    FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at FROM parsed_inventory
-          UNION ALL SELECT dealer_id, NULL, delivered_at FROM parsed_deliveries)
+    SELECT dealer_id, max(delivered_at) AS delivered_at, max(observed_at) AS observed_at, count(DISTINCT vin)::INTEGER AS vins
+    FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at, observed_at FROM parsed_inventory
+          UNION ALL SELECT dealer_id, NULL, delivered_at, NULL FROM parsed_deliveries)
     GROUP BY dealer_id`;
   const verdict = feedVerdict({
     vins: sql`delivered.vins`,
@@ -25,16 +25,22 @@ export async function judgeDeliveries(session: Session, day: string): Promise<vo
     WITH judged AS (
       SELECT dealer_id, CASE WHEN delivered.vins IS NULL THEN 'none' ELSE ${verdict} END AS verdict,
              CASE WHEN delivered.vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at,
-             delivered.vins, previous.last_delivered_on, previous.accepted_vins, coalesce(previous.collapsed_in_a_row, 0) AS collapsed_in_a_row
+             delivered.observed_at, delivered.vins, previous.last_delivered_on, previous.accepted_vins, coalesce(previous.collapsed_in_a_row, 0) AS collapsed_in_a_row,
+             previous.last_delivered_at, coalesce(previous.deliveries, 0) AS deliveries,
+             coalesce(previous.accepted_deliveries, 0) AS accepted_deliveries
       FROM (${delivered}) AS delivered
-      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict) FROM lake_deliveries) AS previous USING (dealer_id)
+      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key) FROM lake_deliveries) AS previous USING (dealer_id)
+    ), keyed AS (
+      SELECT *, verdict <> 'none' AS is_delivered, verdict IN ('accepted', 'resized') AS is_accepted
+      FROM judged JOIN (SELECT dealer_id, dealer_key FROM dealer_keys) USING (dealer_id)
     )
     SELECT dealer_id, verdict, delivered_at, vins, if(verdict = 'none', last_delivered_on, ${day}::DATE) AS last_delivered_on,
            CASE verdict WHEN 'accepted' THEN list_append(accepted_vins, vins)[-${life.usualFeeds}:] WHEN 'resized' THEN [vins]
              ELSE accepted_vins END AS accepted_vins,
            CASE verdict WHEN 'collapsed' THEN collapsed_in_a_row + 1 WHEN 'none' THEN collapsed_in_a_row ELSE 0 END AS collapsed_in_a_row,
-           verdict IN ('accepted', 'resized') AS is_accepted,
-           verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
-    FROM judged`,
+           dealer_key, if(is_delivered, greatest(delivered_at, observed_at), last_delivered_at) AS last_delivered_at,
+           deliveries + is_delivered::INTEGER AS deliveries, accepted_deliveries + is_accepted::INTEGER AS accepted_deliveries,
+           is_accepted, verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
+    FROM keyed`,
   );
 }

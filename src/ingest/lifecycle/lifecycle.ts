@@ -2,17 +2,17 @@
  * Listing lifecycle: derives the listings of a day from those of the day before and today's claims.
  *
  * A listing is one period of a VIN at one owner. The owner's claim keeps it active. Without a claim it becomes missing, then sold or ended
- * (see `rules.ts`). A claim of another owner ends it. Active listings and contenders are views, streamed straight into Parquet files; only
+ * (see `rules.ts`). A claim of another owner ends it. Active listings and contenders are streamed straight into Parquet files; only
  * absent listings are materialized.
  */
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { tables } from "../../lake/tables.ts";
+import { listingColumns } from "../../lake/tables.ts";
 import type { NameOf } from "../../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
 
 /** The columns of a listing, in file order. */
-const columns = Object.keys(tables.snapshots.columns);
+const columns = Object.keys(listingColumns);
 
 /** The columns that depend on earlier days: a delivered listing lacks all of them. */
 type HistoryColumns = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;
@@ -46,14 +46,8 @@ export async function createYesterdayViews(session: Session): Promise<void> {
   await session.createTempView("yesterday_contenders", withDealer(sql`FROM lake_contenders`));
 }
 
-/** Creates the views `next_active` (the day's active listings) and `next_contenders` (its claims that did not win). */
-export async function createNextListingViews(session: Session, day: string): Promise<void> {
-  await session.createTempView("next_active", nextActive(day));
-  await session.createTempView("next_contenders", nextContenders(day));
-}
-
-/** Active listings: the owner delivered the VIN, its earlier claim stands, or a contender whose claim stands takes the VIN over. */
-function nextActive(day: string): Sql {
+/** Returns the day's active listings: the owner delivered the VIN, its earlier claim stands, or a contender whose claim stands takes the VIN over. */
+export function nextActive(day: string): Sql {
   const carriedOver = { days_on_market: daysOnMarket(sql`listed_at`, day) };
   return sql`
     SELECT ${deliveredListing("now", activeHistory(day))} FROM (${deliveredRows(true)}) AS now
@@ -65,8 +59,8 @@ function nextActive(day: string): Sql {
     SELECT ${listing("standing", takeoverHistory(day))} FROM (${standingRows("yesterday_contenders", true, day)}) AS standing`;
 }
 
-/** Contenders: delivered today, or carried over while the claim stands. */
-function nextContenders(day: string): Sql {
+/** Returns the day's contenders: delivered today, or carried over while the claim stands. */
+export function nextContenders(day: string): Sql {
   const unlisted = {
     id: sql`NULL`,
     listed_at: sql`NULL`,
@@ -150,7 +144,7 @@ function newId(relation: Sql, firstObserved: Sql, day: string): Sql {
 export async function createAbsentTable(session: Session, day: string): Promise<void> {
   const today = sql`${day}::DATE`;
   const absent = sql`
-    SELECT was.*, was.feeds_without + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
+    SELECT was.*, coalesce(was.feeds_without, 0) + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
            owners.dealer_id AS owner
     FROM yesterday AS was
     JOIN deliveries_today AS deliveries USING (dealer_id)

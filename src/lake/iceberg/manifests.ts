@@ -79,7 +79,7 @@ const monthOf = ({ partition }: LakeFile): string => partition?.slice(0, "YYYY-M
 
 /** Returns the month that a manifest covers, from its name. */
 const monthIn = ({ manifest_path }: ListedManifest): string =>
-  /-(\d{4}-\d{2}|all)\.avro$/.exec(manifest_path)?.[1] ?? "";
+  /-(\d{4}-\d{2}|all|open)\.avro$/.exec(manifest_path)?.[1] ?? "";
 
 /** Returns the manifests of a version, with the content of those that are new. */
 export function manifestsOf(change: TableChange): {

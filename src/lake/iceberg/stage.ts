@@ -46,9 +46,9 @@ export interface StageOptions {
   readonly isAnew?: boolean;
 }
 
-/** A version with the files of the tables that have Iceberg metadata. */
+/** A version with the files of its tables. */
 interface VersionFiles extends Pick<Manifest, "version" | "previous"> {
-  readonly tables: Pick<TableFiles, IcebergTable>;
+  readonly tables: TableFiles;
 }
 
 interface Publish {
@@ -94,11 +94,8 @@ export async function stageIcebergMetadata(
   };
 }
 
-/** Returns a version without the tables that have no Iceberg metadata: a long history then takes little memory. */
-const filesOfVersion = ({ version, previous, tables }: Manifest): VersionFiles => {
-  const { snapshots, sold, builds, dealers, tokens, options } = tables;
-  return { version, previous, tables: { snapshots, sold, builds, dealers, tokens, options } };
-};
+/** Returns what metadata needs of a version: a long history then takes little memory. */
+const filesOfVersion = ({ version, previous, tables }: Manifest): VersionFiles => ({ version, previous, tables });
 
 /** Returns a function that reads the manifest of a version, and remembers its files. */
 function versionReader(lake: string): Publish["read"] {

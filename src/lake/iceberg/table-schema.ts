@@ -5,20 +5,12 @@
  * Field ids never change: a column has the number of its place from 1, the n-th field within a column or field has its id followed by n in
  * two digits. Columns are therefore only added at the end of a table.
  */
-import type { TableName } from "../tables.ts";
-import { tableOf } from "../tables.ts";
+import { type TableName, tableNames, tableOf } from "../tables.ts";
 
 /** The tables with Iceberg metadata. */
-export const icebergTables = [
-  "snapshots",
-  "sold",
-  "builds",
-  "dealers",
-  "tokens",
-  "options",
-] as const satisfies readonly TableName[];
+export const icebergTables = tableNames;
 
-export type IcebergTable = (typeof icebergTables)[number];
+export type IcebergTable = TableName;
 
 export type IcebergType =
   | string

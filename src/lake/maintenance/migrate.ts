@@ -1,8 +1,8 @@
 /**
- * Lake migration: rewrites files of older formats in the current schema, so that other engines can read them, and publishes the result as
- * a new version of the same day.
+ * Lake migration: turns the daily copies of formats 1 and 2 into intervals, rewrites files of an older schema in the current one, so that other
+ * engines can read them, and publishes the result as a new version of the same day.
  *
- * Carquet itself reads older files without migration. The old files remain until `vacuum` removes the versions that list them, so an
+ * Carquet itself reads older lakes without migration, but does not ingest into them. The old files remain until `vacuum` removes the versions that list them, so an
  * interrupted migration leaves the published version intact.
  */
 import { join as joinPath } from "node:path";
@@ -15,6 +15,7 @@ import { type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, type Writer, writeFile } from "../writer/writer.ts";
+import { migrateFormerTables, removeStaged } from "./migrate-former.ts";
 
 export interface LakeMigrationResult {
   /** The published version, new if anything changed. */
@@ -38,6 +39,13 @@ export async function migrateLake(
   const published = await requireManifest(writer.lake);
   const next = nextManifest(writer, published, published.as_of);
   const result = { fromFormat: published.format, toFormat: lakeFormat, rewritten: 0, recorded: 0 };
+  const { former } = published;
+  if (former !== undefined) {
+    const tables = await migrateFormerTables(writer, { ...published, former }, next, onFile);
+    await publish(writer.lake, { ...next, tables, serving: [] });
+    await removeStaged(writer.lake);
+    return { ...result, rewritten: Object.values(tables).flat().length, version: next.version };
+  }
   const count = tableNames.flatMap((table) =>
     published.tables[table].filter((file) => !isCurrentSchema(table, file)),
   ).length;

@@ -1,29 +1,28 @@
 /**
- * Vacuum: removes days that the retention policy expires, versions too old to replay from, and files that only those versions list.
+ * Vacuum: removes months that the retention policy expires, versions too old to replay from, and files that only those versions list.
  *
- * Publishes a manifest without the expired days first. A file is removed only after every version that lists it has been superseded for a
+ * Publishes a manifest without the expired months first. A file is removed only after every version that lists it has been superseded for a
  * grace period, so that a server that still reads such a version is not interrupted.
  */
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
+import { UserError } from "../../base/user-error.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";
-import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
+import { lakeFormat, type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
-import { type TableName, tableNames, tableOf } from "../tables.ts";
+import type { TableName } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
 
-/** Retention policy, counted back from the as-of date. Days beyond both periods are kept once per month. */
+/** Retention policy, counted back from the as-of date. */
 export interface Retention {
-  /** Number of days for which every day is kept. */
-  readonly dailyDays: number;
-  /** Number of days before those for which one day per week is kept. */
-  readonly weeklyDays: number;
+  /** Number of months of history that are kept, that of the as-of date included; undefined keeps everything. */
+  readonly months?: number | undefined;
   /** Number of days whose versions are kept, to replay from. */
   readonly versionDays: number;
 }
 
-export const defaultRetention: Retention = { dailyDays: 400, weeklyDays: 730, versionDays: 14 };
+export const defaultRetention: Retention = { versionDays: 14 };
 
 export interface VacuumResult {
   /** The published version, new if any day was removed. */
@@ -36,27 +35,14 @@ export interface VacuumResult {
   readonly files: number;
 }
 
-/** Tables partitioned by day. */
-const dailyTables = tableNames.filter((table) =>
-  ["snapshot_date", "as_of", "claim_date", "delivery_date"].includes(tableOf(table).partition ?? ""),
-);
+/** Tables of the past, by the month or the day that their partitions begin with. What was sold or has ended is kept. */
+const tablesOfThePast = ["snapshots", "contenders", "deliveries", "rejects"] as const satisfies readonly TableName[];
 
-/**
- * Returns the days to keep: every day of the daily period, then the last day of each week, then the last day of each month. The as-of
- * date is always kept.
- */
-export function keptDays(
-  days: readonly string[],
-  asOf: string,
-  { dailyDays, weeklyDays }: Retention,
-): ReadonlySet<string> {
-  const [dailyFrom, weeklyFrom] = [plusDays(asOf, 1 - dailyDays), plusDays(asOf, 1 - dailyDays - weeklyDays)];
-  const lastDayOfPeriod = new Map<string, string>();
-  for (const day of [...days].sort()) {
-    const week = String(Math.floor(Date.parse(`${day}T00:00:00Z`) / (7 * 86_400_000)));
-    lastDayOfPeriod.set(day >= dailyFrom ? day : day >= weeklyFrom ? `week ${week}` : `month ${day.slice(0, 7)}`, day);
-  }
-  return new Set([...lastDayOfPeriod.values(), asOf]);
+/** Returns the first month that is kept, as `2026-11`; undefined if all are. */
+export function firstKeptMonth(asOf: string, { months }: Retention): string | undefined {
+  if (months === undefined) return undefined;
+  const [year = 0, month = 0] = asOf.split("-").map(Number);
+  return new Date(Date.UTC(year, month - Math.max(1, months), 1)).toISOString().slice(0, "YYYY-MM".length);
 }
 
 /**
@@ -70,9 +56,13 @@ export async function vacuum(
   graceMs: number,
 ): Promise<VacuumResult> {
   const published = await requireManifest(writer.lake);
-  const { tables, removedDays } = removeExpiredDays(published, retention);
+  if (published.former !== undefined && retention.months !== undefined)
+    throw new UserError(
+      `${writer.lake}: lake format ${published.format}: expected ${lakeFormat} to remove months. Run "carquet migrate --lake ${writer.lake}" first.`,
+    );
+  const { removedDays, ...remaining } = removeExpiredDays(published, retention);
   const manifest =
-    removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
+    removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), ...remaining };
   if (manifest !== published) await publish(writer.lake, manifest);
   const versions = await removeOldVersions(writer.lake, manifest, {
     versionDays: retention.versionDays,
@@ -83,18 +73,22 @@ export async function vacuum(
   return { version: manifest.version, days: removedDays, versions, files: removed };
 }
 
-/** Returns the tables without the expired days, and those days. */
+/** Returns the tables and days without those before the first kept month, and the removed days. */
 function removeExpiredDays(
-  { tables, as_of }: Manifest,
+  { tables, days, as_of }: Manifest,
   retention: Retention,
-): { tables: TableFiles; removedDays: readonly string[] } {
-  const days = tables.deliveries.map((file) => file.partition ?? "");
-  const kept = keptDays(days, as_of, retention);
-  const removedDays = days.filter((day) => !kept.has(day));
-  const remaining = Object.fromEntries(
-    dailyTables.map((table) => [table, tables[table].filter((file) => kept.has(file.partition ?? ""))] as const),
-  ) as Partial<Record<TableName, TableFiles[TableName]>>;
-  return { tables: { ...tables, ...remaining }, removedDays };
+): Pick<Manifest, "tables" | "days"> & { readonly removedDays: readonly string[] } {
+  const first = firstKeptMonth(as_of, retention) ?? "";
+  const removedDays = Object.keys(days).filter((day) => day < first);
+  const kept = tablesOfThePast.map((table) => [
+    table,
+    tables[table].filter(({ partition }) => (partition ?? "") >= first),
+  ]);
+  return {
+    tables: { ...tables, ...(Object.fromEntries(kept) as Partial<TableFiles>) },
+    days: Object.fromEntries(Object.entries(days).filter(([day]) => day >= first)),
+    removedDays,
+  };
 }
 
 /** Which versions are removed, and the current time. */

@@ -1,6 +1,6 @@
 /**
  * Verifies a published version: files against the manifest (size, SHA-256, row count), keys against the dimensions, and listing states
- * against claims. Reads only; repairs nothing.
+ * against each other. Reads only; repairs nothing.
  */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -9,12 +9,13 @@ import { sha256Of } from "../../base/files.ts";
 import { integerIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
-import { ident, integerLiteral, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
+import { publishedDays } from "../analyst-views.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
-import type { TableName } from "../tables.ts";
-import { filesIn } from "../views.ts";
+import { filesIn } from "../market.ts";
+import { open as openPartition, type TableName } from "../tables.ts";
 
 /** Returns whether a version lists serving files and the lake has no folder of them, as a backup that leaves them out. */
 export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean =>
@@ -67,37 +68,60 @@ async function checkFile(
   }
 }
 
-/** Returns, for each violated invariant, its name and a FROM clause that selects the violating rows. */
-function invariantViolations({ tables, keys, as_of }: Manifest, folder: string): Readonly<Record<string, Sql>> {
-  const current = (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables, table, as_of), folder)})`;
+/** Relations of a version that its invariants refer to. */
+function relationsOf({ tables }: Manifest, folder: string) {
   const all = (table: TableName) => sql`(${rowsOfFiles(table, tables[table], folder)})`;
-  const withDealer = (table: TableName) =>
-    sql`(SELECT vin, dealer_id FROM ${current(table)} JOIN ${all("dealers")} USING (dealer_key))`;
-  const claims = (isOwner: Sql) => sql`(SELECT vin, dealer_id FROM ${current("claims")} WHERE ${isOwner})`;
+  return {
+    all,
+    intervals: sql`(${rowsOfFiles("listings", [...tables.listings, ...tables.snapshots], folder)})`,
+    open: (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables[table], openPartition), folder)})`,
+    withDealer: (rows: Sql) =>
+      sql`(SELECT vin, dealer_id FROM ${rows} AS listings JOIN ${all("dealers")} AS dealers USING (dealer_key))`,
+  };
+}
+
+/** Returns, for each violated invariant, its name and a FROM clause that selects the violating rows. */
+function invariantViolations(manifest: Manifest, folder: string): Readonly<Record<string, Sql>> {
+  const { all, intervals, open, withDealer } = relationsOf(manifest, folder);
   const unknownKey = (column: string, table: "builds" | "dealers") =>
-    sql`FROM ${all("snapshots")} WHERE ${ident(column)} NOT IN (SELECT ${ident(column)} FROM ${all(table)})`;
-  const duplicateVins = (table: TableName) =>
-    sql`FROM (SELECT vin FROM ${current(table)} GROUP BY vin HAVING count(*) > 1)`;
+    sql`FROM ${intervals} WHERE ${ident(column)} NOT IN (SELECT ${ident(column)} FROM ${all(table)})`;
+  const duplicateVins = (rows: Sql) => sql`FROM (SELECT vin FROM ${rows} GROUP BY vin HAVING count(*) > 1)`;
   return {
     "listings whose build does not exist": unknownKey("build_key", "builds"),
     "listings whose dealer does not exist": unknownKey("dealer_key", "dealers"),
-    "listings with a token key above the greatest": sql`FROM ${all("snapshots")}
-      WHERE greatest(list_max(features), list_max(options_packages)) > ${keys.tokens}`,
+    "listings with a token key above the greatest": sql`FROM ${intervals}
+      WHERE greatest(list_max(features), list_max(options_packages)) > ${manifest.keys.tokens}`,
     "token keys that are not contiguous from 1": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS expected_key FROM ${all("tokens")})
       WHERE token_key <> expected_key`,
-    "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${all("snapshots")}
-      UNION ALL SELECT id FROM ${all("missing")} UNION ALL SELECT id FROM ${all("sold")} UNION ALL SELECT id FROM ${all("ended")})
+    "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${intervals}
+      UNION ALL SELECT id FROM ${all("missing")} UNION ALL SELECT id FROM ${all("sold")})
       WHERE NOT coalesce(regexp_full_match(id, '[0-9a-f]{32}'), false)`,
-    "VINs with two active listings": duplicateVins("snapshots"),
-    "VINs with two missing listings": duplicateVins("missing"),
-    "VINs that are both active and missing": sql`FROM ${current("missing")} WHERE vin IN (SELECT vin FROM ${current("snapshots")})`,
-    "active listings without a claim of their owner": sql`FROM (${withDealer("snapshots")} EXCEPT ${claims(sql`is_owner`)})`,
-    "owners' claims without an active listing": sql`FROM (${claims(sql`is_owner`)} EXCEPT ${withDealer("snapshots")})`,
-    "missing listings whose VIN is claimed": sql`FROM ${current("missing")} WHERE vin IN (SELECT vin FROM ${claims(sql`true`)})`,
-    "contenders without a row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
+    "VINs with two active listings": duplicateVins(all("listings")),
+    "VINs with two missing listings": duplicateVins(open("missing")),
+    "VINs that are both active and missing": sql`FROM ${open("missing")} WHERE vin IN (SELECT vin FROM ${all("listings")})`,
+    "missing listings whose VIN is claimed": sql`FROM ${open("missing")} WHERE vin IN (SELECT vin FROM ${open("contenders")})`,
+    "contenders that also have the listing": sql`FROM ${withDealer(open("contenders"))} AS claims
+      JOIN ${withDealer(all("listings"))} AS listed USING (vin, dealer_id)`,
     "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
         OR sold_date > missing_since OR sold_on_record < last_seen + ${integerLiteral(life.soldAfterDays)}`,
+    ...(manifest.former === undefined ? historyViolations(manifest, intervals, all("listings")) : {}),
+  };
+}
+
+/** Returns the violated invariants of intervals, which copies of earlier formats need not keep. */
+function historyViolations(manifest: Manifest, intervals: Sql, listings: Sql): Readonly<Record<string, Sql>> {
+  const published = sql`([${join(Object.keys(manifest.days).map((day) => literal(day)))}]::DATE[])`;
+  return {
+    "active listings that do not hold": sql`FROM ${listings} WHERE valid_to IS NOT NULL OR valid_from > DATE ${literal(manifest.as_of)}`,
+    "intervals that do not begin and end on published days": sql`FROM ${intervals}
+      WHERE (valid_from >= ${published}[1] AND NOT list_contains(${published}, valid_from))
+        OR NOT coalesce(list_contains(${published}, valid_to), true) OR valid_to <= valid_from`,
+    "VINs with two active listings on a day": sql`FROM (SELECT valid_from < lag(coalesce(valid_to, DATE '9999-12-31'))
+      OVER (PARTITION BY vin ORDER BY valid_from) AS is_overlapping FROM ${intervals}) WHERE is_overlapping`,
+    "days with another number of listings": sql`FROM (
+      SELECT snapshot_date, listings, count(valid_from) AS found FROM (${publishedDays(manifest)}) LEFT JOIN ${intervals} AS intervals
+        ON snapshot_date >= valid_from AND snapshot_date < coalesce(valid_to, DATE '9999-12-31') GROUP BY ALL) WHERE found <> listings`,
   };
 }
 

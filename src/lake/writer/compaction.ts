@@ -15,7 +15,7 @@ export function filesToCompact(
   files: readonly LakeFile[],
   newRows: number,
 ): { readonly kept: readonly LakeFile[]; readonly merged: readonly LakeFile[] } {
-  const tiers = [...new Set(files.map(tierOf))].map((tier) => files.filter((file) => tierOf(file) === tier));
+  const tiers = tiersOf(files);
   let [keptTiers, rows] = [tiers.length, newRows];
   for (
     let tier = tiers[keptTiers - 1];
@@ -27,6 +27,10 @@ export function filesToCompact(
   }
   return { kept: tiers.slice(0, keptTiers).flat(), merged: tiers.slice(keptTiers).flat() };
 }
+
+/** Groups files by the publish that wrote them, oldest first. */
+export const tiersOf = (files: readonly LakeFile[]): readonly (readonly LakeFile[])[] =>
+  [...new Set(files.map(tierOf))].map((tier) => files.filter((file) => tierOf(file) === tier));
 
 /** Returns a file's path without its part number: the files of one publish share it. */
 const tierOf = ({ path }: LakeFile): string => path.replace(/(-\d+)?\.parquet$/, "");

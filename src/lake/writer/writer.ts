@@ -12,6 +12,7 @@ import { printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { viewsOf } from "../analyst-views.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";
@@ -26,10 +27,10 @@ import {
   manifestText,
   noFiles,
   readManifest,
+  tableFilesOf,
   versionsIn,
 } from "../manifest.ts";
 import { rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
-import { viewsOf } from "../views.ts";
 
 export interface Writer {
   readonly lake: string;
@@ -102,7 +103,7 @@ async function acquireLock(session: Session, lake: string): Promise<void> {
 }
 
 /** Tables that earlier releases wrote and this release does not read. */
-const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id"];
+const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id", "ended", "claims"];
 
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
@@ -131,7 +132,7 @@ export async function removeOrphans(
   for (let at = published; at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
-    for (const file of Object.values(at.tables).flat()) kept.add(file.path);
+    for (const file of tableFilesOf(at)) kept.add(file.path);
     const previous: string | null = at.previous;
     at =
       previous !== null && (await versionsIn(lake)).includes(previous) ? await readManifest(lake, previous) : undefined;
@@ -234,6 +235,7 @@ export function nextManifest({ sequences }: Writer, previous: Manifest | undefin
     engine: engineVersion,
     keys: previous?.keys ?? { builds: 0, dealers: 0, tokens: 0, options: 0 },
     tables: previous?.tables ?? noFiles,
+    days: previous?.days ?? {},
     serving: previous?.serving ?? [],
   };
 }

@@ -3,8 +3,8 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
+import { filesIn } from "../../lake/market.ts";
 import type { TableName } from "../../lake/tables.ts";
-import { filesIn } from "../../lake/views.ts";
 
 /** One ingested day. */
 export interface IngestedDay {
@@ -47,8 +47,7 @@ export class DeliveryRecords {
 
   /** The days with deliveries, newest first. */
   get days(): readonly string[] {
-    const days = this.manifest.tables.deliveries.map(({ partition }) => partition ?? "");
-    return [...new Set(days)].sort().reverse();
+    return Object.keys(this.manifest.days).reverse();
   }
 
   /** Returns what the ingests of some days read and refused, newest first. */
@@ -110,7 +109,7 @@ export class DeliveryRecords {
   }
 
   private filesOf(table: TableName, days: readonly string[]): readonly LakeFile[] {
-    return days.flatMap((day) => filesIn(this.manifest.tables, table, day));
+    return days.flatMap((day) => filesIn(this.manifest.tables[table], day));
   }
 }
 

@@ -1,14 +1,12 @@
 /**
- * Listing source over Parquet files: past days, sold listings, and the current day if there is no search index.
+ * Listing source over Parquet files: past days, sold listings, and the published day if there is no search index.
  *
  * Requires the in-memory tables of an open `LakeVersion`.
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { join, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
-import type { LakeFile } from "../../lake/manifest.ts";
-import { withRowNumbers } from "../../lake/views.ts";
+import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { type Inventory, positionedListings, unorderedListings } from "../../lake/market.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
@@ -36,35 +34,36 @@ interface SqlOrder {
   /** The sort value: a non-negative integer of at most 31 bits, or null. */
   readonly value: Sql;
   readonly isDescending: boolean;
-  /** JOIN clauses that `value` needs. */
+  /** JOIN clauses that `value` and `ties` need. */
   readonly joins: Sql;
+  readonly ties: Ties;
 }
 
 export class ParquetSource implements ListingSource {
   readonly count: number;
 
-  /** Positions count through the files in the given order. `rows` runs a query on the tables of the version. */
+  /** `rows` runs a query on the tables of the version. */
   constructor(
-    private readonly files: readonly LakeFile[],
+    private readonly inventory: Inventory,
     private readonly folder: string,
     private readonly dimensions: Dimensions,
     private readonly rows: (query: Sql) => Promise<readonly Row[]>,
   ) {
-    this.count = files.reduce((sum, file) => sum + file.rows, 0);
+    this.count = inventory.count;
   }
 
   /** All listings with their position as `row_number`. */
   private get positionedListings(): Sql {
-    return withRowNumbers(this.files, this.folder);
+    return positionedListings(this.inventory, { folder: this.folder, hasDeliveries: false });
   }
 
   /** All listings without positions: cheaper if there are many files. */
   private get listings(): Sql {
-    return rowsOfFiles("snapshots", this.files, this.folder);
+    return unorderedListings(this.inventory, { folder: this.folder, hasDeliveries: false });
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
-    const sqlOrder = sqlOrderOf(order);
+    const sqlOrder = this.orderOf(order);
     const query =
       filters.length === 0
         ? this.pageOfAll(sqlOrder, limit, offset)
@@ -76,9 +75,15 @@ export class ParquetSource implements ListingSource {
 
   /** Returns all matches as a relation: the columns of listings and `sort_key`, an integer by which they are in order. */
   orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
-    const sqlOrder = sqlOrderOf(order);
+    const sqlOrder = this.orderOf(order);
     const from = fromMatches(this.positionedListings, filters, this.dimensions, sqlOrder.joins);
     return sql`SELECT *, ${sortKeyOf(sqlOrder)} AS sort_key ${from}`;
+  }
+
+  private orderOf(order: PageOrder): SqlOrder {
+    const { value, isDescending, joins } = valueOrderOf(order);
+    if (this.inventory.isWhole) return { value, isDescending, joins, ties: positionTies };
+    return { value, isDescending, joins: sql`${joins} JOIN build_places USING (build_key)`, ties: contentTies };
   }
 
   async countValues(request: CountRequest): Promise<CountResult> {
@@ -143,13 +148,12 @@ export class ParquetSource implements ListingSource {
     const isHeap = end <= bounds.heapRows;
     const from = fromMatches(this.positionedListings, filters, this.dimensions, order.joins);
     const page = isHeap
-      ? sql`list_slice(min(sort_key, ${end}), ${offset + 1}, ${end})`
-      : sql`(SELECT list(sort_key ORDER BY sort_key)
-             FROM (SELECT sort_key FROM sort_keys ORDER BY sort_key LIMIT ${limit} OFFSET ${offset}))`;
+      ? sql`list_slice(arg_min(row_number, sort_key, ${end}), ${offset + 1}, ${end})`
+      : sql`(SELECT list(row_number ORDER BY sort_key)
+             FROM (SELECT sort_key, row_number FROM sort_keys ORDER BY sort_key LIMIT ${limit} OFFSET ${offset}))`;
     return sql`
-      WITH sort_keys AS ${isHeap ? sql`` : sql`MATERIALIZED`} (SELECT ${sortKeyOf(order)} AS sort_key ${from})
-      SELECT count(*)::INTEGER AS total, list_transform(${page}, lambda sort_key: (sort_key & 4294967295)::UINTEGER) AS page
-      FROM   sort_keys`;
+      WITH sort_keys AS ${isHeap ? sql`` : sql`MATERIALIZED`} (SELECT ${sortKeyOf(order)} AS sort_key, row_number::UINTEGER AS row_number ${from})
+      SELECT count(*)::INTEGER AS total, ${page} AS page FROM sort_keys`;
   }
 }
 
@@ -165,7 +169,7 @@ function bucketCountsOf(rows: readonly Row[], { first, last }: Ranges): readonly
   return Array.from({ length: last - first + 3 }, (_, ordinal) => counts.get(ordinal) ?? 0);
 }
 
-function sqlOrderOf(order: PageOrder): SqlOrder {
+function valueOrderOf(order: PageOrder): Omit<SqlOrder, "ties"> {
   if (order.by === "sort") {
     const key = sortKeys[order.sort];
     // A discount is at least -1, which is -10000 units. The offset makes it non-negative.
@@ -181,14 +185,30 @@ function sqlOrderOf(order: PageOrder): SqlOrder {
   };
 }
 
+/** How listings with equal sort values are ordered, as an integer of so many bits. */
+interface Ties {
+  readonly value: Sql;
+  readonly bits: number;
+}
+
+/** The order of the files. */
+const positionTies: Ties = { value: sql`row_number`, bits: 32 };
+
+/**
+ * The order that a day's files had when it was published: by the place of its build among all builds, then by id. Rows of several files are in no
+ * common order. Of an id, 64 bits decide.
+ */
+const contentTies: Ties = { value: sql`((place::HUGEINT << 64) + ('0x' || left(id, 16))::UBIGINT)`, bits: 92 };
+
 /** Returns an order as an ORDER BY list. */
-const orderByOf = ({ value, isDescending }: SqlOrder): Sql =>
-  sql`${value} ${isDescending ? sql`DESC` : sql`ASC`} NULLS LAST, row_number`;
+const orderByOf = ({ value, isDescending, ties }: SqlOrder): Sql =>
+  sql`${value} ${isDescending ? sql`DESC` : sql`ASC`} NULLS LAST, ${ties.value}`;
 
 const largestInteger = 2 ** 31 - 1;
 
-/** Returns an order as one BIGINT: the sort value in the high 32 bits, the position in the low 32 bits. */
-const sortKeyOf = ({ value, isDescending }: SqlOrder): Sql => {
+/** Returns an order as one integer: the sort value in the high bits, what breaks ties in the low ones. */
+const sortKeyOf = ({ value, isDescending, ties }: SqlOrder): Sql => {
   const ascending = isDescending ? sql`${largestInteger - 1} - (${value})` : value;
-  return sql`(coalesce(${ascending}, ${largestInteger})::BIGINT << 32) + row_number`;
+  const type = ties.bits > 32 ? sql`HUGEINT` : sql`BIGINT`;
+  return sql`(coalesce(${ascending}, ${largestInteger})::${type} << ${integerLiteral(ties.bits)}) + ${ties.value}`;
 };

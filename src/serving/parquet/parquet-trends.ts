@@ -1,15 +1,14 @@
 /**
- * Trend source over Parquet files: one statement reads the snapshots of all requested days, another one every listing that can have an
+ * Trend source over Parquet files: one statement reads the intervals of all requested days, another one every listing that can have an
  * event in the requested windows.
  *
  * Requires the in-memory tables of an open `LakeVersion`.
  */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
-import { metricOf } from "../../listing/aggregates.ts";
-import { attributeOf, type CountedName, tokensNames } from "../../listing/schema.ts";
+import { activeOn, goneIn, type Inventory, intervalFiles, intervalRows, unorderedListings } from "../../lake/market.ts";
+import type { CountedName } from "../../listing/schema.ts";
 import type {
   EventCount,
   EventRequest,
@@ -17,14 +16,12 @@ import type {
   Level,
   LevelRequest,
   ListingEvent,
-  Statistic,
   TrendSource,
 } from "../../listing/trend-source.ts";
-import { unitsOf } from "../../listing/values.ts";
 import type { Dimensions } from "../dimensions.ts";
-import { listingFilesSince, snapshotFilesOf, soldFilesSince } from "../listing-files.ts";
-import { valueColumnOf, valueRows } from "./counting.ts";
+import { soldFilesSince } from "../listing-files.ts";
 import { filesMatching } from "./pruning.ts";
+import { groupedRows, levelStatement, valueKey } from "./trend-levels.ts";
 import { fromMatches } from "./where.ts";
 
 /** The day or days of an event, over a row of listings. */
@@ -45,11 +42,12 @@ export class ParquetTrends implements TrendSource {
   ) {}
 
   async measureLevels(request: LevelRequest): Promise<readonly Level[]> {
-    const files = filesMatching(snapshotFilesOf(this.manifest, request.days), request.filters, this.dimensions);
-    const snapshots = rowsOfFiles("snapshots", files, this.folder, "partition");
+    const { days, filters } = request;
+    const [first = "", last = ""] = [days[0], days.at(-1)];
+    const files = filesMatching(intervalFiles(this.manifest, first, last), filters, this.dimensions);
     const rows = await this.rowsFrom(
       files,
-      levelStatement(fromMatches(snapshots, request.filters, this.dimensions), request),
+      levelStatement(intervalRows(files, this.folder, first, last), request, this.dimensions),
     );
     return rows.map((row) => ({
       ...{ day: textIn(row, "day"), key: textIn(row, "key"), value: textIn(row, "value") },
@@ -66,9 +64,17 @@ export class ParquetTrends implements TrendSource {
     const events = [...new Set(windows.map(({ event }) => event))];
     const reads = events.map((event) => {
       const span = spanOf(windows.filter((window) => window.event === event));
-      const candidates = (event === "sold" ? soldFilesSince : listingFilesSince)(this.manifest, span.start);
-      const files = filesMatching(candidates, filters, this.dimensions);
-      const matches = fromMatches(rowsOfFiles("snapshots", files, this.folder), filters, this.dimensions);
+      const inventories = this.candidatesOf(event, span.start).map((inventory) => ({
+        ...inventory,
+        files: filesMatching(inventory.files, filters, this.dimensions),
+      }));
+      const options = { folder: this.folder, hasDeliveries: false };
+      const listings = join(
+        inventories.map((inventory) => unorderedListings(inventory, options)),
+        sql` UNION ALL `,
+      );
+      const matches = fromMatches(listings, filters, this.dimensions);
+      const files = inventories.flatMap((inventory) => inventory.files);
       return { files, query: dailyCounts(matches, { event, ...span }, attribute, keys) };
     });
     const files = [...new Set(reads.flatMap((read) => read.files))];
@@ -79,6 +85,16 @@ export class ParquetTrends implements TrendSource {
       key: textIn(row, "key"),
       count: integerIn(row, "count"),
     }));
+  }
+
+  /** Returns the listings that can have an event on a day or later: all in their newest state but those that left before the day's month. */
+  private candidatesOf(event: ListingEvent, day: string): readonly Inventory[] {
+    const { manifest } = this;
+    if (event === "sold") return [goneIn(soldFilesSince(manifest, day))];
+    const month = day.slice(0, "YYYY-MM".length);
+    const { missing, sold } = manifest.tables;
+    const left = [...missing, ...sold].filter(({ partition }) => (partition ?? "") >= month);
+    return [activeOn(manifest, manifest.as_of), goneIn(left)];
   }
 }
 
@@ -91,65 +107,6 @@ const spanOf = (windows: readonly EventWindow[]): { readonly start: string; read
       .sort()
       .at(-1) ?? "",
 });
-
-/** Returns a query for `value` and the given columns, with one row per match and value; an empty value without an attribute. */
-const groupedRows = (attribute: CountedName | undefined, columns: readonly Sql[]): Sql =>
-  attribute === undefined ? sql`SELECT '' AS value, ${join(columns)} FROM matches` : valueRows(attribute, columns);
-
-/** The identity of a value: spellings that differ in case are one value. */
-const valueKey = sql`lower(value::VARCHAR)`;
-
-/** Returns a query for the levels of each day, most frequent values first. `matches` is a FROM clause with `snapshot_date`. */
-function levelStatement(matches: Sql, request: LevelRequest): Sql {
-  const { attribute, limit, statistics } = request;
-  const isInteger = attribute !== undefined && attributeOf(attribute).type === "SMALLINT";
-  const isCounted = statistics.length === 0 && !tokensNames.some((name) => name === attribute);
-  const { rows, columns, count } = (isCounted ? countedMatches : eachMatch)(request, matches);
-  return sql`
-    WITH matches AS (${rows}),
-    levels AS (
-      SELECT snapshot_date, ${valueKey} AS "key", min(value)::VARCHAR AS spelling,
-             ${isInteger ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value, ${join([sql`${count}::INTEGER AS "count"`, ...statistics.flatMap(statisticColumns)])}
-      FROM   (${groupedRows(attribute, columns)}) WHERE value IS NOT NULL GROUP BY ALL),
-    valued AS (SELECT *, min(spelling) OVER (PARTITION BY "key") AS value, sum("count") OVER (PARTITION BY "key") AS total FROM levels)
-    SELECT snapshot_date::VARCHAR AS "day", * EXCLUDE (snapshot_date, spelling, numeric_value, total, "rank") FROM (
-      SELECT *, dense_rank() OVER (ORDER BY total DESC, numeric_value, value) AS "rank" FROM valued)
-    WHERE "rank" <= ${limit} ORDER BY "rank", "day"`;
-}
-
-/** What levels are computed from: a query for `matches`, the columns of it, and the number of listings of a group as an aggregate. */
-interface LevelRows {
-  readonly rows: Sql;
-  readonly columns: readonly Sql[];
-  readonly count: Sql;
-}
-
-/** Returns each match with the requested measures. */
-function eachMatch({ statistics }: LevelRequest, matches: Sql): LevelRows {
-  const measures = [...new Set(statistics.map(({ measure }) => measure))];
-  const columns = [sql`snapshot_date`, ...measures.map((measure) => sql`${unitsOf(measure)} AS ${ident(measure)}`)];
-  return { rows: sql`SELECT * ${matches}`, columns, count: sql`count(*)` };
-}
-
-/**
- * Counts the matches of each day by the column that has the attribute, or by the key of the dimension that has it, before values are
- * looked up: a third of the time for a year of states. Not for lists of tokens, which may all differ.
- */
-function countedMatches({ attribute }: LevelRequest, matches: Sql): LevelRows {
-  const column = attribute === undefined ? [] : [ident(valueColumnOf(attribute))];
-  const selected = join([sql`snapshot_date`, ...column, sql`count(*) AS listings`]);
-  const columns = [sql`snapshot_date`, sql`listings`];
-  return { rows: sql`SELECT ${selected} ${matches} GROUP BY ALL`, columns, count: sql`sum(listings)` };
-}
-
-/** Returns the sample and the metric of a statistic as select items. */
-function statisticColumns({ measure, aggregate }: Statistic, index: number): readonly Sql[] {
-  const units = ident(measure);
-  return [
-    sql`count(${units})::INTEGER AS ${ident(`sample_${index}`)}`,
-    sql`${metricOf(measure, aggregate, units)} AS ${ident(`metric_${index}`)}`,
-  ];
-}
 
 /** Returns a query for the events of one kind by `event_day` and `key`. `matches` is a FROM clause. */
 function dailyCounts(

@@ -14,9 +14,8 @@ import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
 import { type PreparedQuery, type PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
-import type { LakeFile } from "../../lake/manifest.ts";
+import { type Inventory, positionedListings } from "../../lake/market.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { dictionaryOf, packedColumns, packRow, type StoredRow, type TextRow, unpackRow } from "./row-format.ts";
@@ -50,9 +49,9 @@ const batchRows = 16_384;
 /** Every n-th row of the first batch goes into the compression dictionary. */
 const sampleEvery = 97;
 
-/** A Parquet file of listings, and the lake folder that its path is relative to. */
+/** The listings of a Parquet file, and the lake folder that its path is relative to. */
 export interface RowSource {
-  readonly file: Pick<LakeFile, "path" | "rows" | "schema">;
+  readonly inventory: Inventory;
   readonly folder: string;
 }
 
@@ -70,7 +69,7 @@ export async function buildRowFile(
   let rowCount = 0;
   try {
     for (const table of tables) file.run(table);
-    const build = new RowFileBuild(file, source.file.rows);
+    const build = new RowFileBuild(file, source.inventory.count);
     for await (const batch of prefetch(batchesOf(session, source))) {
       build.insert(batch);
       onRows(build.rowCount);
@@ -80,7 +79,8 @@ export async function buildRowFile(
   } finally {
     file.close();
   }
-  if (rowCount !== source.file.rows) throw wrongRowCount(source.file.path, rowCount, source.file.rows);
+  const { files, count } = source.inventory;
+  if (rowCount !== count) throw wrongRowCount(files.map((one) => one.path).join(), rowCount, count);
 }
 
 /** Inserts rows in order, and collects the Bloom filters and the dictionary of the file. */
@@ -131,13 +131,14 @@ const contentsChecksum = (dictionary: Buffer, ids: string, vins: string): number
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
   session: Session,
-  { file, folder }: RowSource,
+  { inventory, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
-  for (let from = 0; from < file.rows; from += batchRows) {
+  const listings = positionedListings(inventory, { folder, hasDeliveries: true });
+  for (let from = 0; from < inventory.count; from += batchRows) {
     const rows = await session.rows(sql`
       SELECT facts.id, facts.vin, ${listingRow.selectText(packedColumns)} AS text
-      FROM   (${rowsOfFiles("snapshots", [file], folder, "file_row_number")}) AS facts
-      WHERE  file_row_number >= ${from} AND file_row_number < ${from + batchRows} ORDER BY file_row_number`);
+      FROM   (${listings}) AS facts
+      WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
     yield rows.map((row, index) => ({
       ...{ place: from + index, id: textIn(row, "id") },
       ...{ vin: textIn(row, "vin"), text: textIn(row, "text") },

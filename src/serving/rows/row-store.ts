@@ -13,13 +13,14 @@ import { RowFile } from "./row-file.ts";
 /** A row file and the Parquet file that it was built from. */
 export interface StoredFile {
   readonly path: string;
-  /** SHA-256 of the Parquet file. */
+  /** Content hash of what it was built from. */
   readonly source: string;
 }
 
 export class RowStore {
   private constructor(
     private readonly listingFiles: readonly ListingFile[],
+    /** Row files by the path of the Parquet file. */
     private readonly rowFiles: ReadonlyMap<string, RowFile>,
   ) {}
 
@@ -29,8 +30,8 @@ export class RowStore {
     const store = new RowStore(listingFiles, rowFiles);
     try {
       const paths = new Map(stored.map(({ source, path }) => [source, path]));
-      for (const { file } of listingFiles)
-        rowFiles.set(file.sha256, new RowFile(paths.get(file.sha256) ?? file.path, file.rows));
+      for (const { file, source } of listingFiles)
+        rowFiles.set(file.path, new RowFile(paths.get(source) ?? file.path, file.rows));
       return store;
     } catch (thrown) {
       store.close();
@@ -52,7 +53,7 @@ export class RowStore {
   /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws if a row is damaged. */
   find(key: "id" | "vin", value: string, columns: readonly ServedColumn[]): readonly FoundListing[] {
     return this.listingFiles.flatMap(({ state, file }) =>
-      (this.rowFiles.get(file.sha256)?.find(key, value) ?? []).map((row) => ({ state, row: decode(row, columns) })),
+      (this.rowFiles.get(file.path)?.find(key, value) ?? []).map((row) => ({ state, row: decode(row, columns) })),
     );
   }
 
@@ -63,7 +64,7 @@ export class RowStore {
   private rowAt(files: readonly LakeFile[], position: number): JsonRow | undefined {
     let start = 0;
     for (const file of files) {
-      if (position < start + file.rows) return this.rowFiles.get(file.sha256)?.rowAt(position - start);
+      if (position < start + file.rows) return this.rowFiles.get(file.path)?.rowAt(position - start);
       start += file.rows;
     }
     return undefined;

@@ -10,7 +10,7 @@ const lookUpEvery = 100;
 export async function differingRows(source: RowSource, path: string, options: DatabaseOptions): Promise<number> {
   const database = await DuckDatabase.open(options);
   try {
-    const file = new RowFile(path, source.file.rows);
+    const file = new RowFile(path, source.inventory.count);
     try {
       return await database.using(async (session) => {
         let differing = 0;

@@ -112,10 +112,7 @@ function searchParameters(view: ViewParameters, asOf: string): TextParameters {
 
 /** Returns the first and the last day with a snapshot. */
 const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
-  current.use(async ({ manifest: { as_of, tables } }) => {
-    const days = tables.snapshots.map(({ partition }) => partition ?? as_of).sort();
-    return { first: days[0] ?? as_of, last: as_of };
-  });
+  current.use(async ({ manifest: { as_of, days } }) => ({ first: Object.keys(days)[0] ?? as_of, last: as_of }));
 
 const titleOf = ({ shown }: FoundView, view: ViewParameters): string =>
   shown === undefined ? "Explorer" : `${count(shown.total)} listings${view.make ? `, ${view.make}` : ""}`;

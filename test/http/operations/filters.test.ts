@@ -204,7 +204,7 @@ test("values of alternatives, lists, exclusions, numbers and ids are reported, a
 });
 
 test("a color that only past and sold listings have is not reported", async () => {
-  const past = "SELECT exterior_color AS value FROM snapshots UNION SELECT exterior_color FROM sold";
+  const past = "SELECT exterior_color AS value FROM active_days UNION SELECT exterior_color FROM sold";
   const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
   const field = "exterior_color";
   const inactive = rows.map(({ value }) => String(value)).filter((value) => !count(has(field, field, [value])));

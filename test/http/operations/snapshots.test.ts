@@ -11,7 +11,7 @@ for (const day of ["2026-11-18", "2026-11-19"]) {
   test(`snapshot_date=${day} is the active inventory of that day`, async () => {
     const rows = await queryLake(
       lake,
-      `SELECT id, vin, price, days_on_market FROM snapshots WHERE snapshot_date = '${day}' ORDER BY id`,
+      `SELECT id, vin, price, days_on_market FROM active_days WHERE snapshot_date = '${day}' ORDER BY id`,
     );
     const found = await fetchListings(client, `snapshot_date=${day}&fields=price,days_on_market`, 100);
     assert.deepEqual(
@@ -33,7 +33,7 @@ test("the snapshot of the as-of date is the active inventory, in every sort", as
 test("filters apply to a snapshot as they do to active listings", async () => {
   const rows = await queryLake(
     lake,
-    "SELECT count(*)::INTEGER AS n FROM snapshots WHERE snapshot_date = '2026-11-18' AND make = 'Toyota' AND price <= 40000",
+    "SELECT count(*)::INTEGER AS n FROM active_days WHERE snapshot_date = '2026-11-18' AND make = 'Toyota' AND price <= 40000",
   );
   assert.equal(await fetchTotal(client, "snapshot_date=2026-11-18&make=toyota&max_price=40000"), rows[0]?.n);
 });

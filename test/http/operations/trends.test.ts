@@ -154,7 +154,7 @@ test("a trend without matches has points of zero, and no series by facet", async
 
 test("a trend of one make reads only the files that can contain it", async (t) => {
   const { lake: splitLake } = await createLake(t);
-  const other = await splitSnapshot(splitLake, "2026-11-18", "Honda");
+  const other = await splitSnapshot(splitLake, "Honda");
   await rm(other);
   const split = await startService(t, splitLake);
   for (const make of ["ford", "BMW,ford", "nobody"]) {

@@ -97,15 +97,14 @@ export interface OracleInventory {
 /** Reads the published version of a lake; listings are in the partition's order. */
 export async function readInventory(lake: string): Promise<OracleInventory> {
   const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
-  const days = manifest.tables.snapshots.map(({ partition }) => String(partition));
   const snapshots = new Map<string, readonly FlatListing[]>();
-  for (const day of [...new Set(days)].sort()) {
-    const rows = await queryLake(lake, `SELECT * FROM snapshots WHERE snapshot_date = '${day}'`);
-    const files = manifest.tables.snapshots.filter(({ partition }) => partition === day);
-    snapshots.set(day, inFileOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
+  for (const day of Object.keys(manifest.days)) {
+    const order = "ORDER BY make, model, year, trim, id";
+    const rows = await queryLake(lake, `SELECT * FROM active_days WHERE snapshot_date = '${day}' ${order}`);
+    snapshots.set(day, listingsOf(rows, "active"));
   }
   const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
-  const missing = await queryLake(lake, `SELECT * FROM missing WHERE as_of = '${manifest.as_of}'`);
+  const missing = await queryLake(lake, "SELECT * FROM missing");
   const ended = await queryLake(lake, "SELECT * FROM ended");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
   const locations = await queryLake(

@@ -25,7 +25,7 @@ export async function readVocabulary(lake: string): Promise<OracleVocabulary> {
       ({ value }) => String(value),
     );
   const listings = (column: string): string =>
-    ["snapshots", "missing", "sold", "ended"]
+    ["listing_intervals", "missing", "sold", "ended"]
       .map((table) => `SELECT ${column} AS value FROM ${table}`)
       .join(" UNION ALL ");
   const queries: readonly (readonly [string, string])[] = [

@@ -12,7 +12,6 @@ import { messageOf } from "../../../src/base/user-error.ts";
 import {
   currentManifest,
   currentVersion,
-  type LakeFile,
   type Manifest,
   manifestPath,
   versionsIn,
@@ -29,10 +28,10 @@ type DamageOutcome = "not opened" | "refused" | "Parquet answered" | "harmless";
 const kinds: Readonly<Record<string, (manifest: Manifest) => readonly string[]>> = {
   index: ({ serving }) => serving.filter(({ kind }) => kind === "index").map(({ path }) => path),
   rows: ({ serving }) => serving.filter(({ kind }) => kind === "rows").map(({ path }) => path),
-  today: ({ tables, as_of }) => tables.snapshots.filter((file) => file.partition === as_of).map(({ path }) => path),
-  past: (manifest) => pastSnapshots(manifest).map(({ path }) => path),
+  today: ({ tables }) => tables.listings.map(({ path }) => path),
+  past: ({ tables }) => tables.snapshots.map(({ path }) => path),
   ...Object.fromEntries(
-    (["sold", "missing", "ended", "builds", "dealers", "tokens", "options"] as const).map((table) => [
+    (["sold", "missing", "builds", "dealers", "tokens", "options"] as const).map((table) => [
       table,
       ({ tables }: Manifest) => tables[table].map(({ path }) => path),
     ]),
@@ -42,10 +41,6 @@ const kinds: Readonly<Record<string, (manifest: Manifest) => readonly string[]>>
 };
 
 export const damagedKinds = Object.keys(kinds);
-
-/** The snapshots of every fifth day before the current one. */
-const pastSnapshots = ({ tables, as_of }: Manifest): readonly LakeFile[] =>
-  tables.snapshots.filter((file, index) => file.partition !== as_of && index % 5 === 0);
 
 /** Kinds of damage: a changed bit most of the time. */
 const damages: readonly ((path: string, bytes: number, chance: Chance) => Promise<void>)[] = [
@@ -76,7 +71,7 @@ async function changeBit(path: string, bytes: number, chance: Chance): Promise<v
 
 /** Searches, facets and look-ups of listings in every state. */
 function pathsOf({ listings }: LakeOfEveryState, manifest: Manifest): readonly string[] {
-  const days = pastSnapshots(manifest).map(({ partition }) => partition ?? "");
+  const days = Object.keys(manifest.days).filter((day, index) => day !== manifest.as_of && index % 5 === 0);
   return [
     ...[
       "",

@@ -30,7 +30,7 @@ const steps: readonly (readonly [what: string, change: (lake: string) => Promise
   [
     "vacuum",
     (lake) => {
-      const retention = { dailyDays: 2, weeklyDays: 7, versionDays: 1 };
+      const retention = { months: 1, versionDays: 1 };
       return withWriter(lake, options, (writer) => vacuum(writer, retention, Date.now(), 0));
     },
   ],

@@ -10,7 +10,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
 import { plusDays } from "../../../src/base/day.ts";
 import { currentPath, readManifest } from "../../../src/lake/manifest.ts";
-import { filesIn } from "../../../src/lake/views.ts";
 import { Chance } from "../chance.ts";
 import { carquet } from "../command-line.ts";
 import type { Page } from "../http/paging.ts";
@@ -64,8 +63,8 @@ async function deliverDays(folder: string, first: number, last: number, chance: 
 
 /** Returns the number of active listings in a version's manifest. */
 export async function publishedTotal(lake: string, version: string): Promise<number> {
-  const { tables, as_of } = await readManifest(lake, version);
-  return filesIn(tables, "snapshots", as_of).reduce((total, { rows }) => total + rows, 0);
+  const { days, as_of } = await readManifest(lake, version);
+  return days[as_of] ?? 0;
 }
 
 /** Observations of all clients. */

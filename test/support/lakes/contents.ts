@@ -96,7 +96,11 @@ export async function listFilesAnew(lake: string): Promise<void> {
         return { ...file, bytes: (await stat(path)).size, sha256: await sha256Of(path) };
       }),
     );
-  const tables = { ...manifest.tables, snapshots: await listAnew(manifest.tables.snapshots) };
+  const tables = {
+    ...manifest.tables,
+    snapshots: await listAnew(manifest.tables.snapshots),
+    listings: await listAnew(manifest.tables.listings),
+  };
   const anew = { ...manifest, tables, serving: await listAnew(manifest.serving) };
   await replaceFile(manifestPath(lake, manifest.version), manifestText(anew));
 }

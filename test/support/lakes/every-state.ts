@@ -39,10 +39,10 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
     await writeFeeds(feeds, plusDays("2026-03-20", day), { dealers, inventory, options });
   }
   const { lake } = await createLake(scope, feeds);
-  const asOf = (await currentVersion(lake))?.slice(0, "YYYY-MM-DD".length) ?? "";
+  const _asOf = (await currentVersion(lake))?.slice(0, "YYYY-MM-DD".length) ?? "";
   const listings = await queryLake(
     lake,
-    `SELECT id, vin, 'active' AS state FROM active UNION ALL SELECT id, vin, 'missing' FROM missing WHERE as_of = '${asOf}'
+    `SELECT id, vin, 'active' AS state FROM active UNION ALL SELECT id, vin, 'missing' FROM missing
      UNION ALL SELECT id, vin, 'sold' FROM sold UNION ALL SELECT id, vin, 'ended' FROM ended ORDER BY vin, id`,
   );
   return { lake, listings };

@@ -2,18 +2,19 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
-import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
-import { withWriter } from "../../../src/lake/writer/writer.ts";
 import type { Scope } from "../scope.ts";
 import { createLake, temporaryFolder } from "./lakes.ts";
 
 const folder = projectPath("test/fixtures");
 
-/** The first day of the fixtures' feeds, and the days in their lake. */
-export const [firstFixtureDay, keptFixtureDays] = ["2026-11-18", ["2026-11-23", "2026-11-24"]] as const;
+/** The days in the lake of each format. */
+export const fixtureDays = {
+  1: ["2026-11-23", "2026-11-24"],
+  2: ["18", "19", "20", "21", "22", "23", "24"].map((day) => `2026-11-${day}`),
+} as const;
 
 /** Copies the lake of a format. */
-export async function copyFixtureLake(scope: Scope, format: 1): Promise<string> {
+export async function copyFixtureLake(scope: Scope, format: 1 | 2): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true });
   return lake;
@@ -26,10 +27,7 @@ export async function copyFixtureAccounts(scope: Scope, version: 1 | 2 | 3): Pro
   return path;
 }
 
-/** Creates a lake in the current format from the fixtures' feeds, in the way the fixtures were created. */
+/** Creates a lake in the current format from the fixtures' feeds. */
 export async function createCurrentLake(scope: Scope): Promise<string> {
-  const { lake } = await createLake(scope, join(folder, "feeds"), { replayFrom: firstFixtureDay });
-  const retention = { dailyDays: 1, weeklyDays: 0, versionDays: 0 };
-  await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
-  return lake;
+  return (await createLake(scope, join(folder, "feeds"))).lake;
 }

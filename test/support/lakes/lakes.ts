@@ -9,8 +9,8 @@ import { Sql } from "../../../src/db/sql.ts";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
+import { viewsOf } from "../../../src/lake/analyst-views.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
-import { viewsOf } from "../../../src/lake/views.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 import { cachedFolder, hashOf } from "./cache.ts";
 
@@ -59,13 +59,13 @@ export async function ingestPath(
 }
 
 /** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
-export async function queryLake(lake: string, query: string): Promise<readonly Row[]> {
+export async function queryLake(lake: string, query: string, more: readonly Sql[] = []): Promise<readonly Row[]> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`Lake ${lake} has no published version.`);
   const database = await DuckDatabase.open();
   try {
     return await database.using(async (session) => {
-      for (const view of viewsOf(manifest, lake)) await session.run(view);
+      for (const view of [...viewsOf(manifest, lake), ...more]) await session.run(view);
       return session.rows(new Sql([query], []));
     });
   } finally {

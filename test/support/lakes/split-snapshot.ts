@@ -7,13 +7,12 @@ import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { literal, sql } from "../../../src/db/sql.ts";
 import { currentManifest, type LakeFile, manifestPath, manifestText } from "../../../src/lake/manifest.ts";
 
-/** Replaces the file of a day by one of the makes before `make` and one of all others. Returns the path of the second one. */
-export async function splitSnapshot(lake: string, day: string, make: string): Promise<string> {
+/** Replaces the file of ended intervals by one of the makes before `make` and one of all others. Returns the path of the second one. */
+export async function splitSnapshot(lake: string, make: string): Promise<string> {
   const manifest = (await currentManifest(lake)) ?? assertPublished(lake);
-  const { snapshots } = manifest.tables;
-  const whole = snapshots.find(({ partition }) => partition === day) ?? assertPublished(lake);
+  const [whole = assertPublished(lake)] = manifest.tables.snapshots;
   const parts = await splitFile(lake, whole, make);
-  const tables = { ...manifest.tables, snapshots: [...parts, ...snapshots.filter((file) => file !== whole)] };
+  const tables = { ...manifest.tables, snapshots: parts };
   await writeFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, tables }));
   return join(lake, parts[1]?.path ?? "");
 }
@@ -43,5 +42,5 @@ async function splitFile(lake: string, whole: LakeFile, make: string): Promise<r
 }
 
 function assertPublished(lake: string): never {
-  throw new Error(`Lake ${lake} lacks the snapshot: expected a published one of that day.`);
+  throw new Error(`Lake ${lake} has no listings: expected a published version.`);
 }

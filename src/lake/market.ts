@@ -1,0 +1,193 @@
+/**
+ * The market: the listings of a day, or of those that have left, as relations with the columns of a listing (`listingColumns`).
+ *
+ * A day's active listings are the rows of `listings` and `snapshots` whose interval contains it. What counts days follows from the day, from
+ * `listed_at`, and from the dealer's deliveries up to the day.
+ */
+import { plusDays } from "../base/day.ts";
+import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import { rowsOfFiles } from "./file-rows.ts";
+import type { LakeFile, Manifest } from "./manifest.ts";
+import { type ServedColumn, selectServed } from "./served-columns.ts";
+import { listingColumns, open, type TableName, tableOf } from "./tables.ts";
+
+/** Listings of one state: the files that hold them, in order. */
+export interface Inventory {
+  readonly files: readonly LakeFile[];
+  /** The number of listings. */
+  readonly count: number;
+  /** The day whose active listings these are; undefined for listings that have left. */
+  readonly day?: string;
+  /** Whether every row of the files is one of the listings. */
+  readonly isWhole: boolean;
+  /** What the dealers had delivered up to the day. */
+  readonly deliveries: readonly LakeFile[];
+}
+
+/** How to read an inventory: from `folder`, and whether with the columns that follow from deliveries; null otherwise. */
+export interface ReadOptions {
+  readonly folder: string;
+  readonly hasDeliveries: boolean;
+}
+
+/** Returns the active listings of a published day. */
+export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
+  const isWhole = day === as_of;
+  const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
+  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesIn(tables.deliveries, day) };
+}
+
+/** Returns the listings of some files of `missing` or `sold`. */
+export function goneIn(files: readonly LakeFile[]): Inventory {
+  return { files, count: files.reduce((sum, { rows }) => sum + rows, 0), isWhole: true, deliveries: [] };
+}
+
+/** Returns the listings that are missing on the published day. */
+export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory => goneIn(filesIn(tables.missing, open));
+
+/** Returns the claims of the published day that did not win, as listings without an id. */
+export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
+  ...{ ...goneIn(filesIn(tables.contenders, open)), day: as_of },
+  deliveries: filesIn(tables.deliveries, as_of),
+});
+
+/** Returns the files of one partition. */
+export const filesIn = (files: readonly LakeFile[], partition: string): readonly LakeFile[] =>
+  files.filter((file) => file.partition === partition);
+
+/** Returns whether a file of `snapshots` can have rows that hold on a day: those of a month ended in it, those of a day are a copy of it. */
+const canHoldOn =
+  (day: string) =>
+  ({ partition }: LakeFile): boolean => {
+    const end = partition ?? "";
+    return end.length === day.length ? end === day : end >= plusDays(day, 1).slice(0, "YYYY-MM".length);
+  };
+
+/** A condition on `valid_from` and `valid_to`: the row holds on a day. */
+export const holdsOn = (day: Sql): Sql => sql`(valid_from <= ${day} AND (valid_to IS NULL OR valid_to > ${day}))`;
+
+/** Returns all listings without positions, followed by extra columns. */
+export function unorderedListings(inventory: Inventory, options: ReadOptions, extra: readonly Sql[] = []): Sql {
+  const table = tableOfFiles(inventory);
+  return asListings(inventory, rowsOfFiles(table, inventory.files, options.folder), options, extra);
+}
+
+/**
+ * Returns all listings with `row_number`, the position of each: the number of its row in all files, from 0. The positions of a whole
+ * inventory follow the partition's sort order, which breaks ties in every other sort.
+ */
+export function positionedListings(inventory: Inventory, options: ReadOptions): Sql {
+  const rows = unionOfFiles(inventory, options.folder, (_file, fileRows) => fileRows);
+  return asListings(inventory, rows, options, [sql`row_number`]);
+}
+
+/**
+ * Returns the named columns of the listings at the given positions, with `row_number`, in no particular order. Reads only the files that hold
+ * those positions. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
+ */
+export function listingsAt(
+  inventory: Inventory,
+  options: ReadOptions,
+  positions: readonly number[],
+  names: readonly ServedColumn[],
+): Sql {
+  const rows = unionOfFiles(inventory, options.folder, (file, fileRows, start) => {
+    const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
+    return inFile.length === 0 ? undefined : sql`${fileRows} WHERE file_row_number IN (SELECT unnest(${inFile}))`;
+  });
+  const facts = asListings(inventory, rows, options, [sql`row_number`]);
+  return sql`SELECT row_number::UINTEGER AS row_number, ${selectServed(names)} FROM (${facts}) AS facts`;
+}
+
+/** Returns rows of an inventory's files as listings, followed by extra columns. */
+function asListings(
+  inventory: Inventory,
+  rows: Sql,
+  { folder, hasDeliveries }: ReadOptions,
+  extra: readonly Sql[] = [],
+): Sql {
+  const { day, isWhole, deliveries } = inventory;
+  if (day === undefined) return sql`SELECT ${join([...listingNames, ...extra])} FROM (${rows})`;
+  const today = sql`DATE ${literal(day)}`;
+  const where = isWhole ? sql`` : sql`WHERE ${holdsOn(today)}`;
+  const from = hasDeliveries
+    ? sql`(${rows}) LEFT JOIN (${delivered(deliveries, folder)}) AS delivered USING (dealer_key)`
+    : sql`(${rows})`;
+  return sql`SELECT ${join([...activeColumns(today, hasDeliveries), ...extra])} FROM ${from} ${where}`;
+}
+
+/** What listings take from the deliveries of a day. A copy of a former format has its own values instead. */
+const delivered = (files: readonly LakeFile[], folder: string): Sql =>
+  sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfFiles("deliveries", files, folder)})
+      WHERE dealer_key IS NOT NULL`;
+
+const listingNames = Object.keys(listingColumns).map((column) => ident(column));
+
+/** The days on market on a day; null for a claim that is not listed. */
+export const daysOnMarket = (day: Sql): Sql =>
+  sql`CASE WHEN listed_at IS NOT NULL THEN greatest(0, ${day} - listed_at::DATE) END`;
+
+/** The columns of an active listing on a day, over rows of intervals and perhaps `delivered`. */
+export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] {
+  const computed: Readonly<Record<string, Sql>> = {
+    days_on_market: daysOnMarket(day),
+    ...(hasDeliveries
+      ? {
+          days_seen: sql`coalesce(delivered.deliveries, 0) - unseen_deliveries`,
+          last_seen: sql`coalesce(last_seen, last_delivered_on)`,
+          last_checked_at: sql`coalesce(last_checked_at, last_delivered_at)`,
+        }
+      : {}),
+  };
+  const { columns } = tableOf("listings");
+  return Object.entries(listingColumns).map(([column, type]) => {
+    const value = computed[column];
+    if (value !== undefined) return sql`(${value})::${columnType(type)} AS ${ident(column)}`;
+    return column in columns ? ident(column) : sql`NULL::${columnType(type)} AS ${ident(column)}`;
+  });
+}
+
+/** The table whose columns the files have: `listings` and `snapshots` have the same, and so have `missing` and `sold`. */
+const tableOfFiles = ({ day }: Inventory): TableName => (day === undefined ? "sold" : "listings");
+
+/**
+ * Returns the union of the relations that `select` returns for each file; undefined skips a file. `start` is the position of the file's
+ * first row.
+ */
+function unionOfFiles(
+  inventory: Inventory,
+  folder: string,
+  select: (file: LakeFile, rows: Sql, start: number) => Sql | undefined,
+): Sql {
+  const table = tableOfFiles(inventory);
+  let nextStart = 0;
+  const relations = inventory.files.flatMap((file) => {
+    const start = nextStart;
+    nextStart += file.rows;
+    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
+      FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
+    return select(file, rows, start) ?? [];
+  });
+  if (relations.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, [], folder)})`;
+  return join(relations, sql` UNION ALL BY NAME `);
+}
+
+/** Returns the files whose rows can hold on a day from `first` to `last`. */
+export const intervalFiles = (
+  { tables }: Pick<Manifest, "tables">,
+  first: string,
+  last: string,
+): readonly LakeFile[] => [
+  ...tables.listings,
+  ...tables.snapshots.filter((file) => {
+    const end = file.partition ?? "";
+    return end.length === last.length ? end >= first && end <= last : canHoldOn(first)(file);
+  }),
+];
+
+/** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. What counts days is null. */
+export function intervalRows(files: readonly LakeFile[], folder: string, first: string, last: string): Sql {
+  const columns = [...activeColumns(sql`NULL::DATE`, false), sql`valid_from`, sql`valid_to`];
+  return sql`SELECT ${join(columns)} FROM (${rowsOfFiles("listings", files, folder)})
+    WHERE valid_from <= DATE ${literal(last)} AND (valid_to IS NULL OR valid_to > DATE ${literal(first)})`;
+}
