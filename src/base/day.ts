@@ -14,3 +14,6 @@ export function isDay(text: string): boolean {
 export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
+
+/** Returns the month of a day as YYYY-MM. */
+export const calendarMonth = (day: string): string => day.slice(0, "YYYY-MM".length);

@@ -35,8 +35,8 @@ export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: 
 /** Returns a page of listings, schema `ListingCollection`. Rows arrive as JSON text and are joined without parsing. */
 async function search(query: SearchQuery, version: LakeVersion): Promise<EndpointResult> {
   const plan = planSearch(query, version);
-  const { total, positions } = await findPage(plan);
-  const listings = await readPage(plan, positions, version);
+  const { total, places } = await findPage(plan);
+  const listings = await readPage(plan, places, version);
   const meta = { ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) };
   return { data: `[${listings.join()}]`, pagination: pagination(plan, total), meta };
 }

@@ -1,4 +1,5 @@
 /** Writes the Parquet files of a day: decides which rows each lake table receives, and appends or compacts its files. */
+import { calendarMonth } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
@@ -53,7 +54,9 @@ async function mergeClosedMonths(
   table: TableName,
   files: readonly LakeFile[],
 ): Promise<readonly LakeFile[]> {
-  const closed = [...new Set(files.map(({ partition }) => partition ?? ""))].filter((month) => month < monthOf(as_of));
+  const closed = [...new Set(files.map(({ partition }) => partition ?? ""))].filter(
+    (month) => month < calendarMonth(as_of),
+  );
   let merged = files;
   for (const partition of closed) {
     const ofMonth = files.filter((file) => file.partition === partition);
@@ -89,8 +92,6 @@ async function appendRows(
 const byPartition = (a: LakeFile, b: LakeFile): number =>
   (a.partition ?? "") < (b.partition ?? "") ? -1 : (a.partition ?? "") > (b.partition ?? "") ? 1 : 0;
 
-const monthOf = (day: string): string => day.slice(0, "YYYY-MM".length);
-
 /** Returns whether a claim of the day did not win. */
 const hasLosingClaims = async ({ session }: Writer): Promise<boolean> =>
   (await session.row(sql`SELECT 1 AS found FROM claims_today WHERE NOT is_owner LIMIT 1`)) !== undefined;
@@ -115,18 +116,18 @@ function departedRows(day: string): readonly FileContents[] {
     );
   return [
     { table: "missing", partition: open, rows: inState("missing", "missing") },
-    { table: "missing", partition: monthOf(day), rows: inState("missing", "ended", "superseded") },
-    { table: "sold", partition: monthOf(day), rows: inState("sold", "sold") },
+    { table: "missing", partition: calendarMonth(day), rows: inState("missing", "ended", "superseded") },
+    { table: "sold", partition: calendarMonth(day), rows: inState("sold", "sold") },
   ];
 }
 
 /** The rows that held until the day before, given the files of those that hold on the day. */
 const endedListings = (lake: string, files: TableFiles, day: string): FileContents => ({
-  ...{ table: "snapshots", partition: monthOf(day) },
+  ...{ table: "snapshots", partition: calendarMonth(day) },
   rows: withTrim(endedRows(sql`held_listings`, rowsOfFiles("listings", files.listings, lake), day), "snapshots"),
 });
 const endedContenders = (lake: string, files: TableFiles, day: string): FileContents => ({
-  ...{ table: "contenders", partition: monthOf(day) },
+  ...{ table: "contenders", partition: calendarMonth(day) },
   rows: endedRows(sql`held_contenders`, rowsOfFiles("contenders", filesIn(files.contenders, open), lake), day),
 });
 

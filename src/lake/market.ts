@@ -4,8 +4,9 @@
  * A day's active listings are the rows of `listings` and `snapshots` whose interval contains it. What counts days follows from the day, from
  * `listed_at`, and from the dealer's deliveries up to the day.
  */
-import { plusDays } from "../base/day.ts";
+import { calendarMonth, plusDays } from "../base/day.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import type { Place } from "../listing/source.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
@@ -24,7 +25,7 @@ export interface Inventory {
   readonly deliveries: readonly LakeFile[];
 }
 
-/** How to read an inventory: from `folder`, and whether with the columns that follow from deliveries; null otherwise. */
+/** How to read an inventory: from `folder`, and whether with the columns that follow from deliveries; else with what its own rows say of them. */
 export interface ReadOptions {
   readonly folder: string;
   readonly hasDeliveries: boolean;
@@ -60,7 +61,7 @@ const canHoldOn =
   (day: string) =>
   ({ partition }: LakeFile): boolean => {
     const end = partition ?? "";
-    return end.length === day.length ? end === day : end >= plusDays(day, 1).slice(0, "YYYY-MM".length);
+    return end.length === day.length ? end === day : end >= calendarMonth(plusDays(day, 1));
   };
 
 /** A condition on `valid_from` and `valid_to`: the row holds on a day. */
@@ -73,30 +74,36 @@ export function unorderedListings(inventory: Inventory, options: ReadOptions, ex
 }
 
 /**
- * Returns all listings with `row_number`, the position of each: the number of its row in all files, from 0. The positions of a whole
- * inventory follow the partition's sort order, which breaks ties in every other sort.
+ * Returns all listings with `row_number`, the position of each, and extra columns. A position is the number of the row in all files, from 0.
+ * The positions of a whole inventory follow the partition's sort order, which breaks ties in every other sort.
  */
-export function positionedListings(inventory: Inventory, options: ReadOptions): Sql {
+export function positionedListings(inventory: Inventory, options: ReadOptions, extra: readonly Sql[] = []): Sql {
   const rows = unionOfFiles(inventory, options.folder, (_file, fileRows) => fileRows);
-  return asListings(inventory, rows, options, [sql`row_number`]);
+  return asListings(inventory, rows, options, [sql`row_number`, ...extra]);
 }
 
 /**
- * Returns the named columns of the listings at the given positions, with `row_number`, in no particular order. Reads only the files that hold
- * those positions. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
+ * Returns the named columns of the listings at the given places, with `place`, in no particular order: ids, or positions, of which only the
+ * files that hold them are read. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
  */
 export function listingsAt(
   inventory: Inventory,
   options: ReadOptions,
-  positions: readonly number[],
+  places: readonly Place[],
   names: readonly ServedColumn[],
 ): Sql {
+  const ids = places.filter((place) => typeof place === "string");
+  if (ids.length > 0) {
+    const listings = unorderedListings(inventory, options);
+    return sql`SELECT facts.id AS place, ${selectServed(names)} FROM (${listings}) AS facts WHERE facts.id IN (${join(ids.map((id) => literal(id)))})`;
+  }
+  const positions = places.filter((place) => typeof place === "number");
   const rows = unionOfFiles(inventory, options.folder, (file, fileRows, start) => {
     const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
     return inFile.length === 0 ? undefined : sql`${fileRows} WHERE file_row_number IN (SELECT unnest(${inFile}))`;
   });
   const facts = asListings(inventory, rows, options, [sql`row_number`]);
-  return sql`SELECT row_number::UINTEGER AS row_number, ${selectServed(names)} FROM (${facts}) AS facts`;
+  return sql`SELECT row_number::UINTEGER AS place, ${selectServed(names)} FROM (${facts}) AS facts`;
 }
 
 /** Returns rows of an inventory's files as listings, followed by extra columns. */
@@ -170,6 +177,18 @@ function unionOfFiles(
   });
   if (relations.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, [], folder)})`;
   return join(relations, sql` UNION ALL BY NAME `);
+}
+
+/**
+ * Returns the rows of a file with `row_number` and the days from which and up to which each holds. What counts days is null, and so is when a
+ * listing was last checked if its dealer's last delivery says it.
+ */
+export function storedRows(table: "listings" | "sold", file: LakeFile, folder: string): Sql {
+  const columns =
+    table === "listings"
+      ? [...activeColumns(sql`NULL::DATE`, false), sql`valid_from`, sql`valid_to`]
+      : [...listingNames, sql`NULL::DATE AS valid_from`, sql`NULL::DATE AS valid_to`];
+  return sql`SELECT ${join(columns)}, file_row_number AS row_number FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
 }
 
 /** Returns the files whose rows can hold on a day from `first` to `last`. */

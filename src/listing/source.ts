@@ -21,11 +21,14 @@ export interface PageRequest {
   readonly offset: number;
 }
 
+/** Where a listing is among those of an inventory: its position in the files, or its id of 32 hexadecimal digits. */
+export type Place = number | string;
+
 export interface PageResult {
   /** Number of listings that match. */
   readonly total: number;
-  /** Positions of the page's listings in the source, in page order. */
-  readonly positions: readonly number[];
+  /** The places of the page's listings, in page order. */
+  readonly places: readonly Place[];
 }
 
 /** Statistics of the known values of a number attribute. Percentiles interpolate linearly. */
@@ -113,7 +116,7 @@ export interface MeasureResult {
 export interface ListingSource {
   /** Number of listings in the source. */
   readonly count: number;
-  /** Returns the number of matches and the positions of one page of them. */
+  /** Returns the number of matches and the places of one page of them. */
   findPage(request: PageRequest): Promise<PageResult>;
   /** Counts the matches by value and by range, and summarizes their numbers. */
   countValues(request: CountRequest): Promise<CountResult>;

@@ -1,13 +1,12 @@
 /**
- * Listing search in two steps: the listing source returns the total and the page's positions, then only the rows at those positions are
- * read.
+ * Listing search in two steps: the listing source returns the total and the places of the page's listings, then only those rows are read.
  *
  * Active, snapshot and sold searches differ only in their listing source (see `modes.ts`).
  */
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { Point } from "../listing/geography.ts";
-import type { PageOrder, PageResult } from "../listing/source.ts";
+import type { PageOrder, PageResult, Place } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Expansion } from "./expansions.ts";
 import { columnsOfFields, type ListingField, listingSerializer, resolveFields } from "./fields.ts";
@@ -51,16 +50,16 @@ function orderOf({ sort, ...query }: SearchQuery): PageOrder {
   return sort === "distance" ? { by: "distance", origin: requireOrigin(query, "sort=distance") } : { by: "sort", sort };
 }
 
-/** Step 1: returns the total and the positions of the page's listings. */
+/** Step 1: returns the total and the places of the page's listings. */
 export const findPage = ({ mode, ...plan }: SearchPlan): Promise<PageResult> => mode.listings.findPage(plan);
 
 /** Step 2: returns the page's listings, each as JSON text of schema `ListingSummary`. */
 export async function readPage(
   plan: SearchPlan,
-  positions: readonly number[],
+  places: readonly Place[],
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
   const serialize = listingSerializer({ ...plan, status: mode.status }, version.dimensions);
-  return (await mode.listings.read(positions, columnsOfFields(fields, include))).map(serialize);
+  return (await mode.listings.read(places, columnsOfFields(fields, include))).map(serialize);
 }

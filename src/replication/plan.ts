@@ -10,7 +10,7 @@ import {
   tableFilesOf,
   versionsIn,
 } from "../lake/manifest.ts";
-import { neededSources, usableFiles } from "../serving/serving-files.ts";
+import { neededFiles, usableFiles } from "../serving/serving-files.ts";
 import { requireSameLake } from "./source-manifest.ts";
 
 export interface TransferPlan {
@@ -52,7 +52,7 @@ export async function planTransfer(
     usableFiles({ ...manifest, serving: files }),
   );
   const serving: ServingFile[] = [];
-  for (const { kind, source } of neededSources(manifest)) {
+  for (const { kind, source } of neededFiles(manifest)) {
     const isNeeded = (file: ServingFile): boolean => file.kind === kind && file.source === source;
     const candidates = [...(local ?? []), ...(offered ?? [])].filter(isNeeded);
     const [present] = await filter(candidates, isPresent);

@@ -7,17 +7,18 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { activeOn, positionedListings } from "../lake/market.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildIndexFile, withDimensionTables } from "./index/index-file.ts";
-import { listingFiles } from "./listing-files.ts";
+import { type IndexedMonth, rowsIn, rowsOfMonth } from "./index/months.ts";
+import { type ListingFile, listingTableOf } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
-import { checkFile, neededSources, servingFormats, usableFiles } from "./serving-files.ts";
+import { checkFile, type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
 
 /** Progress callback: listings done, listings in total, and the current task. */
 export type OnBuild = (done: number, total: number, task: string) => void;
 
-type SourceKey = Pick<ServingFile, "kind" | "source">;
+/** A serving file to build, and where. */
+type NewFile = NeededFile & Pick<ServingFile, "path">;
 
 /**
  * Returns the manifest with all serving files that the version needs. Listed files that fail the check (size, or size and SHA-256) are
@@ -30,14 +31,16 @@ export async function withServingFiles(
   onBuild: OnBuild = () => {},
 ): Promise<Manifest> {
   const intact = await intactFiles(writer.lake, manifest, check);
-  const present = new Set(intact.map(({ kind, source }) => `${kind} ${source}`));
-  const missing = neededSources(manifest).filter(({ kind, source }) => !present.has(`${kind} ${source}`));
+  const keyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
+  const present = new Set(intact.map(keyOf));
+  const needed = neededFiles(manifest);
+  const missing = needed.filter((file) => !present.has(keyOf(file)));
   if (missing.length === 0) return { ...manifest, serving: intact };
-  const progress = createBuildProgress(manifest, missing, onBuild);
+  const progress = createBuildProgress(missing, onBuild);
   const first = firstFreeNumber(manifest);
-  const numbered = missing.map((needed, index) => ({
-    ...needed,
-    path: `serving/${manifest.version}-${first + index}.${needed.kind === "index" ? "duckdb" : "db"}`,
+  const numbered = missing.map((file, index) => ({
+    ...file,
+    path: `serving/${manifest.version}-${first + index}.${file.kind === "index" ? "duckdb" : "db"}`,
   }));
   const built = await writer.database.using((session) =>
     settleAll([
@@ -46,7 +49,9 @@ export async function withServingFiles(
     ]),
   );
   await syncToDisk(join(writer.lake, "serving"));
-  return { ...manifest, serving: [...intact, ...built.flat()] };
+  const places = new Map(needed.map((file, place) => [keyOf(file), place]));
+  const placeOf = (file: ServingFile): number => places.get(keyOf(file)) ?? needed.length;
+  return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => placeOf(one) - placeOf(other)) };
 }
 
 /** Returns the number after those of the listed files that are named after the version, which another release may have built. */
@@ -80,7 +85,7 @@ async function intactFiles(
 }
 
 interface BuildOrder {
-  readonly files: readonly (SourceKey & Pick<ServingFile, "path">)[];
+  readonly files: readonly NewFile[];
   readonly progress: BuildProgress;
 }
 
@@ -99,14 +104,15 @@ async function buildFiles(
 async function buildFile(
   writer: Writer,
   manifest: Manifest,
-  { kind, source, path }: SourceKey & Pick<ServingFile, "path">,
+  needed: NewFile,
   progress: BuildProgress,
 ): Promise<ServingFile> {
+  const { kind, source, path } = needed;
   const target = join(writer.lake, path);
   await mkdir(dirname(target), { recursive: true });
   await rm(target, { force: true });
-  if (kind === "index") await buildIndex(writer, manifest, target, progress);
-  else await buildRows(writer, manifest, { source, target }, progress);
+  if (needed.kind === "index") await buildIndex(writer, manifest, { month: needed.of, target }, progress);
+  else await buildRows(writer, { of: needed.of, target }, progress);
   await syncToDisk(target);
   const { size } = await stat(target);
   return { kind, source, path, format: servingFormats[kind], bytes: size, sha256: await sha256Of(target) };
@@ -117,14 +123,9 @@ interface BuildProgress {
   readonly add: (listings: number) => void;
 }
 
-/** Measures progress in listings: one listing costs about the same in the index and in a row file. */
-function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], onBuild: OnBuild): BuildProgress {
-  const active = activeOn(manifest, manifest.as_of).count;
-  const rowsBySource = new Map(listingFiles(manifest).map(({ file, source }) => [source, file.rows]));
-  const total = missing.reduce(
-    (sum, { kind, source }) => sum + (kind === "index" ? active : (rowsBySource.get(source) ?? 0)),
-    0,
-  );
+/** Measures progress in rows: one costs about the same in an index and in a row file. */
+function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): BuildProgress {
+  const total = missing.reduce((sum, { kind, of }) => sum + (kind === "index" ? rowsIn(of) : of.file.rows), 0);
   let done = 0;
   const add = (listings: number): void => {
     done += listings;
@@ -137,27 +138,22 @@ function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], 
 async function buildIndex(
   { session, lake }: Writer,
   manifest: Manifest,
-  target: string,
+  { month, target }: { readonly month: IndexedMonth; readonly target: string },
   progress: BuildProgress,
 ): Promise<void> {
-  const active = activeOn(manifest, manifest.as_of);
-  const listings = positionedListings(active, { folder: lake, hasDeliveries: false });
   await withDimensionTables(session, { tables: manifest.tables, folder: lake }, () =>
-    buildIndexFile(session, listings, target),
+    buildIndexFile(session, rowsOfMonth(month, lake), target),
   );
-  progress.add(active.count);
+  progress.add(rowsIn(month));
 }
 
 async function buildRows(
   { session, lake }: Writer,
-  manifest: Manifest,
-  { source, target }: { readonly source: string; readonly target: string },
+  { of, target }: { readonly of: ListingFile; readonly target: string },
   progress: BuildProgress,
 ): Promise<void> {
-  const inventory = listingFiles(manifest).find((listingFile) => listingFile.source === source)?.inventory;
-  if (inventory === undefined) return;
   let reported = 0;
-  await buildRowFile(session, { inventory, folder: lake }, target, (rows) => {
+  await buildRowFile(session, { table: listingTableOf(of), file: of.file, folder: lake }, target, (rows) => {
     progress.add(rows - reported);
     reported = rows;
   });

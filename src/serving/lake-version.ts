@@ -14,8 +14,9 @@ import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, listingsAt } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import type { ListingSource, PageRequest } from "../listing/source.ts";
+import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
+import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
 import {
@@ -28,6 +29,7 @@ import {
 import { DeliveryRecords } from "./parquet/deliveries.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
+import type { StoredListing } from "./rows/row-store.ts";
 import type { ListedFile } from "./verified-files.ts";
 import type { VersionFiles } from "./version-files.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
@@ -35,8 +37,8 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
-  /** Returns the rows at the given positions, in that order. At least the given columns are filled. */
-  read(positions: readonly number[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
+  /** Returns the rows at the given places, in that order. At least the given columns are filled. */
+  read(places: readonly Place[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
   /** Runs a statement over all matches (see `ParquetSource.orderedMatches`), beside the tables `builds`, `dealers`, `tokens` and `options`. */
   runOverMatches(
     request: Pick<PageRequest, "filters" | "order">,
@@ -117,9 +119,8 @@ export class LakeVersion {
   /** Returns the active listings of a day. Refuses a day that was not published. */
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
-    const inventory = activeOn(this.manifest, day);
-    if (!inventory.isWhole) return this.listingsOf(inventory);
-    return this.listingsOf(inventory, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
+    const { serving } = this.resources;
+    return this.listingsOf(activeOn(this.manifest, day), (parquet) => serving.listingsOn(day, parquet, this.engine));
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
@@ -145,12 +146,40 @@ export class LakeVersion {
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
-    const { serving, folder } = this.resources;
-    const stored = await serving.lookUp(key, value, columns);
-    if (stored !== undefined) return stored;
-    const files = listingFiles(this.manifest).flatMap(({ inventory }) => [...inventory.files, ...inventory.deliveries]);
+    const { manifest, folder, serving } = this.resources;
+    const stored = await serving.lookUp(key, value);
+    if (stored !== undefined) return this.foundIn(stored, columns);
+    const listings = listingFiles(manifest).flatMap(({ state, file }) => (state === "past" ? [] : [file]));
+    const files = [...listings, ...activeOn(manifest, manifest.as_of).deliveries];
     const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
+  }
+
+  /** Returns the requested columns of listings from the row store. */
+  private async foundIn(
+    stored: readonly StoredListing[],
+    columns: readonly ServedColumn[],
+  ): Promise<readonly FoundListing[]> {
+    const { manifest } = this.resources;
+    const isActive = stored.some(({ state }) => state === "active");
+    const day = isActive ? await this.columnsOn(activeOn(manifest, manifest.as_of), columns) : undefined;
+    return stored.map(({ state, row }) => ({
+      state,
+      row: listingRow.decode(state === "active" ? (day?.complete(row) ?? row) : row, columns),
+    }));
+  }
+
+  /** Returns what rows of active listings take from their day; undefined for listings that have left. */
+  private async columnsOn(
+    { day, deliveries }: Inventory,
+    columns: readonly ServedColumn[],
+  ): Promise<DayColumns | undefined> {
+    if (day === undefined) return undefined;
+    const { dayColumns, folder } = this.resources;
+    if (!columns.includes("last_checked_at")) return DayColumns.withoutDeliveries(day);
+    return dayColumns.get(day, () =>
+      DayColumns.read(day, deliveries, folder, (query) => this.rowsFrom(deliveries, query)),
+    );
   }
 
   /** Closes the version. No query may be running. */
@@ -172,7 +201,7 @@ export class LakeVersion {
       findPage: (request) => source.findPage(request),
       countValues: (request) => source.countValues(request),
       measureValues: (request) => source.measureValues(request),
-      read: (positions, columns) => this.read(inventory, positions, columns),
+      read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
         this.rowsFrom(inventory.files, statementOf(parquet.orderedMatches(request))),
     };
@@ -180,18 +209,28 @@ export class LakeVersion {
 
   private async read(
     inventory: Inventory,
-    positions: readonly number[],
+    places: readonly Place[],
     columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
-    if (positions.length === 0) return [];
-    const { serving, folder } = this.resources;
-    const stored = inventory.isWhole ? serving.rowsAt(inventory.files, positions) : undefined;
-    if (stored !== undefined) return stored;
-    const options = { folder, hasDeliveries: columns.includes("last_checked_at") };
-    const files = options.hasDeliveries ? [...inventory.files, ...inventory.deliveries] : inventory.files;
-    const rows = await this.rowsFrom(files, listingsAt(inventory, options, positions, columns));
-    const byPosition = new Map(rows.map((row) => [row.row_number, row]));
-    return positions.map((position) => listingRow.encode(byPosition.get(position) ?? {}));
+    if (places.length === 0) return [];
+    const { files, day } = inventory;
+    const [stored, completing] = await Promise.all([
+      this.resources.serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
+      this.columnsOn(inventory, columns),
+    ]);
+    return completing === undefined ? stored : stored.map((row) => completing.complete(row));
+  }
+
+  private async readParquet(
+    inventory: Inventory,
+    places: readonly Place[],
+    columns: readonly ServedColumn[],
+  ): Promise<readonly JsonRow[]> {
+    const needed: readonly ServedColumn[] = [...new Set([...columns, ...DayColumns.needed])];
+    const query = listingsAt(inventory, { folder: this.resources.folder, hasDeliveries: false }, places, needed);
+    const rows = await this.rowsFrom(inventory.files, query);
+    const byPlace = new Map(rows.map((row) => [row.place, row]));
+    return places.map((place) => listingRow.encode(byPlace.get(place) ?? {}));
   }
 
   /** Runs a query that reads Parquet files. Refuses with `data_unavailable` if one of them is damaged. */

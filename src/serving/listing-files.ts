@@ -1,6 +1,5 @@
 /** The Parquet files of a version that contain listings, by state. */
-import { createHash } from "node:crypto";
-import { plusDays } from "../base/day.ts";
+import { calendarMonth, plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
@@ -17,14 +16,10 @@ export interface FoundListing {
   readonly row: Row;
 }
 
-/** A Parquet file of listings in a single state. */
+/** A Parquet file of listings: all in one state, or rows of past days. */
 export interface ListingFile {
-  readonly state: ListingState;
+  readonly state: ListingState | "past";
   readonly file: LakeFile;
-  /** Its listings. */
-  readonly inventory: Inventory;
-  /** Content hash of all that its listings derive from. */
-  readonly source: string;
 }
 
 /** Returns the inventory of each state: active and missing listings as of the version's day, all sold and ended ones. */
@@ -38,31 +33,24 @@ function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventor
   };
 }
 
-/** Returns the files that contain each listing of a version exactly once. */
-export const listingFiles = (manifest: Manifest): readonly ListingFile[] =>
-  (Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, whole]) =>
-    whole.files.map((file) => {
-      const inventory = { ...whole, files: [file], count: file.rows };
-      return { state, file, inventory, source: sourceOf(inventory) };
-    }),
-  );
+/** Returns the files that contain each listing of a version exactly once, then those of past days. A former format has copies of past days instead. */
+export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
+  ...(Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, { files }]) =>
+    files.map((file) => ({ state, file })),
+  ),
+  ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({ state: "past" as const, file })),
+];
 
-/** Returns the content hash of what an inventory derives from: its files in order, and for active listings the day and its deliveries. */
-export function sourceOf({ files, day, deliveries }: Inventory): string {
-  const [only] = files;
-  if (day === undefined && files.length === 1 && only !== undefined) return only.sha256;
-  const contents = [...files, ...deliveries].map(({ sha256 }) => sha256);
-  return createHash("sha256")
-    .update([day ?? "", ...contents].join("\n"))
-    .digest("hex");
-}
+/** Returns the table whose columns a file has. */
+export const listingTableOf = ({ state }: ListingFile): "listings" | "sold" =>
+  state === "active" || state === "past" ? "listings" : "sold";
 
 /**
  * Returns the files of listings sold on or after a day, and perhaps of some sold earlier. The month of a file is that of the sale or of the day on
  * which it became known.
  */
 export function soldFilesSince({ tables }: Manifest, day: string): readonly LakeFile[] {
-  const month = plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
+  const month = calendarMonth(plusDays(day, 1 - life.soldAfterDays));
   return tables.sold.filter(({ partition }) => (partition ?? "") >= month);
 }
 

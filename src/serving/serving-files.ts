@@ -1,5 +1,5 @@
 /**
- * Serving files: the search index and the row store of a version, which the publisher builds from Parquet files and lists in the manifest.
+ * Serving files: the search indexes and the row store of a version, which the publisher builds from Parquet files and lists in the manifest.
  *
  * This module decides which serving files a version needs and whether a listed file is usable. It never builds or opens one.
  */
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { sha256Of } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { activeOn } from "../lake/market.ts";
 import { searchIndexFormat } from "./index/build.ts";
-import { listingFiles, sourceOf } from "./listing-files.ts";
+import { type IndexedMonth, indexedMonths } from "./index/months.ts";
+import { type ListingFile, listingFiles } from "./listing-files.ts";
 import { rowFileFormat } from "./rows/row-file.ts";
 
 /** The format of each kind that this release reads and writes. */
@@ -19,19 +19,20 @@ export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   rows: rowFileFormat,
 };
 
-/** Returns the content hash of what a version's search index is built from. */
-export const indexSourceOf = (manifest: Manifest): string => sourceOf(activeOn(manifest, manifest.as_of));
+/** A serving file that a version needs: the search index of a month, or the rows of a Parquet file. `source` is the content hash of what it derives from. */
+export type NeededFile =
+  | { readonly kind: "index"; readonly source: string; readonly of: IndexedMonth }
+  | { readonly kind: "rows"; readonly source: string; readonly of: ListingFile };
 
-/** Returns the kind and source of every serving file that a version needs. */
-export function neededSources(manifest: Manifest): readonly Pick<ServingFile, "kind" | "source">[] {
-  const rows = listingFiles(manifest).map(({ source }) => ({ kind: "rows", source }) as const);
-  const hasActive = manifest.tables.listings.length > 0;
-  return [...(hasActive ? [{ kind: "index", source: indexSourceOf(manifest) } as const] : []), ...rows];
-}
+/** Returns every serving file that a version needs: the search index of the published month first. */
+export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
+  ...indexedMonths(manifest).map((of) => ({ kind: "index" as const, source: of.source, of })),
+  ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: of.file.sha256, of })),
+];
 
 /** Returns the listed files that the version needs and that this release can read. */
 export function usableFiles(manifest: Manifest): readonly ServingFile[] {
-  const needed = new Set(neededSources(manifest).map(({ kind, source }) => `${kind} ${source}`));
+  const needed = new Set(neededFiles(manifest).map(({ kind, source }) => `${kind} ${source}`));
   return manifest.serving.filter(
     ({ kind, source, format }) => format === servingFormats[kind] && needed.has(`${kind} ${source}`),
   );

@@ -1,20 +1,21 @@
 /**
- * Verifies the serving files of a version against its Parquet files: the rows of every row file, and the counts of the search index. Reads
+ * Verifies the serving files of a version against its Parquet files: the rows of every row file, and what each search index counts. Reads
  * only; sizes and SHA-256 are checked by `lake/maintenance/verify.ts`.
  */
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { calendarMonth } from "../base/day.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { lacksServingFiles } from "../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { categoryNames, listNames, rangedNames } from "../listing/schema.ts";
 import { fixedSorts } from "../listing/sorts.ts";
-import type { ListingSource } from "../listing/source.ts";
-import { LakeVersion } from "./lake-version.ts";
-import { listingFiles } from "./listing-files.ts";
+import type { IndexedMonth } from "./index/months.ts";
+import { LakeVersion, type Listings } from "./lake-version.ts";
+import { listingTableOf } from "./listing-files.ts";
 import { differingRows } from "./rows/verify-row-file.ts";
-import { servingFormats } from "./serving-files.ts";
+import { neededFiles, servingFormats } from "./serving-files.ts";
 
 /** Maximum time of one comparison. */
 const comparisonMs = 3_600_000;
@@ -23,7 +24,7 @@ const comparisonMs = 3_600_000;
 const counted = [...categoryNames.filter((name) => name !== "dealer_id"), ...listNames];
 
 /** What the index and Parquet have to agree on, for all active listings. */
-const comparisons: Readonly<Record<string, (listings: ListingSource) => Promise<unknown>>> = {
+const comparisons: Readonly<Record<string, (listings: Listings) => Promise<unknown>>> = {
   "counts of values": async (listings) => (await listings.countValues({ ...everything, attributes: counted })).values,
   "statistics of numbers": async (listings) => {
     const { total, summaries } = await listings.countValues({ ...everything, numbers: rangedNames });
@@ -31,7 +32,11 @@ const comparisons: Readonly<Record<string, (listings: ListingSource) => Promise<
   },
   "sorted pages": (listings) =>
     Promise.all(
-      fixedSorts.map((sort) => listings.findPage({ filters: [], order: { by: "sort", sort }, limit: 100, offset: 0 })),
+      fixedSorts.map(async (sort) => {
+        const request = { filters: [], order: { by: "sort", sort }, limit: 100, offset: 0 } as const;
+        const { total, places } = await listings.findPage(request);
+        return [total, (await listings.read(places, ["id"])).map(([id]) => id)];
+      }),
     ),
 };
 
@@ -60,6 +65,13 @@ export async function verifyServingFiles(
   return faults;
 }
 
+/** Returns the first, the middle and the last published day of a month. */
+function comparedDays({ days, former, as_of }: Manifest, month: string): readonly string[] {
+  if (former !== undefined) return [as_of];
+  const ofMonth = Object.keys(days).filter((day) => calendarMonth(day) === month);
+  return [...new Set([ofMonth[0], ofMonth[ofMonth.length >> 1], ofMonth.at(-1)])].filter((day) => day !== undefined);
+}
+
 async function faultOf(
   lake: string,
   manifest: Manifest,
@@ -68,16 +80,22 @@ async function faultOf(
 ): Promise<string | undefined> {
   const expected = servingFormats[kind];
   if (format !== expected) return `format ${format}: expected ${expected}; run carquet index`;
-  if (kind === "index") return indexFault(lake, manifest, options);
-  const built = listingFiles(manifest).find((listingFile) => listingFile.source === source);
-  if (built === undefined) return undefined;
-  const { inventory, file } = built;
-  const rows = await differingRows({ inventory, folder: resolve(lake) }, join(lake, path), options);
+  const needed = neededFiles(manifest).find((one) => one.kind === kind && one.source === source);
+  if (needed === undefined) return undefined;
+  if (needed.kind === "index") return indexFault(lake, manifest, needed.of, options);
+  const { file } = needed.of;
+  const rowSource = { table: listingTableOf(needed.of), file, folder: resolve(lake) };
+  const rows = await differingRows(rowSource, join(lake, path), options);
   return rows === 0 ? undefined : `${rows} of ${file.rows} rows differ from ${file.path}`;
 }
 
-/** Compares the index with the current snapshot: counts of all values, statistics of all numbers, and the first page of each sort. */
-async function indexFault(lake: string, manifest: Manifest, options: DatabaseOptions): Promise<string | undefined> {
+/** Compares an index with the Parquet files, on some days of its month: counts of all values, statistics of all numbers, and the first page of each sort. */
+async function indexFault(
+  lake: string,
+  manifest: Manifest,
+  { month }: IndexedMonth,
+  options: DatabaseOptions,
+): Promise<string | undefined> {
   const faults: string[] = [];
   const openWith = (hasServingFiles: boolean): Promise<LakeVersion> =>
     LakeVersion.open(lake, manifest.version, {
@@ -86,10 +104,12 @@ async function indexFault(lake: string, manifest: Manifest, options: DatabaseOpt
     });
   const [served, parquet] = [await openWith(true), await openWith(false)];
   try {
-    const [index, snapshot] = [served.activeOn(manifest.as_of), parquet.activeOn(manifest.as_of)];
-    for (const [what, compared] of Object.entries(comparisons))
-      if (!isDeepStrictEqual(await compared(index), await compared(snapshot)))
-        return `${what} differ from the current snapshot`;
+    for (const day of comparedDays(manifest, month)) {
+      const [index, files] = [served.activeOn(day), parquet.activeOn(day)];
+      for (const [what, compared] of Object.entries(comparisons))
+        if (!isDeepStrictEqual(await compared(index), await compared(files)))
+          return `${what} differ from the Parquet files on ${day}`;
+    }
     return faults.find((fault) => fault.startsWith("search index"));
   } finally {
     served.close();

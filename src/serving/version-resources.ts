@@ -16,6 +16,7 @@ import {
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
+import { RecentDays } from "./day-columns.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { ServingFiles } from "./open-serving-files.ts";
@@ -46,6 +47,7 @@ export interface VersionResources {
   readonly database: DuckDatabase;
   readonly pool: SessionPool;
   readonly serving: ServingFiles;
+  readonly dayColumns: RecentDays;
 }
 
 /** Opens what a version holds. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -71,7 +73,10 @@ export async function openResources(
         ? ServingFiles.none
         : await ServingFiles.open({ ...shared, folder, files, onFallback });
     const vocabulary = vocabularyOf({ manifest, folder, dimensions, dealers, serving }, engine);
-    return { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving };
+    return {
+      ...{ manifest, dimensions, dealers, vocabulary, folder, files },
+      ...{ database, pool, serving, dayColumns: new RecentDays() },
+    };
   } catch (thrown) {
     database.close();
     throw thrown;

@@ -14,10 +14,10 @@ import { type Customer, createCustomer, inAccountsFile } from "../support/accoun
 import { skipInShortRun } from "../support/extent.ts";
 import { fetchListings } from "../support/http/paging.ts";
 import { sampleService, startService } from "../support/http/service.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 
-const { lake, client: service } = await sampleService();
+const { client: service } = await sampleService();
 
 /** A client that counts the requests it sends, and its customer. */
 function createClient(settings: Partial<ClientSettings> = {}, customer = createCustomer(service.accounts)) {
@@ -103,7 +103,8 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
 
   test("repeats refused requests as Retry-After says, and is charged once for each", async (scope) => {
     const limits = { concurrentRequests: 4, sessions: 1, waitingQueries: 1, responseCacheBytes: 0 };
-    const crowded = await startService(scope, lake, limits);
+    const { lake: unindexed } = await createLake(scope, samplePath, { hasServingFiles: false });
+    const crowded = await startService(scope, unindexed, limits);
     const settings = { baseUrl: crowded.url, retries: 20 };
     const { client, sent, statuses, customer } = createClient(settings, crowded.customer);
     const searches = Array.from({ length: 12 }, (_, offset) =>

@@ -125,7 +125,7 @@ const getConcurrently = (
 
 test("requests beyond the limit of waiting queries are refused as overload, and the service recovers", async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 1, responseCacheBytes: 0 });
-  const kinds = tally(await getConcurrently(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18"));
+  const kinds = tally(await getConcurrently(client, 40, "/v1/listings?limit=100&inventory_status=sold"));
   assert.deepEqual(Object.keys(kinds).sort(), ["200 found", "503 overloaded"]);
   assert.ok((kinds["200 found"] ?? 0) >= 2);
   assert.ok((kinds["503 overloaded"] ?? 0) >= 10);
@@ -135,8 +135,8 @@ test("requests beyond the limit of waiting queries are refused as overload, and 
 test("an account that fills the queue is refused itself, and another account is answered", async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 8, responseCacheBytes: 0 });
   const quiet = createCustomer(client.accounts);
-  const attack = getConcurrently(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18");
-  const answers = await getConcurrently(client, 4, "/v1/listings?limit=1&snapshot_date=2026-11-18", quiet);
+  const attack = getConcurrently(client, 40, "/v1/listings?limit=100&inventory_status=sold");
+  const answers = await getConcurrently(client, 4, "/v1/listings?limit=1&inventory_status=sold", quiet);
   assert.deepEqual(tally(answers), { "200 found": 4 });
   assert.deepEqual(Object.keys(tally(await attack)).sort(), ["200 found", "503 overloaded"]);
 });
@@ -202,7 +202,9 @@ test("of concurrent requests of an account exactly the limit are in progress, an
 });
 
 test("the time of an abandoned request counts against the rate limits, and its work stops", async (context) => {
-  const client = await startService(context, lake, { sessions: 1, responseCacheBytes: 0, unchargedMs: 5 });
+  const { lake: unindexed } = await createLake(context, samplePath, { hasServingFiles: false });
+  const slowest = slowRequest.replace("inventory_status=sold", "snapshot_date=2026-11-18");
+  const client = await startService(context, unindexed, { sessions: 1, responseCacheBytes: 0, unchargedMs: 5 });
   const busy = createCustomer(client.accounts, { override: { per10s: 1000, per60s: 1000 } });
   const remaining = async (): Promise<number> =>
     Number((await client.get("/v1/usage", busy.bearer)).headers.get("X-RateLimit-Remaining-60s"));
@@ -210,14 +212,11 @@ test("the time of an abandoned request counts against the rate limits, and its w
   // How long the request runs depends on the machine: one that ends before it is abandoned counts once, so the next one is left earlier.
   for (let waitMs = 400; waitMs > 100 && !costs.some((cost) => cost > 1); waitMs *= 0.8) {
     const before = await remaining();
-    const leaving = get(`${client.url}${slowRequest}`, { headers: busy.bearer, agent: false }).on(
-      "error",
-      () => undefined,
-    );
+    const leaving = get(`${client.url}${slowest}`, { headers: busy.bearer, agent: false }).on("error", () => undefined);
     await sleep(waitMs);
     leaving.destroy();
     const { headers } = await client.get(
-      "/v1/listings?limit=1&snapshot_date=2026-11-18",
+      "/v1/listings?limit=1&inventory_status=sold",
       createCustomer(client.accounts).bearer,
     );
     assert.equal(headers.get("X-Usage-Class"), "listing_search_historical");
@@ -231,7 +230,7 @@ test("the time of an abandoned request counts against the rate limits, and its w
 
 test("requests within the limit of waiting queries are all answered", async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
-  assert.deepEqual(tally(await getConcurrently(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
+  assert.deepEqual(tally(await getConcurrently(client, 40, "/v1/listings?limit=5&inventory_status=sold")), {
     "200 found": 40,
   });
 });

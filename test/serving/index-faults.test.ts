@@ -49,11 +49,15 @@ const failing = (thrown: unknown): ListingSource => {
   return { count: 0, findPage: fail, countValues: fail, measureValues: fail };
 };
 
+const opened = (source: ListingSource) => (): Promise<ListingSource> => Promise.resolve(source);
+
 const page = { filters: [], order: { by: "sort", sort: "price" }, limit: 1, offset: 0 } as const;
 
 test("a statement that runs out of memory is refused as overload, and disables nothing", async () => {
   const error = await outOfMemoryError();
-  const source = sourceWithFallback(failing(error), failing("Parquet was asked"), () => assert.fail("disabled"));
+  const source = sourceWithFallback(opened(failing(error)), failing("Parquet was asked"), () =>
+    assert.fail("disabled"),
+  );
   await assert.rejects(source.findPage(page), (thrown) => thrown === error);
   const { code, retryAfterSeconds } = refusalOf(error, "request");
   assert.deepEqual([code, retryAfterSeconds], ["overloaded", 2]);
@@ -61,14 +65,16 @@ test("a statement that runs out of memory is refused as overload, and disables n
 
 test("a refusal passes, and damage makes Parquet answer", async () => {
   const refusal = refuse("overloaded", {});
-  const refusing = sourceWithFallback(failing(refusal), failing("Parquet was asked"), () => assert.fail("disabled"));
+  const refusing = sourceWithFallback(opened(failing(refusal)), failing("Parquet was asked"), () =>
+    assert.fail("disabled"),
+  );
   await assert.rejects(refusing.findPage(page), (thrown) => thrown === refusal);
-  const found = { total: 1, positions: [0] };
+  const found = { total: 1, places: [0] };
   const parquet: ListingSource = { ...failing("asked for something else"), findPage: async () => found };
   const reported: string[] = [];
   const damaged = new Error(
     "IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block",
   );
-  const source = sourceWithFallback(failing(damaged), parquet, (fault) => reported.push(fault));
+  const source = sourceWithFallback(opened(failing(damaged)), parquet, (fault) => reported.push(fault));
   assert.deepEqual([await source.findPage(page), reported], [found, [damaged.message]]);
 });

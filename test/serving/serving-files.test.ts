@@ -10,6 +10,7 @@ import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteEngine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
+import { listingRow } from "../../src/lake/served-columns.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { verifyServingFiles } from "../../src/serving/verify-serving-files.ts";
 import { carquet, eventually } from "../support/command-line.ts";
@@ -17,6 +18,7 @@ import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { changeByte, listFilesAnew } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
@@ -42,6 +44,9 @@ const lookedUp = original.listings.filter(
     index % extentOf(8, 1) === 0 || all.filter((other) => other.state === state).indexOf(all[index] ?? {}) < 2,
 );
 
+/** Days of the published month and of the one before. */
+const pastDays = ["2026-04-02", "2026-03-28"];
+
 /** Returns pages, facets, and look-ups of listings by id and VIN. */
 async function allAnswers(version: LakeVersion): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>();
@@ -50,8 +55,10 @@ async function allAnswers(version: LakeVersion): Promise<ReadonlyMap<string, unk
       "/v1/listings?make=honda",
       "/v1/listings?sort=-price&fields=default,features",
       "/v1/listings?inventory_status=sold",
+      ...pastDays.map((day) => `/v1/listings?snapshot_date=${day}&sort=-days_on_market&fields=default,features`),
     ],
     "/v1/facets?facets=make,price",
+    ...pastDays.map((day) => `/v1/facets?facets=make,days_on_market&snapshot_date=${day}`),
     ...lookedUp.flatMap((row) => [
       `/v1/listings/${textIn(row, "id").replaceAll("-", "")}`,
       `/v1/vins/${textIn(row, "vin")}`,
@@ -66,13 +73,13 @@ async function allAnswers(version: LakeVersion): Promise<ReadonlyMap<string, unk
 
 const expected = await allAnswers(await openVersion(fileScope, original.lake, { hasServingFiles: false }));
 
-test("a publisher builds the index and one row file per Parquet file of listings, once per run", async () => {
+test("a publisher builds an index for each month and a row file for each Parquet file of listings, once per run", async () => {
   const manifest = await manifestOf(original.lake);
   const states = new Set(original.listings.map(({ state }) => state));
   assert.deepEqual([...states].sort(), ["active", "ended", "missing", "sold"]);
   assert.deepEqual(
     manifest.serving.map(({ kind }) => kind).filter((kind) => kind === "index"),
-    ["index"],
+    ["index", "index"],
   );
   for (const { path, bytes } of manifest.serving) {
     assert.equal((await stat(join(original.lake, path))).size, bytes);
@@ -87,31 +94,46 @@ test("a publisher builds the index and one row file per Parquet file of listings
   assert.deepEqual(await allAnswers(version), expected);
 });
 
-/** Damage to a serving file, and the kind that is then not used. */
-const damages: readonly (readonly [
-  what: string,
+/** Kinds of damage to a serving file. */
+const damages: Readonly<Record<string, (path: string, file: ServingFile) => Promise<unknown>>> = {
+  missing: (path) => rm(path),
+  truncated: (path, { bytes }) => truncate(path, bytes - 4096),
+  changed: (path, { bytes }) => changeByte(path, Math.floor(bytes / 2)),
+};
+
+/** Serving files: what is reported, what is in use without them, and which of the listed ones of a kind they are. */
+const parts: readonly (readonly [
+  name: string,
+  served: LakeVersion["served"],
   kind: ServingFile["kind"],
-  damage: (path: string, file: ServingFile) => Promise<unknown>,
+  at: number,
 ])[] = [
-  ["a missing index", "index", (path) => rm(path)],
-  ["a truncated index", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
-  ["an index with a changed byte", "index", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
-  ["a missing row file", "rows", (path) => rm(path)],
-  ["a row file with a changed byte", "rows", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
-  ["a truncated row file", "rows", (path, { bytes }) => truncate(path, bytes - 4096)],
+  ["search index", { index: false, rows: true }, "index", 0],
+  ["search index of 2026-03", { index: true, rows: true }, "index", 1],
+  ["row store", { index: true, rows: false }, "rows", 0],
 ];
 
-for (const [what, kind, damage] of damages) {
-  test(`with ${what}, Parquet answers, the fault is reported once, and carquet index repairs it`, async (scope) => {
+const cases = parts.flatMap((part) =>
+  Object.entries(damages).map(([what, damage]) => [...part, what, damage] as const),
+);
+
+for (const [name, served, kind, at, what, damage] of cases) {
+  test(`with a ${what} file of the ${name}, Parquet answers, the fault is reported once, and carquet index repairs it`, async (scope) => {
     const lake = await copyLake(scope);
-    const file = fileOf(await manifestOf(lake), kind);
+    const file = (await manifestOf(lake)).serving.filter((one) => one.kind === kind)[at] ?? assert.fail(`no ${name}`);
     await damage(join(lake, file.path), file);
     const reported: string[] = [];
     const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
     assert.deepEqual(await allAnswers(version), expected);
-    assert.equal(version.served[kind], false);
-    assert.equal(reported.length, 1, reported.join("\n"));
-    assert.match(reported[0] ?? "", kind === "index" ? /^search index: / : /^row store: /);
+    assert.deepEqual(version.served, served);
+    assert.deepEqual(
+      reported.map((message) => message.split(": ")[0]),
+      [name],
+    );
+    assert.deepEqual(
+      version.faults.filter((fault) => !fault.startsWith("damaged file")),
+      [`${name} not in use`],
+    );
     assert.equal((await indexLake({ lake })).built, 1);
     const repaired = await openVersion(scope, lake);
     assert.deepEqual(repaired.served, { index: true, rows: true });
@@ -192,18 +214,58 @@ test("a version with a Parquet file that differs from its manifest does not open
   }
 });
 
-test("carquet verify compares the search index with the current snapshot", async (scope) => {
-  const lake = await copyLake(scope);
-  const { path } = fileOf(await manifestOf(lake), "index");
-  const database = await DuckDatabase.open();
-  await database.using(async (session) => {
-    await session.run(sql`ATTACH ${literal(join(lake, path))} AS changed`);
-    await session.run(sql`UPDATE changed.listings SET price = price + 1 WHERE position = 0`);
-    await session.run(sql`DETACH changed`);
+for (const at of [0, 1])
+  test(`carquet verify compares the search index of ${at === 0 ? "the published month" : "an earlier month"} with the Parquet files`, async (scope) => {
+    const lake = await copyLake(scope);
+    const file = (await manifestOf(lake)).serving.filter(({ kind }) => kind === "index")[at] ?? assert.fail("no index");
+    const database = await DuckDatabase.open();
+    await database.using(async (session) => {
+      await session.run(sql`ATTACH ${literal(join(lake, file.path))} AS changed`);
+      await session.run(sql`UPDATE changed.listings SET price = price + 1 WHERE position = 0`);
+      await session.run(sql`DETACH changed`);
+    });
+    database.close();
+    await listFilesAnew(lake);
+    const { code, out } = await carquet(["verify", "--lake", lake]);
+    assert.equal(code, 1);
+    const lines = out.split("\n").filter((line) => line.includes("differ"));
+    assert.equal(lines.length, 1, out);
+    assert.match(lines[0] ?? "", /: statistics of numbers differ from the Parquet files on \d{4}-\d\d-\d\d$/);
+    assert.ok(lines[0]?.startsWith(`${file.path}:`), out);
   });
-  database.close();
-  await listFilesAnew(lake);
-  const { code, out } = await carquet(["verify", "--lake", lake]);
-  assert.equal(code, 1);
-  assert.match(out, /^serving\/\S+: statistics of numbers differ from the current snapshot$/m);
+
+test("the index of a month is built when the month is over, and kept from then on", async (scope) => {
+  const feeds = await temporaryFolder(scope);
+  const lake = join(await temporaryFolder(scope), "lake");
+  const earlier: (string | undefined)[] = [];
+  const priceOn = (day: string, n: number): number => 20_000 + 100 * n + Number(day.slice(-2));
+  for (const day of ["2026-03-30", "2026-03-31", "2026-04-01", "2026-04-02"]) {
+    const inventory = [1, 2, 3].map((n) => ({
+      vin: vinOf(n),
+      dealer_id: dealerIdOf(1),
+      ...{ make: "Honda", model: "Civic", price: priceOn(day, n) },
+    }));
+    await writeFeeds(feeds, day, { dealers: [{ dealer_id: dealerIdOf(1), name: "North" }], inventory });
+    const { code, err } = await carquet(["ingest", join(feeds, day), "--day", day, "--lake", lake]);
+    assert.equal(code, 0, err);
+    const manifest = await manifestOf(lake);
+    const indexes = manifest.serving.filter(({ kind }) => kind === "index");
+    assert.equal(indexes.length, day < "2026-04-01" ? 1 : 2);
+    earlier.push(indexes[1]?.path);
+    const version = await openVersion(scope, lake);
+    for (const past of Object.keys(manifest.days)) {
+      const listings = version.activeOn(past);
+      const order = { by: "sort", sort: "price" } as const;
+      const { places } = await listings.findPage({ filters: [], order, limit: 3, offset: 0 });
+      const prices = (await listings.read(places, ["price"])).map((row) => listingRow.decode(row, ["price"]).price);
+      assert.deepEqual(
+        prices,
+        [1, 2, 3].map((n) => priceOn(past, n)),
+        `${past} on ${day}`,
+      );
+    }
+  }
+  const [, , first, second] = earlier;
+  assert.ok(first !== undefined);
+  assert.equal(second, first);
 });

@@ -3,8 +3,10 @@
  * lake, so that a killed migration continues after the last month that was finished; nothing is published before all of them are proved equal
  * to their copies.
  */
+
 import { link, readFile, rm } from "node:fs/promises";
 import { dirname, join as joinPath } from "node:path";
+import { calendarMonth } from "../../base/day.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
@@ -49,7 +51,7 @@ export const removeStaged = (lake: string): Promise<void> =>
 
 /** Folds month after month. Returns a manifest of what has been folded, which after each month is the progress so far. */
 async function foldMonths(staging: Writer, fold: Fold, next: Manifest, onMonth: OnMonth): Promise<Manifest> {
-  const months = [...new Set(fold.days.map((day) => day.slice(0, "YYYY-MM".length)))];
+  const months = [...new Set(fold.days.map((day) => calendarMonth(day)))];
   let progress = await readProgress(staging.lake, next);
   for (const [index, month] of months.entries()) {
     onMonth(month, index + 1, months.length);
@@ -64,7 +66,7 @@ async function foldMonths(staging: Writer, fold: Fold, next: Manifest, onMonth: 
 async function foldOneMonth(staging: Writer, fold: Fold, before: Manifest, days: readonly string[]): Promise<Manifest> {
   const { session, lake } = staging;
   const [{ version }, last = ""] = [before, days.at(-1)];
-  const month = last.slice(0, "YYYY-MM".length);
+  const month = calendarMonth(last);
   // Rows that hold are named by their day until the last one.
   const heldName = last === fold.days.at(-1) ? version : `${last}.0`;
   const tables = { ...before.tables };

@@ -1,5 +1,5 @@
 /**
- * Search index, build side: the statements that create its tables from listings: the active ones of a day, or the sold history.
+ * Search index, build side: the statements that create its tables from the rows of a month (see `months.ts`).
  *
  * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
  * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
@@ -36,7 +36,16 @@ export const listingCategories = attributesIn("listings");
 /** Returns the table of a list's sets: a row for each `token` of each `set`. */
 export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
 
-/** Returns the statements that create all tables. `listings` selects listings with their `row_number`; `builds`, `dealers` and `tokens` are tables. */
+/** `valid_to` of rows that hold on the published day. */
+export const stillValid = 2 ** 31 - 1;
+
+/** The place of rows that do not hold on the published day, in every sort. */
+const noRank = 2 ** 31 - 1;
+
+/**
+ * Returns the statements that create all tables. `listings` selects rows with `row_number`, `valid_from` and `valid_to`; `builds`, `dealers`
+ * and `tokens` are tables.
+ */
 export function buildStatements(catalog: string, listings: Sql): readonly Sql[] {
   return [
     ...collectStatements(listings),
@@ -68,13 +77,17 @@ function collectStatements(listings: Sql): readonly Sql[] {
   return [
     temporary(
       "indexed",
-      sql`SELECT row_number::INTEGER AS position, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
-                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`sold_on_record`)} AS sold_on_record
+      sql`SELECT row_number::INTEGER AS position, id::UUID AS listing_id, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
+                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
+                 ${daysOf(sql`sold_on_record`)} AS sold_on_record,
+                 ${daysOf(sql`valid_from`)} AS valid_from,
+                 coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to
           FROM   (${listings})`,
     ),
     temporary(
       "indexed_builds",
-      sql`SELECT * FROM builds WHERE build_key IN (SELECT DISTINCT build_key FROM indexed) ORDER BY build_key`,
+      sql`SELECT *, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS place
+          FROM   builds WHERE build_key IN (SELECT DISTINCT build_key FROM indexed) ORDER BY build_key`,
     ),
     temporary(
       "indexed_dealers",
@@ -132,7 +145,7 @@ function compositeStatements(catalog: string): readonly Sql[] {
     join(categories.map((one) => sql`${idOf(one, ident("of", attributeOf(one).column))} AS ${ident(one)}`));
   const statements = [
     sql`CREATE TABLE ${ident(catalog, "builds")} AS
-      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, ${idsOf(buildCategories)}
+      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, place, ${idsOf(buildCategories)}
       FROM   indexed_builds AS of ORDER BY build`,
     sql`CREATE TABLE ${ident(catalog, "dealers")} AS
       SELECT (${greatest(ident(catalog, "builds"), "build")} + row_number() OVER (ORDER BY dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
@@ -169,22 +182,30 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
   ];
 }
 
-/** `ranks`: the place of each listing in each sort, from 0; ties go by position. */
+/** `ranks`: the place of each listing of the published day in each sort, from 0; ties go by position. */
 function rankStatements(): readonly Sql[] {
   const ranks = fixedSorts.map((sort) => {
     const { attribute, isDescending } = sortKeys[sort];
     const value = isDescending ? sql`-${ident(attribute)}` : ident(attribute);
     return sql`(row_number() OVER (ORDER BY coalesce(${value}, 2147483647)::BIGINT * 4294967296 + position) - 1)::INTEGER AS ${rankOf(sort)}`;
   });
-  return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed`)];
+  return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed WHERE ${isToday}`)];
 }
+
+const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 
 /** Returns the rank column of a sort. */
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
-/** `listings`: one row per listing, in the partition's order. */
+/** Columns of a row that are neither counted nor ranked. */
+const rowColumns = ["listed_at", "listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"] as const;
+
+/** `listings`: one row per row of the month; those of the published day are first, in the order of their files. */
 function listingsStatement(catalog: string): Sql {
-  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`, sql`of.sold_on_record`];
+  const plain = [
+    ...numberNames.map((number) => ident("of", number)),
+    ...rowColumns.map((column) => ident("of", column)),
+  ];
   const own = listingCategories.map(
     (one) => sql`coalesce(${ident(`id of ${one}`, "id")}, 0)::INTEGER AS ${ident(one)}`,
   );
@@ -197,14 +218,14 @@ function listingsStatement(catalog: string): Sql {
     const ids = ident(`set of ${list}`);
     return sql`LEFT JOIN ${ident(setIds(list))} AS ${ids} ON ${ids}.value = ${ident("of", list)}`;
   });
-  const ranks = fixedSorts.map((sort) => rankOf(sort));
+  const ranks = fixedSorts.map((sort) => sql`coalesce(${rankOf(sort)}, ${integerLiteral(noRank)}) AS ${rankOf(sort)}`);
   const vin = vinParts.map(({ column }) => ident("of", column));
   return sql`CREATE TABLE ${ident(catalog, "listings")} AS
     SELECT of.position, builds.* EXCLUDE (build_key), dealers.* EXCLUDE (dealer_key), ${join([...own, ...sets, ...plain, ...vin, ...ranks])}
     FROM   indexed AS of
     JOIN   ${ident(catalog, "builds")} AS builds USING (build_key)
     JOIN   ${ident(catalog, "dealers")} AS dealers USING (dealer_key)
-    JOIN   ranks USING (position)
+    LEFT JOIN ranks USING (position)
     ${join([...ownJoins, ...setJoins], sql` `)}
     ORDER BY of.position`;
 }
@@ -214,16 +235,16 @@ export const dealerPositionsOf = (catalog: string): Sql => ident(catalog, "deale
 
 const dealerPositionsStatement = (catalog: string): Sql => sql`
   CREATE TABLE ${dealerPositionsOf(catalog)} AS
-  SELECT position FROM ${ident(catalog, "listings")} ORDER BY dealer, ${rankOf(defaultSort)}`;
+  SELECT position FROM ${ident(catalog, "listings")} WHERE ${isToday} ORDER BY dealer, ${rankOf(defaultSort)}`;
 
 /** The columns from whose counts those of all categories follow. */
 export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];
 
-/** `totals (id, listings)`: the number of listings per id of the counted columns. */
+/** `totals (id, listings)`: the number of listings of the published day per id of the counted columns. */
 function totalsStatement(catalog: string): Sql {
   const counts = countedColumns.map(
     (column) =>
-      sql`SELECT ${ident(column)} AS id, count(*)::INTEGER AS listings FROM ${ident(catalog, "listings")} GROUP BY id`,
+      sql`SELECT ${ident(column)} AS id, count(*)::INTEGER AS listings FROM ${ident(catalog, "listings")} WHERE ${isToday} GROUP BY id`,
   );
   return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }

@@ -11,6 +11,7 @@ import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } fro
 import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
 import { firstValueId, unknownId } from "./ids.ts";
+import { type Condition, type IndexContext, numberOn, overMatches } from "./where.ts";
 
 /** Ranges with ids: one below the first bucket, one per bucket, one above the last. */
 export interface NumberedRanges extends Ranges {
@@ -43,9 +44,10 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 ];
 
 /** Selects the id of the range that contains a number; 0 where the number is unknown. */
-function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
-  const bucket = sql`${ident(attribute)} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
-  return sql`CASE WHEN ${ident(attribute)} IS NULL THEN ${integerLiteral(unknownId)}
+function rangeId({ attribute, width, first, last, firstId }: NumberedRanges, context: IndexContext): Sql {
+  const number = numberOn(attribute, context);
+  const bucket = sql`${number} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
+  return sql`CASE WHEN ${number} IS NULL THEN ${integerLiteral(unknownId)}
     ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
 
@@ -53,9 +55,15 @@ function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sq
 const unknownNumber = -1;
 
 /** Selects ids and numbers of all matches: one column per entry of `columns`, then one per number. */
-export function idsStatement(matches: Sql, columns: readonly string[], numbers: readonly NumberName[]): Sql {
-  const known = numbers.map((number) => sql`coalesce(${ident(number)}, ${integerLiteral(unknownNumber)})`);
-  return sql`SELECT ${join([...columns.map((column) => ident(column)), ...known, ...anything(columns, numbers)])} ${matches}`;
+export function idsStatement(
+  matches: Exclude<Condition, "never">,
+  columns: readonly string[],
+  numbers: readonly NumberName[],
+  context: IndexContext,
+): Sql {
+  const known = numbers.map((number) => sql`coalesce(${numberOn(number, context)}, ${integerLiteral(unknownNumber)})`);
+  const selected = [...columns.map((column) => ident(column)), ...known, ...anything(columns, numbers)];
+  return sql`SELECT ${join(selected)} ${overMatches(matches, context)}`;
 }
 
 /** A statement must select something: the position, if no column is asked for. */
@@ -104,13 +112,18 @@ function countRanges(counter: Counter, numbers: Int32Array, { width, first, last
 }
 
 /** Counts matches in the engine, with one grouping set per column: rows of an id and its count. */
-export function groupedStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
-  const ids = [...columns.map((column) => ident(column)), ...ranges.map(rangeId)];
+export function groupedStatement(
+  matches: Exclude<Condition, "never">,
+  columns: readonly string[],
+  ranges: readonly NumberedRanges[],
+  context: IndexContext,
+): Sql {
+  const ids = [...columns.map((column) => ident(column)), ...ranges.map((range) => rangeId(range, context))];
   const names = ids.map((_, place) => ident(`id ${place}`));
   const named = ids.map((id, place) => sql`${id} AS ${ident(`id ${place}`)}`);
   const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
   return sql`SELECT coalesce(${join([...names, integerLiteral(totalId)])}), count(*)::INTEGER
-    FROM (SELECT ${join(named)} ${matches}) GROUP BY GROUPING SETS (${join(sets)})`;
+    FROM (SELECT ${join(named)} ${overMatches(matches, context)}) GROUP BY GROUPING SETS (${join(sets)})`;
 }
 
 /** Adds up the groups that `groupedStatement` returned. */

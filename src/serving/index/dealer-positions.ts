@@ -44,10 +44,10 @@ export class DealerPositions {
     dealer: number,
     offset: number,
     limit: number,
-  ): { readonly total: number; readonly positions: readonly number[] } {
+  ): { readonly total: number; readonly places: readonly number[] } {
     const total = this.dictionary.totalOf(dealer);
     const start = this.starts.get(dealer) ?? 0;
     const end = start + Math.min(total, offset + limit);
-    return { total, positions: [...this.positions.subarray(Math.min(end, start + offset), end)] };
+    return { total, places: [...this.positions.subarray(Math.min(end, start + offset), end)] };
   }
 }

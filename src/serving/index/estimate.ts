@@ -23,8 +23,9 @@ const usualShares: Readonly<Record<Exclude<ResolvedFilter["kind"], "amongIds" | 
   not: 0.9,
 };
 
-/** Estimates the matches of all filters among `count` listings. */
+/** Estimates the matches of all filters among `count` listings. Of a past day no counts are known. */
 export function estimateMatches(filters: readonly ResolvedFilter[], context: IndexContext, count: number): Estimate {
+  if (context.day !== undefined) return { most: count, expected: count, exact: undefined };
   const estimates = filters.map((filter) => estimateOne(filter, context, count));
   const most = Math.min(count, ...estimates.map((one) => one.most));
   const expected = expectedOfAll(

@@ -1,4 +1,4 @@
-/** Builds the file of a search index, for the publisher and for the indexes of past days. */
+/** Builds the file of a search index. */
 import type { Session } from "../../db/duckdb.ts";
 import { fileLiteral, ident, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
@@ -23,7 +23,7 @@ export async function withDimensionTables<T>(
   }
 }
 
-/** Builds an index of listings with their `row_number` at a path that does not exist yet. Needs the tables of dimensions. */
+/** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
 export async function buildIndexFile(session: Session, listings: Sql, path: string): Promise<void> {
   await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storage})`);
   try {

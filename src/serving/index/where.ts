@@ -5,9 +5,10 @@
 
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
+import type { NumberName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
 import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { rankOf, setsOf } from "./build.ts";
+import { rankOf, setsOf, stillValid } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
@@ -20,6 +21,10 @@ export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
+  /** Whether the index has rows that do not hold on the published day. */
+  readonly hasPast: boolean;
+  /** The day in the past whose listings are meant, as days since 1970; undefined for the published day. */
+  readonly day?: number;
 }
 
 /** A filter as the index applies it: filters on one column of ids hold these ids. `rankBelow` accepts the first listings of a sort. */
@@ -44,12 +49,34 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
   if (condition === "never" || joins.includes("never")) return "never";
   const joined = joins.filter((one) => typeof one !== "string");
   if (condition === "always" && joined.length === 0) return "always";
-  const where = condition === "always" ? sql`` : sql`WHERE ${condition}`;
-  return sql`FROM ${listingsOf(context.catalog)} ${join(joined, sql` `)} ${where}`;
+  return fromListings(context, joined, condition === "always" ? [] : [condition]);
 }
+
+/** Returns the rest of a statement over the matches, from FROM on. */
+export const overMatches = (matches: Exclude<Condition, "never">, context: IndexContext): Sql =>
+  matches === "always" ? fromListings(context) : matches;
 
 /** Returns the table of listings. */
 export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
+
+/** Selects from the listings of the context's day. */
+function fromListings(context: IndexContext, joins: readonly Sql[] = [], conditions: readonly Sql[] = []): Sql {
+  const all = [...holdsOnDay(context), ...conditions];
+  const where = all.length === 0 ? sql`` : sql`WHERE ${join(all, sql` AND `)}`;
+  return sql`FROM ${listingsOf(context.catalog)} ${join(joins, sql` `)} ${where}`;
+}
+
+/** The condition on a row of the index; none if all hold on the day. */
+function holdsOnDay({ hasPast, day }: IndexContext): readonly Sql[] {
+  if (day !== undefined) return [sql`valid_from <= ${integer(day)} AND valid_to > ${integer(day)}`];
+  return hasPast ? [sql`valid_to = ${integer(stillValid)}`] : [];
+}
+
+/** Returns a number attribute in units. Days on market follow from the day. */
+export const numberOn = (attribute: NumberName, { day }: IndexContext): Sql =>
+  attribute === "days_on_market" && day !== undefined
+    ? sql`greatest(0, ${integer(day)} - listed_on)`
+    : ident(attribute);
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
@@ -138,9 +165,9 @@ function compile(filter: Filter, context: IndexContext): Condition {
     case "hasTokens":
       return hasTokens(filter, context);
     case "atLeast":
-      return sql`${ident(filter.attribute)} >= ${integer(Math.ceil(filter.bound * unitsPerOne(filter.attribute)))}`;
+      return sql`${numberOn(filter.attribute, context)} >= ${integer(Math.ceil(filter.bound * unitsPerOne(filter.attribute)))}`;
     case "atMost":
-      return sql`${ident(filter.attribute)} <= ${integer(Math.floor(filter.bound * unitsPerOne(filter.attribute)))}`;
+      return sql`${numberOn(filter.attribute, context)} <= ${integer(Math.floor(filter.bound * unitsPerOne(filter.attribute)))}`;
     case "listedSince":
       return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
     case "soldAfter":

@@ -70,7 +70,7 @@ export class ParquetSource implements ListingSource {
         : this.pageOfMatches(filters, sqlOrder, limit, offset);
     const [row] = await this.rows(query);
     const positions = row?.page ?? [];
-    return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
+    return { total: integerIn(row, "total"), places: Array.isArray(positions) ? positions.map(Number) : [] };
   }
 
   /** Returns all matches as a relation: the columns of listings and `sort_key`, an integer by which they are in order. */

@@ -1,5 +1,6 @@
 /**
- * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN.
+ * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN. What follows from
+ * the day on which a row is read is not in it (see `DayColumns`).
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  *
@@ -14,11 +15,19 @@ import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
 import { type PreparedQuery, type PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
-import type { JsonRow } from "../../lake/json-row.ts";
-import { type Inventory, positionedListings } from "../../lake/market.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
+import { storedRows } from "../../lake/market.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import { BloomFilter } from "./bloom-filter.ts";
-import { dictionaryOf, packedColumns, packRow, type StoredRow, type TextRow, unpackRow } from "./row-format.ts";
+import {
+  dictionaryOf,
+  packedColumns,
+  packRow,
+  type StoredRow,
+  type TextRow,
+  type UnpackedRow,
+  unpackRow,
+} from "./row-format.ts";
 
 const tables = [
   sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
@@ -40,7 +49,7 @@ const queries = {
 /** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
   .update([...tables, ...indexes, listingRow.selectText()].map(({ text }) => text).join("\n"))
-  .update(`${engineVersion} ${BloomFilter.format} lz4 crc32`)
+  .update(`${engineVersion} ${BloomFilter.format} lz4 crc32 intervals`)
   .digest("hex")
   .slice(0, 8);
 
@@ -49,9 +58,10 @@ const batchRows = 16_384;
 /** Every n-th row of the first batch goes into the compression dictionary. */
 const sampleEvery = 97;
 
-/** The listings of a Parquet file, and the lake folder that its path is relative to. */
+/** A Parquet file of listings, whose columns it has, and the lake folder that its path is relative to. */
 export interface RowSource {
-  readonly inventory: Inventory;
+  readonly table: "listings" | "sold";
+  readonly file: LakeFile;
   readonly folder: string;
 }
 
@@ -69,7 +79,7 @@ export async function buildRowFile(
   let rowCount = 0;
   try {
     for (const table of tables) file.run(table);
-    const build = new RowFileBuild(file, source.inventory.count);
+    const build = new RowFileBuild(file, source.file.rows);
     for await (const batch of prefetch(batchesOf(session, source))) {
       build.insert(batch);
       onRows(build.rowCount);
@@ -79,8 +89,7 @@ export async function buildRowFile(
   } finally {
     file.close();
   }
-  const { files, count } = source.inventory;
-  if (rowCount !== count) throw wrongRowCount(files.map((one) => one.path).join(), rowCount, count);
+  if (rowCount !== source.file.rows) throw wrongRowCount(source.file.path, rowCount, source.file.rows);
 }
 
 /** Inserts rows in order, and collects the Bloom filters and the dictionary of the file. */
@@ -131,15 +140,16 @@ const contentsChecksum = (dictionary: Buffer, ids: string, vins: string): number
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
   session: Session,
-  { inventory, folder }: RowSource,
+  { table, file, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
-  const listings = positionedListings(inventory, { folder, hasDeliveries: true });
-  for (let from = 0; from < inventory.count; from += batchRows) {
-    const rows = await session.rows(sql`
-      SELECT facts.id, facts.vin, ${listingRow.selectText(packedColumns)} AS text
-      FROM   (${listings}) AS facts
+  const rows = storedRows(table, file, folder);
+  const days = sql`concat(coalesce(valid_from::VARCHAR, ''), chr(10), coalesce(valid_to::VARCHAR, ''))`;
+  for (let from = 0; from < file.rows; from += batchRows) {
+    const batch = await session.rows(sql`
+      SELECT facts.id, facts.vin, concat(${listingRow.selectText(packedColumns)}, chr(10), ${days}) AS text
+      FROM   (${rows}) AS facts
       WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
-    yield rows.map((row, index) => ({
+    yield batch.map((row, index) => ({
       ...{ place: from + index, id: textIn(row, "id") },
       ...{ vin: textIn(row, "vin"), text: textIn(row, "text") },
     }));
@@ -181,14 +191,14 @@ export class RowFile {
   }
 
   /** Returns the row with a number, counted from 0. Throws if the file has no such row. */
-  rowAt(number: number): JsonRow {
+  rowAt(number: number): UnpackedRow {
     const row = this.queries.place.first(number);
     if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
     return unpackRow({ ...parseStoredRow(row), place: number }, this.dictionary);
   }
 
   /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */
-  find(key: "id" | "vin", value: string): readonly JsonRow[] {
+  find(key: "id" | "vin", value: string): readonly UnpackedRow[] {
     if (!this.filters[key].mightContain(value)) return [];
     const rows = this.queries[key].all(key === "id" ? Buffer.from(value, "hex") : value);
     return rows.map((row) => {

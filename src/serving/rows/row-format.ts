@@ -36,8 +36,15 @@ export interface TextRow {
   /** 32 hexadecimal digits. */
   readonly id: string;
   readonly vin: string;
-  /** JSON lines of `packedColumns`. */
+  /** JSON lines of `packedColumns`, then the first day on which the row holds and the day after the last; empty if there is none. */
   readonly text: string;
+}
+
+/** A row and the days on which it holds: from `validFrom` until the day before `validTo`, or still if that is empty. */
+export interface UnpackedRow {
+  readonly row: JsonRow;
+  readonly validFrom: string;
+  readonly validTo: string;
 }
 
 /** Packs a row. */
@@ -47,12 +54,15 @@ export function packRow({ place, id, vin, text }: TextRow, dictionary: Buffer): 
 }
 
 /** Unpacks a row. Throws if the checksum does not match. */
-export function unpackRow(stored: StoredRow, dictionary: Buffer): JsonRow {
+export function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
   const checksum = checksumOf(stored);
   if (checksum !== stored.checksum)
     throw new UserError(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
   const text = lz4.uncompressSync(stored.packed, dictionary).toString("utf8");
-  return listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text}`);
+  const end = text.lastIndexOf("\n");
+  const start = text.lastIndexOf("\n", end - 1);
+  const row = listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text.slice(0, start)}`);
+  return { row, validFrom: text.slice(start + 1, end), validTo: text.slice(end + 1) };
 }
 
 /** The place is the initial value of the CRC, so that a row which is found in another place has another checksum. */

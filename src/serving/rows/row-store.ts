@@ -1,13 +1,13 @@
 /**
- * Row store of a version: reads whole listings in any state by position, id or VIN.
+ * Row store of a version: reads whole listings in any state by position, id or VIN, and those of a past day by id.
  *
  * It consists of one row file per Parquet file of listings.
  */
-import type { Row } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { listingRow, type ServedColumn } from "../../lake/served-columns.ts";
-import type { FoundListing, ListingFile } from "../listing-files.ts";
+import type { Place } from "../../listing/source.ts";
+import type { ListingFile, ListingState } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 
 /** A row file and the Parquet file that it was built from. */
@@ -15,6 +15,12 @@ export interface StoredFile {
   readonly path: string;
   /** Content hash of what it was built from. */
   readonly source: string;
+}
+
+/** A listing found by a look-up. */
+export interface StoredListing {
+  readonly state: ListingState;
+  readonly row: JsonRow;
 }
 
 export class RowStore {
@@ -30,8 +36,8 @@ export class RowStore {
     const store = new RowStore(listingFiles, rowFiles);
     try {
       const paths = new Map(stored.map(({ source, path }) => [source, path]));
-      for (const { file, source } of listingFiles)
-        rowFiles.set(file.path, new RowFile(paths.get(source) ?? file.path, file.rows));
+      for (const { file } of listingFiles)
+        rowFiles.set(file.path, new RowFile(paths.get(file.sha256) ?? file.path, file.rows));
       return store;
     } catch (thrown) {
       store.close();
@@ -39,11 +45,18 @@ export class RowStore {
     }
   }
 
-  /** Returns the rows at positions of the concatenated files; undefined if a row file is not in the store. Throws if a row is damaged. */
-  rowsAt(files: readonly LakeFile[], positions: readonly number[]): readonly JsonRow[] | undefined {
+  /**
+   * Returns the rows at places of the concatenated files: row numbers, or ids of listings of a day. Undefined if a row file is not in the
+   * store. Throws if a row is damaged or missing.
+   */
+  rowsAt(
+    files: readonly LakeFile[],
+    places: readonly Place[],
+    day: string | undefined,
+  ): readonly JsonRow[] | undefined {
     const rows: JsonRow[] = [];
-    for (const position of positions) {
-      const row = this.rowAt(files, position);
+    for (const place of places) {
+      const row = typeof place === "number" ? this.rowAt(files, place) : this.rowOn(files, place, day ?? "");
       if (row === undefined) return undefined;
       rows.push(row);
     }
@@ -51,9 +64,9 @@ export class RowStore {
   }
 
   /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws if a row is damaged. */
-  find(key: "id" | "vin", value: string, columns: readonly ServedColumn[]): readonly FoundListing[] {
+  find(key: "id" | "vin", value: string): readonly StoredListing[] {
     return this.listingFiles.flatMap(({ state, file }) =>
-      (this.rowFiles.get(file.path)?.find(key, value) ?? []).map((row) => ({ state, row: decode(row, columns) })),
+      state === "past" ? [] : (this.rowFiles.get(file.path)?.find(key, value) ?? []).map(({ row }) => ({ state, row })),
     );
   }
 
@@ -64,11 +77,21 @@ export class RowStore {
   private rowAt(files: readonly LakeFile[], position: number): JsonRow | undefined {
     let start = 0;
     for (const file of files) {
-      if (position < start + file.rows) return this.rowFiles.get(file.path)?.rowAt(position - start);
+      if (position < start + file.rows) return this.rowFiles.get(file.path)?.rowAt(position - start).row;
       start += file.rows;
     }
     return undefined;
   }
-}
 
-const decode = (row: JsonRow, columns: readonly ServedColumn[]): Row => listingRow.decode(row, columns);
+  /** Returns the row of a listing that holds on a day. */
+  private rowOn(files: readonly LakeFile[], id: string, day: string): JsonRow | undefined {
+    for (const { path } of files) {
+      const found = this.rowFiles
+        .get(path)
+        ?.find("id", id)
+        .find(({ validFrom, validTo }) => validFrom <= day && (validTo === "" || validTo > day));
+      if (found !== undefined) return found.row;
+    }
+    throw new UserError(`Unknown listing ${id} on ${day}: expected a row of it in the row files.`);
+  }
+}

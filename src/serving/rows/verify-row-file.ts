@@ -1,7 +1,7 @@
 /** Compares a row file with the Parquet file that it was built from. */
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { batchesOf, RowFile, type RowSource } from "./row-file.ts";
-import type { TextRow } from "./row-format.ts";
+import type { TextRow, UnpackedRow } from "./row-format.ts";
 
 /** Every n-th row is also looked up by id and VIN, which takes as long as reading it. */
 const lookUpEvery = 100;
@@ -10,7 +10,7 @@ const lookUpEvery = 100;
 export async function differingRows(source: RowSource, path: string, options: DatabaseOptions): Promise<number> {
   const database = await DuckDatabase.open(options);
   try {
-    const file = new RowFile(path, source.inventory.count);
+    const file = new RowFile(path, source.file.rows);
     try {
       return await database.using(async (session) => {
         let differing = 0;
@@ -28,7 +28,8 @@ export async function differingRows(source: RowSource, path: string, options: Da
 
 function isStored(file: RowFile, { place, id, vin, text }: TextRow): boolean {
   const expected = `"${id}"\n"${vin}"\n${text}`;
-  const matches = (row: readonly string[]): boolean => row.join("\n") === expected;
+  const matches = ({ row, validFrom, validTo }: UnpackedRow): boolean =>
+    [...row, validFrom, validTo].join("\n") === expected;
   try {
     if (!matches(file.rowAt(place))) return false;
     return place % lookUpEvery !== 0 || (file.find("id", id).some(matches) && file.find("vin", vin).some(matches));

@@ -1,12 +1,12 @@
 /**
  * A request that keeps the engine busy for some hundred milliseconds even on the sample: all facets under long
- * exclusions, on a past day that no index answers.
+ * exclusions, on sold listings, which no index answers.
  */
 import { vocabulary } from "../../../src/contract/document.ts";
 
 const names = Array.from({ length: 100 }, (_, index) => `m${index}`).join(",");
 
-export const slowRequest = `/v1/facets?snapshot_date=2026-11-18&facets=${vocabulary("getFacets", "facets").join(",")}&${[
+export const slowRequest = `/v1/facets?inventory_status=sold&facets=${vocabulary("getFacets", "facets").join(",")}&${[
   "trim",
   "version",
   "engine",

@@ -12,6 +12,9 @@ export interface LakeOfEveryState {
   readonly listings: readonly Row[];
 }
 
+/** The first of twelve days, of which the last four are in the next month. */
+const firstDay = "2026-03-24";
+
 /** Creates a lake of twelve days in which a car is sold every day, one is relisted, and one changes dealers. */
 export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryState> {
   const feeds = await temporaryFolder(scope);
@@ -36,7 +39,7 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
     ];
     const dealers = [north, south].map((dealer_id) => ({ dealer_id, name: dealer_id }));
     const options = [{ make: "Honda", code: "SN", name: "Sunroof", msrp: 900 }];
-    await writeFeeds(feeds, plusDays("2026-03-20", day), { dealers, inventory, options });
+    await writeFeeds(feeds, plusDays(firstDay, day), { dealers, inventory, options });
   }
   const { lake } = await createLake(scope, feeds);
   const _asOf = (await currentVersion(lake))?.slice(0, "YYYY-MM-DD".length) ?? "";
