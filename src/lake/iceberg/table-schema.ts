@@ -1,11 +1,12 @@
 /**
- * Schemas of the lake's tables in Apache Iceberg's types, derived from `tables.ts`, and the mapping from field ids to the column names of the
- * Parquet files, which have no field ids.
+ * Schemas of the lake's tables in Apache Iceberg's types, derived from `tables.ts`. New Parquet files have their field ids; for those of earlier
+ * releases, tables have a mapping from field ids to column names.
  *
- * Field ids never change: a column has the number of its place from 1, the n-th field within a column or field has its id followed by n in
- * two digits. Columns are therefore only added at the end of a table.
+ * Field ids never change: an attribute's column has the number of its place from 1, what a table adds to the columns of listings follows from 61,
+ * and the n-th field within a column or field has its id followed by n in two digits. Columns are therefore only added at the end.
  */
-import { type TableName, tableNames, tableOf } from "../tables.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { listingColumns, type TableName, tableNames, tableOf } from "../tables.ts";
 
 /** The tables with Iceberg metadata. */
 export const icebergTables = tableNames;
@@ -48,6 +49,9 @@ const simpleTypes: Readonly<Record<string, string>> = {
   TIMESTAMP: "timestamp",
 };
 
+/** The first id of what a table adds to the columns of listings, to which attributes can be added. */
+const firstAddedId = 61;
+
 /** The id of the column that holds the partition. It follows no column's place, so that columns can be added. */
 const partitionColumnId = 100;
 
@@ -70,7 +74,12 @@ export function partitionOf(table: IcebergTable): IcebergPartition | undefined {
 
 /** Returns the fields of a table: its columns in file order, then its partition. */
 export function fieldsOf(table: IcebergTable): readonly IcebergField[] {
-  const columns = Object.entries(tableOf(table).columns).map(([name, type], index) => fieldOf(index + 1, name, type));
+  const all = Object.entries(tableOf(table).columns);
+  const isListings = "build_key" in tableOf(table).columns && "dealer_key" in tableOf(table).columns;
+  const added = isListings ? all.filter(([name]) => !(name in listingColumns)).map(([name]) => name) : [];
+  const idOf = (name: string, index: number): number =>
+    added.includes(name) ? firstAddedId + added.indexOf(name) : index + 1;
+  const columns = all.map(([name, type], index) => fieldOf(idOf(name, index), name, type));
   const partition = partitionOf(table);
   if (partition === undefined) return columns;
   return [...columns, { id: partition.columnId, name: partition.column, required: false, type: partition.type }];
@@ -115,6 +124,20 @@ function splitFields(fields: string): readonly string[] {
     else parts[parts.length - 1] += character;
   }
   return parts.map((part) => part.trim());
+}
+
+/** Returns the field ids of a table's columns, as COPY takes them. */
+export const fieldIdsOf = (table: IcebergTable): Sql => {
+  const columns = fieldsOf(table).filter(({ id }) => id !== partitionOf(table)?.columnId);
+  return sql`{${join(columns.map(fieldIds))}}`;
+};
+
+/** Returns a field's id with those within it. */
+function fieldIds({ id, name, type }: Pick<IcebergField, "id" | "name" | "type">): Sql {
+  const own = integerLiteral(id);
+  if (typeof type === "string") return sql`${ident(name)}: ${own}`;
+  const inner = type.type === "list" ? [{ id: type["element-id"], name: "element", type: type.element }] : type.fields;
+  return sql`${ident(name)}: {__duckdb_field_id: ${own}, ${join(inner.map(fieldIds))}}`;
 }
 
 /** Returns the greatest id of the fields and of those within them. */

@@ -16,6 +16,7 @@ import { viewsOf } from "../analyst-views.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";
+import { fieldIdsOf } from "../iceberg/table-schema.ts";
 import {
   currentManifest,
   currentPath,
@@ -186,7 +187,8 @@ export async function writeFile(
   );
   const statistics = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${rows}) ORDER BY ${order})
-    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(rowGroupSize)}, RETURN_STATS)`);
+    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(rowGroupSize)},
+      FIELD_IDS ${fieldIdsOf(table)}, RETURN_STATS)`);
   const rowCount = integerIn({ rows: Number(statistics?.count) }, "rows");
   if (rowCount === 0) {
     await rm(target);
