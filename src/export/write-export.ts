@@ -11,20 +11,18 @@ import { pipeline } from "node:stream/promises";
 import { redactKeys } from "../accounts/api-key.ts";
 import { bounds } from "../base/bounds.ts";
 import { integerIn } from "../base/json.ts";
-import type { QueryOf } from "../contract/types.ts";
+import type { Column } from "../contract/tables.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { parquetOptions } from "../formats/engine-formats.ts";
 import type { TableMetadata } from "../formats/table.ts";
 import type { TableFormat } from "../formats/table-formats.ts";
-import { planSearch, type SearchPlan } from "../query/search.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
-import { exportedColumns, selectStatement } from "./columns.ts";
+import { type ExportedColumn, exportedColumns, selectStatement } from "./columns.ts";
+import { type ExportPart, type ExportQuery, partsOf } from "./parts.ts";
 import { type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
-
-export type ExportQuery = QueryOf<"exportListings">;
 
 export interface WrittenExport extends UnmatchedMeta {
   readonly path: string;
@@ -42,30 +40,34 @@ export interface WriteOptions {
   readonly rangeRows?: number;
 }
 
-/** Plans the search of an export. Refuses parameters that cannot be combined. */
-export const planExport = ({ format: _, ...query }: ExportQuery, version: LakeVersion): SearchPlan =>
-  planSearch({ ...query, limit: 0, offset: 0 }, version);
-
 /** Writes an export to a new file of the folder. */
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
   { format, folder, onProgress = () => {}, rangeRows = bounds.exportRangeRows }: WriteOptions,
 ): Promise<WrittenExport> {
-  const plan = planExport(query, version);
+  const parts = partsOf(query, version);
   const unmatched = await unmatchedIn(query, version);
   const path = joinPath(folder, "export");
-  const { total, ranges } = await sortRangesOf(plan, rangeRows);
-  const pieces = ranges.map((_, index) => `${path}.${index}`);
-  const file = { path, plan, version, metadata: metadataOf({ ...version.meta, ...unmatched }) };
-  const writePiece = await pieceWriter(format, file);
+  const ordered: OrderedPart[] = [];
+  for (const part of parts) ordered.push({ ...part, ...(await sortRangesOf(part.plan, rangeRows)) });
+  const total = ordered.reduce((sum, part) => sum + part.total, 0);
+  const count = ordered.reduce((sum, { ranges }) => sum + ranges.length, 0);
+  const [first] = parts;
+  const columns = first === undefined ? [] : columnsOfPart(first).map(({ column }) => column);
+  const file = { path, columns, version, metadata: metadataOf({ ...version.meta, ...unmatched }) };
   const { add, finish } = assemblers[format];
+  const pieces: string[] = [];
   let rows = 0;
-  for (const [index, piece] of pieces.entries()) {
-    const place = { isFirst: index === 0, isOnly: pieces.length === 1 };
-    rows += await writePiece(ranges[index] ?? sql`false`, piece, place);
-    await add?.(piece, path);
-    onProgress(rows, total);
+  for (const part of ordered) {
+    const writePiece = await pieceWriter(format, part, file);
+    for (const range of part.ranges) {
+      const piece = `${path}.${pieces.length}`;
+      rows += await writePiece(range, piece, { isFirst: pieces.length === 0, isOnly: count === 1 });
+      await add?.(piece, path);
+      pieces.push(piece);
+      onProgress(rows, total);
+    }
   }
   await finish?.(pieces, file);
   await Promise.all(pieces.map((piece) => rm(piece, { force: true })));
@@ -73,23 +75,34 @@ export async function writeExport(
   return { path, rows, bytes, ...unmatched };
 }
 
+/** A part with its number of rows, and the ranges of its order. */
+interface OrderedPart extends ExportPart {
+  readonly total: number;
+  readonly ranges: readonly Sql[];
+}
+
+/** Returns the columns of a part, those of its days first. */
+const columnsOfPart = ({ plan, days }: ExportPart): readonly ExportedColumn[] => [...days, ...exportedColumns(plan)];
+
 /** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
 const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
 
 /** The file of an export. */
 interface ExportFile {
   readonly path: string;
-  readonly plan: SearchPlan;
+  readonly columns: readonly Column[];
   readonly version: LakeVersion;
   readonly metadata: TableMetadata;
 }
 
-/** Returns a function that writes the matches of a range to a piece and returns their number. */
+/** Returns a function that writes the matches of a range of a part to a piece and returns their number. */
 async function pieceWriter(
   format: TableFormat,
-  { plan, version, metadata }: ExportFile,
+  part: ExportPart,
+  { version, metadata }: ExportFile,
 ): Promise<(range: Sql, path: string, place: PiecePlace) => Promise<number>> {
-  const columns = exportedColumns(plan);
+  const { plan } = part;
+  const columns = columnsOfPart(part);
   const select = await selectStatement(columns, selectAs(format, columns), plan, version);
   return async (range, path, place) => {
     const [row] = await plan.mode.listings.runOverMatches(
@@ -126,8 +139,7 @@ const assemblers: Readonly<Record<TableFormat, Assembler>> = {
     },
   },
   arrow: {
-    finish: (pieces, { path, plan, metadata }) =>
-      convertToArrow(pieces, { path, columns: exportedColumns(plan).map(({ column }) => column), metadata }),
+    finish: (pieces, { path, columns, metadata }) => convertToArrow(pieces, { path, columns, metadata }),
   },
   csv: concatenation,
   ndjson: concatenation,

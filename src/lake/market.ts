@@ -19,6 +19,8 @@ export interface Inventory {
   readonly count: number;
   /** The day whose active listings these are; undefined for listings that have left. */
   readonly day?: string;
+  /** The days, first and last, on one of which the rows hold: these are intervals, not listings of a day. */
+  readonly between?: readonly [first: string, last: string];
   /** Whether every row of the files is one of the listings. */
   readonly isWhole: boolean;
   /** What the dealers had delivered up to the day. */
@@ -36,6 +38,13 @@ export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "day
   const isWhole = day === as_of;
   const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
   return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesIn(tables.deliveries, day) };
+}
+
+/** Returns the intervals that hold on a day from `first` to `last`. Their number is not known: `count` is that of the rows in the files. */
+export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: string, last: string): Inventory {
+  const files = intervalFiles(manifest, first, last);
+  const count = files.reduce((sum, { rows }) => sum + rows, 0);
+  return { files, count, between: [first, last], isWhole: false, deliveries: [] };
 }
 
 /** Returns the listings of some files of `missing` or `sold`. */
@@ -113,7 +122,8 @@ function asListings(
   { folder, hasDeliveries }: ReadOptions,
   extra: readonly Sql[] = [],
 ): Sql {
-  const { day, isWhole, deliveries } = inventory;
+  const { day, between, isWhole, deliveries } = inventory;
+  if (between !== undefined) return heldBetween(rows, between, extra);
   if (day === undefined) return sql`SELECT ${join([...listingNames, ...extra])} FROM (${rows})`;
   const today = sql`DATE ${literal(day)}`;
   const where = isWhole ? sql`` : sql`WHERE ${holdsOn(today)}`;
@@ -130,9 +140,9 @@ const delivered = (files: readonly LakeFile[], folder: string): Sql =>
 
 const listingNames = Object.keys(listingColumns).map((column) => ident(column));
 
-/** The days on market on a day; null for a claim that is not listed. */
+/** The days on market on a day; null without a day, and for a claim that is not listed. */
 export const daysOnMarket = (day: Sql): Sql =>
-  sql`CASE WHEN listed_at IS NOT NULL THEN greatest(0, ${day} - listed_at::DATE) END`;
+  sql`CASE WHEN ${day} < listed_at::DATE THEN 0 ELSE ${day} - listed_at::DATE END`;
 
 /** The columns of an active listing on a day, over rows of intervals and perhaps `delivered`. */
 export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] {
@@ -155,7 +165,8 @@ export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] 
 }
 
 /** The table whose columns the files have: `listings` and `snapshots` have the same, and so have `missing` and `sold`. */
-const tableOfFiles = ({ day }: Inventory): TableName => (day === undefined ? "sold" : "listings");
+const tableOfFiles = ({ day, between }: Inventory): TableName =>
+  day === undefined && between === undefined ? "sold" : "listings";
 
 /**
  * Returns the union of the relations that `select` returns for each file; undefined skips a file. `start` is the position of the file's
@@ -205,8 +216,11 @@ export const intervalFiles = (
 ];
 
 /** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. What counts days is null. */
-export function intervalRows(files: readonly LakeFile[], folder: string, first: string, last: string): Sql {
-  const columns = [...activeColumns(sql`NULL::DATE`, false), sql`valid_from`, sql`valid_to`];
-  return sql`SELECT ${join(columns)} FROM (${rowsOfFiles("listings", files, folder)})
+export const intervalRows = (files: readonly LakeFile[], folder: string, first: string, last: string): Sql =>
+  heldBetween(rowsOfFiles("listings", files, folder), [first, last], []);
+
+function heldBetween(rows: Sql, [first, last]: readonly [string, string], extra: readonly Sql[]): Sql {
+  const columns = [...activeColumns(sql`NULL::DATE`, false), sql`valid_from`, sql`valid_to`, ...extra];
+  return sql`SELECT ${join(columns)} FROM (${rows})
     WHERE valid_from <= DATE ${literal(last)} AND (valid_to IS NULL OR valid_to > DATE ${literal(first)})`;
 }

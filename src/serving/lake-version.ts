@@ -12,7 +12,7 @@ import type { Engine, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, listingsAt } from "../lake/market.ts";
+import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
@@ -121,6 +121,11 @@ export class LakeVersion {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
     const { serving } = this.resources;
     return this.listingsOf(activeOn(this.manifest, day), (parquet) => serving.listingsOn(day, parquet, this.engine));
+  }
+
+  /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
+  between(first: string, last: string): Listings {
+    return this.listingsOf(intervalsBetween(this.manifest, first, last));
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */

@@ -42,6 +42,7 @@ const cases = parseCaseTable(
   exportListings       | nothing                                                          | listing_export                            | 10000
   exportListings       | dealer_id=${dealer}                                              | listing_export                            | 10000
   exportListings       | dealer_id=${dealer}&snapshot_date=2026-11-18                     | listing_export_historical                 | 20000
+  exportListings       | snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19         | listing_export_historical                 | 20000
   exportListings       | include=options&sold_within_days=3                               | listing_export_enriched                   | 200000
   getFacets            | facets=make                                                      | facet_counts                              | 3000
   getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000

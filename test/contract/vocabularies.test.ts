@@ -46,6 +46,7 @@ const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, rea
   searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
   searchDealerListings: { format: formats, sort: sorts, fields, include: words("price_history options") },
   exportListings: {
+    as: words("days intervals"),
     ...{ sort: sorts, fields, include: words("price_history options") },
     format: words("parquet arrow csv ndjson"),
   },
@@ -133,7 +134,10 @@ const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
     ...words("format metric interval from to facet facet_limit dealer_id"),
     ...listingFilters.filter((name) => !inventoryViews.includes(name)),
   ],
-  exportListings: ["format", "sort", "fields", "include", "dealer_id", ...listingFilters],
+  exportListings: [
+    ...words("format sort fields include dealer_id snapshot_date_from snapshot_date_to as"),
+    ...listingFilters,
+  ],
   getListing: ["include"],
   getVin: ["include"],
   searchDealers: words("format dealer_id state country type make q limit offset"),

@@ -98,6 +98,7 @@ interface PricingParameters {
   readonly inventory_status?: unknown;
   readonly sold_within_days?: unknown;
   readonly snapshot_date?: unknown;
+  readonly snapshot_date_from?: unknown;
   readonly dealer_id?: unknown;
   readonly include?: unknown;
 }
@@ -106,7 +107,8 @@ interface PricingParameters {
 export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClass {
   const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
   const isHistorical =
-    query.inventory_status === "sold" || query.sold_within_days !== undefined || query.snapshot_date !== undefined;
+    query.inventory_status === "sold" ||
+    [query.sold_within_days, query.snapshot_date, query.snapshot_date_from].some((value) => value !== undefined);
   if (query.include !== undefined && enriched !== undefined) return enriched;
   if (query.dealer_id !== undefined) return isHistorical ? dealerFilteredHistorical : dealerFiltered;
   return isHistorical ? historical : plain;

@@ -216,7 +216,7 @@ export interface paths {
         };
         /**
          * Export all listings of a search
-         * @description Returns every listing that matches all filters as one file, in the order of `sort`: the same rows, columns and values as all pages of `/v1/listings` with the same parameters. Each started 1,000 rows are billed as `listing_export`, `listing_export_historical` for sold and past inventory, or `listing_export_enriched` with `include`; an export without rows is billed as 1,000. An interrupted download can be resumed with `Range` and `If-Range`. See Exports.
+         * @description Returns every listing that matches all filters as one file, in the order of `sort`: the same rows, columns and values as all pages of `/v1/listings` with the same parameters. Each started 1,000 rows are billed as `listing_export`, `listing_export_historical` for sold and past inventory, or `listing_export_enriched` with `include`; an export without rows is billed as 1,000. An interrupted download can be resumed with `Range` and `If-Range`. With `snapshot_date_from` and `snapshot_date_to`, the listings of every day of a range. See Exports.
          */
         get: operations["exportListings"];
         put?: never;
@@ -2200,6 +2200,12 @@ export interface components {
         sold_within_days: number;
         /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
         snapshot_date: string;
+        /** @description The first day of a range, for example `2026-10-01`, with `snapshot_date_to`: the file has the active listings of every published day of the range. See `as`. Cannot be combined with `snapshot_date`, `sold_within_days` or `inventory_status=sold`. */
+        snapshot_date_from: string;
+        /** @description The last day of the range that `snapshot_date_from` begins, for example `2026-10-31`. */
+        snapshot_date_to: string;
+        /** @description What a row of a range of days is. `days`, the default: a listing on a day, with the column `snapshot_date` first, in the order of days. `intervals`: a listing as long as nothing about it changed, with the columns `valid_from` (its first day) and `valid_to` (the day after the last; null while it holds) first; `days_on_market`, which follows from a single day, is null there and cannot be filtered by. */
+        export_as: "days" | "intervals";
         /**
          * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
          * @example 2026-11-01T00:00:00Z
@@ -5990,6 +5996,12 @@ export interface operations {
                 sold_within_days?: components["parameters"]["sold_within_days"];
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
+                /** @description The first day of a range, for example `2026-10-01`, with `snapshot_date_to`: the file has the active listings of every published day of the range. See `as`. Cannot be combined with `snapshot_date`, `sold_within_days` or `inventory_status=sold`. */
+                snapshot_date_from?: components["parameters"]["snapshot_date_from"];
+                /** @description The last day of the range that `snapshot_date_from` begins, for example `2026-10-31`. */
+                snapshot_date_to?: components["parameters"]["snapshot_date_to"];
+                /** @description What a row of a range of days is. `days`, the default: a listing on a day, with the column `snapshot_date` first, in the order of days. `intervals`: a listing as long as nothing about it changed, with the columns `valid_from` (its first day) and `valid_to` (the day after the last; null while it holds) first; `days_on_market`, which follows from a single day, is null there and cannot be filtered by. */
+                as?: components["parameters"]["export_as"];
                 /**
                  * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z

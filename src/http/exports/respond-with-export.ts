@@ -12,9 +12,8 @@ import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
 import { projectText } from "../../base/project-files.ts";
 import { document, operation } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
-import { type ExportQuery, planExport } from "../../export/write-export.ts";
+import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
 import { exportFormats, type TableFormat } from "../../formats/table-formats.ts";
-import { findPage } from "../../query/search.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { type ChargeRequest, identityOf, jobOf, type RequestContext, type ValidatedMiddleware } from "../context.ts";
 import { entityTag, matchesEntityTag, strongEntityTag } from "../etag.ts";
@@ -83,15 +82,14 @@ function nameExport(
   context: RequestContext,
 ): Promise<NamedExport | undefined> {
   return current.use(async (open) => {
-    const plan = planExport(query, open.withJob(jobOf(context)));
+    const parts = partsOf(query, open.withJob(jobOf(context)));
     const { as_of: asOf, version } = open.manifest;
     context.set("X-Data-Version", version);
     const { format: _, ...request } = query;
     const key = { version, operation: "exportListings", format, request };
     const tag = strongEntityTag(`${releaseTag} ${keyTextOf(key)}`);
     if (matchesEntityTag(context, tag)) return undefined;
-    const { total } = await findPage({ ...plan, limit: 1 });
-    return { tag, version, asOf, format, total };
+    return { tag, version, asOf, format, total: await countRows(parts) };
   });
 }
 

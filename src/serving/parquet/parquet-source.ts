@@ -83,7 +83,8 @@ export class ParquetSource implements ListingSource {
   private orderOf(order: PageOrder): SqlOrder {
     const { value, isDescending, joins } = valueOrderOf(order);
     if (this.inventory.isWhole) return { value, isDescending, joins, ties: positionTies };
-    return { value, isDescending, joins: sql`${joins} JOIN build_places USING (build_key)`, ties: contentTies };
+    const ties = this.inventory.between === undefined ? contentTies : intervalTies;
+    return { value, isDescending, joins: sql`${joins} JOIN build_places USING (build_key)`, ties };
   }
 
   async countValues(request: CountRequest): Promise<CountResult> {
@@ -199,6 +200,12 @@ const positionTies: Ties = { value: sql`row_number`, bits: 32 };
  * common order. Of an id, 64 bits decide.
  */
 const contentTies: Ties = { value: sql`((place::HUGEINT << 64) + ('0x' || left(id, 16))::UBIGINT)`, bits: 92 };
+
+/** The same for the intervals of listings, which follow each other. Of an id, 48 bits decide. */
+const intervalTies: Ties = {
+  value: sql`((place::HUGEINT << 64) + (('0x' || left(id, 12))::UBIGINT << 16) + (valid_from - DATE '1970-01-01'))`,
+  bits: 92,
+};
 
 /** Returns an order as an ORDER BY list. */
 const orderByOf = ({ value, isDescending, ties }: SqlOrder): Sql =>
