@@ -94,7 +94,7 @@ export const tools: readonly Tool[] = [
     id: "getTrends",
     title: "Follow the market over time",
     description:
-      "Follows metrics of the matching listings by day, week or month: `count`, `price.median` and other percentiles, `days_supply`, " +
+      "Follows metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles, `days_supply`, " +
       "`new_listings`, `sold`, `price_drops`; optionally one series for each value of `facet`. Takes the filters of `search_listings` " +
       "except inventory_status, sold_within_days and snapshot_date.",
     parameters: [

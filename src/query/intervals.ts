@@ -1,5 +1,5 @@
-/** Intervals of a period: days, weeks that start on Monday, and months. */
-import { plusDays } from "../base/day.ts";
+/** Intervals of a period: days, weeks that start on Monday, months, and quarters of the calendar year. */
+import { calendarMonth, plusDays } from "../base/day.ts";
 import type { QueryOf } from "../contract/types.ts";
 
 /** Days from `start` to `end`, both inclusive. */
@@ -14,8 +14,15 @@ export type IntervalLength = QueryOf<"getTrends">["interval"];
 const lastDays: Readonly<Record<IntervalLength, (day: string) => string>> = {
   day: (day) => day,
   week: (day) => plusDays(day, (7 - new Date(`${day}T00:00:00Z`).getUTCDay()) % 7),
-  month: (day) => plusDays(`${plusDays(`${day.slice(0, 7)}-01`, 31).slice(0, 7)}-01`, -1),
+  month: (day) => lastOfMonths(day, 1),
+  quarter: (day) => lastOfMonths(day, 3),
 };
+
+/** Returns the last day of the months that contain a day, where so many make one from January on. */
+function lastOfMonths(day: string, count: number): string {
+  const [year, month] = calendarMonth(day).split("-").map(Number) as [number, number];
+  return new Date(Date.UTC(year, Math.ceil(month / count) * count, 0)).toISOString().slice(0, day.length);
+}
 
 /** Yields the intervals of a period in the order of time. The first and the last one are cut at the ends of the period. */
 export function* intervalsOf({ start, end }: DayRange, length: IntervalLength): Generator<DayRange> {

@@ -56,7 +56,7 @@ const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, rea
   searchDealers: { format: formats, type: words("franchise independent"), state: states },
   getTrends: {
     format: formats,
-    interval: words("day week month"),
+    interval: words("day week month quarter"),
     facet: facets.filter((facet) => !numericFacets.includes(facet)),
   },
   getUsage: { metering_class: usageClasses },

@@ -114,7 +114,7 @@ export interface paths {
         };
         /**
          * Follow metrics over time
-         * @description Returns one or several metrics of the matching listings for each day, week or month of a period: the
+         * @description Returns one or several metrics of the matching listings for each day, week, month or quarter of a period: the
          *     median price of a model, week by week. `facet` returns a series for each value of an attribute. Accepts
          *     the filters of listing search, without the inventory views, pagination, fields and expansions.
          *
@@ -876,7 +876,7 @@ export interface components {
              * @description The length of an interval.
              * @enum {string}
              */
-            interval: "day" | "week" | "month";
+            interval: "day" | "week" | "month" | "quarter";
             /**
              * Format: date
              * @description The first day of the period.
@@ -2311,10 +2311,10 @@ export interface components {
          */
         trend_metric_names: string[];
         /**
-         * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+         * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day, quarters with January, April, July and October. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
          * @example day
          */
-        trend_interval: "day" | "week" | "month";
+        trend_interval: "day" | "week" | "month" | "quarter";
         /**
          * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
          * @example 2026-11-18
@@ -4321,7 +4321,7 @@ export interface operations {
                  */
                 metric: components["parameters"]["trend_metric_names"];
                 /**
-                 * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+                 * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day, quarters with January, April, July and October. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
                  * @example day
                  */
                 interval?: components["parameters"]["trend_interval"];

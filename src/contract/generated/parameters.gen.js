@@ -1605,7 +1605,7 @@ return errors === 0;
 validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter34 = validate54;
-const schema65 = {"type":"string","enum":["day","week","month"]};
+const schema65 = {"type":"string","enum":["day","week","month","quarter"]};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1621,7 +1621,7 @@ if(typeof data !== "string"){
 validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data === "day") || (data === "week")) || (data === "month"))){
+if(!((((data === "day") || (data === "week")) || (data === "month")) || (data === "quarter"))){
 validate54.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }

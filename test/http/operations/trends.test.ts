@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { decoderOf } from "../../../src/contract/decode.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import { intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
+import { type IntervalLength, intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
 import { planTrends } from "../../../src/query/trends.ts";
 import { sampleService, startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
@@ -38,7 +38,7 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
   [
     "metric=count&interval=year",
     "invalid_parameter_value",
-    /^Invalid value "year" for interval: expected one of day, week, month\.$/,
+    /^Invalid value "year" for interval: expected one of day, week, month, quarter\.$/,
   ],
   ["metric=count&from=2026-02-30", "invalid_parameter_value", /^Invalid value "2026-02-30" for from: expected a date/],
   ["metric=count&to=yesterday", "invalid_parameter_value", /^Invalid value "yesterday" for to: expected a date/],
@@ -168,14 +168,18 @@ test("a trend of one make reads only the files that can contain it", async (t) =
   }
 });
 
-test("weeks start on Monday, months on their first day, and the period cuts both", () => {
-  const starts = (start: string, end: string, length: "day" | "week" | "month"): readonly string[] =>
+test("weeks start on Monday, months on their first day, quarters with January, and the period cuts all", () => {
+  const starts = (start: string, end: string, length: IntervalLength): readonly string[] =>
     [...intervalsOf({ start, end }, length)].map((interval) => `${interval.start}/${interval.end}`);
   assert.deepEqual(starts("2026-12-30", "2027-01-05", "week"), ["2026-12-30/2027-01-03", "2027-01-04/2027-01-05"]);
   assert.deepEqual(starts("2027-01-03", "2027-01-04", "week"), ["2027-01-03/2027-01-03", "2027-01-04/2027-01-04"]);
   assert.deepEqual(starts("2028-01-31", "2028-03-01", "month"), [
     ...["2028-01-31/2028-01-31", "2028-02-01/2028-02-29", "2028-03-01/2028-03-01"],
   ]);
+  assert.deepEqual(starts("2026-02-27", "2026-10-01", "quarter"), [
+    ...["2026-02-27/2026-03-31", "2026-04-01/2026-06-30", "2026-07-01/2026-09-30", "2026-10-01/2026-10-01"],
+  ]);
+  assert.deepEqual(starts("2026-12-31", "2027-01-01", "quarter"), ["2026-12-31/2026-12-31", "2027-01-01/2027-01-01"]);
   assert.deepEqual(starts("2026-11-18", "2026-11-19", "day"), ["2026-11-18/2026-11-18", "2026-11-19/2026-11-19"]);
 });
 

@@ -50,6 +50,8 @@ const nameOfInterval: Readonly<Record<string, (day: string) => string>> = {
   day: (day) => day,
   week: (day) => String(Math.floor(weekdays(day) / 7)),
   month: (day) => day.slice(0, 7),
+  quarter: (day) =>
+    `${day.slice(0, 4)} ${["01 02 03", "04 05 06", "07 08 09", "10 11 12"].findIndex((months) => months.includes(day.slice(5, 7)))}`,
 };
 
 /** Returns the answer to a trend query that is not refused, without the definitions of its metrics. */

@@ -128,7 +128,7 @@ function trendParameters(chance: Chance, inventory: OracleInventory): readonly (
   const [from = "", to = ""] = [chance.pick(days), chance.pick(days)].sort();
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
     ["metric", encodeItems(chance, metrics), 1],
-    ["interval", randomCase(chance, chance.pick(["day", "week", "month"])), 0.8],
+    ["interval", randomCase(chance, chance.pick(["day", "day", "week", "month", "quarter"])), 0.8],
     ["from", chance.happens(0.2) ? "2001-02-03" : from, 0.5],
     ["to", chance.happens(0.2) ? "2099-12-31" : to, 0.5],
     ["facet", randomCase(chance, chance.pick(oracleCategoricalFacets)), 0.6],
