@@ -84,7 +84,7 @@ export function unorderedListings(inventory: Inventory, options: ReadOptions, ex
 
 /**
  * Returns all listings with `row_number`, the position of each, and extra columns. A position is the number of the row in all files, from 0.
- * The positions of a whole inventory follow the partition's sort order, which breaks ties in every other sort.
+ * The positions of a day's listings follow the partition's sort order, which breaks ties in every other sort.
  */
 export function positionedListings(inventory: Inventory, options: ReadOptions, extra: readonly Sql[] = []): Sql {
   const rows = unionOfFiles(inventory, options.folder, (_file, fileRows) => fileRows);
@@ -182,13 +182,18 @@ function unionOfFiles(
   const relations = inventory.files.flatMap((file) => {
     const start = nextStart;
     nextStart += file.rows;
-    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
+    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number, ${monthOf(file)} AS "month"
       FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
     return select(file, rows, start) ?? [];
   });
-  if (relations.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, [], folder)})`;
+  if (relations.length === 0)
+    return sql`SELECT *, NULL::BIGINT AS row_number, 0 AS "month" FROM (${rowsOfFiles(table, [], folder)})`;
   return join(relations, sql` UNION ALL BY NAME `);
 }
+
+/** Returns the month of a file's partition as a number, such as 202611; 0 if it has none. */
+const monthOf = ({ partition }: LakeFile): Sql =>
+  integerLiteral(Number.parseInt(calendarMonth(partition ?? "").replace("-", ""), 10) || 0);
 
 /**
  * Returns the rows of a file with `row_number` and the days from which and up to which each holds. What counts days is null, and so is when a

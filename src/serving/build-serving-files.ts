@@ -9,7 +9,7 @@ import { sha256Of, syncToDisk } from "../base/files.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildIndexFile, withDimensionTables } from "./index/index-file.ts";
-import { type IndexedMonth, rowsIn, rowsOfMonth } from "./index/months.ts";
+import { type IndexedRows, rowsIn, rowsToIndex } from "./index/indexed-rows.ts";
 import { type ListingFile, listingTableOf } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
 import { checkFile, type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
@@ -111,7 +111,7 @@ async function buildFile(
   const target = join(writer.lake, path);
   await mkdir(dirname(target), { recursive: true });
   await rm(target, { force: true });
-  if (needed.kind === "index") await buildIndex(writer, manifest, { month: needed.of, target }, progress);
+  if (needed.kind === "index") await buildIndex(writer, manifest, { rows: needed.of, target }, progress);
   else await buildRows(writer, { of: needed.of, target }, progress);
   await syncToDisk(target);
   const { size } = await stat(target);
@@ -138,13 +138,13 @@ function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): 
 async function buildIndex(
   { session, lake }: Writer,
   manifest: Manifest,
-  { month, target }: { readonly month: IndexedMonth; readonly target: string },
+  { rows, target }: { readonly rows: IndexedRows; readonly target: string },
   progress: BuildProgress,
 ): Promise<void> {
   await withDimensionTables(session, { tables: manifest.tables, folder: lake }, () =>
-    buildIndexFile(session, rowsOfMonth(month, lake), target),
+    buildIndexFile(session, rowsToIndex(rows, lake), target),
   );
-  progress.add(rowsIn(month));
+  progress.add(rowsIn(rows));
 }
 
 async function buildRows(

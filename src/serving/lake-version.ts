@@ -120,7 +120,9 @@ export class LakeVersion {
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
     const { serving } = this.resources;
-    return this.listingsOf(activeOn(this.manifest, day), (parquet) => serving.listingsOn(day, parquet, this.engine));
+    return this.listingsOf(activeOn(this.manifest, day), (parquet) =>
+      serving.listingsOn(day, { parquet, engine: this.engine }),
+    );
   }
 
   /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
@@ -130,7 +132,16 @@ export class LakeVersion {
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
   soldSince(day: string | undefined): Listings {
-    return this.listingsOf(goneIn(day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day)));
+    return this.soldIn(day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day));
+  }
+
+  /** Returns the listings in some files of `sold`: all of each month. */
+  soldIn(files: readonly LakeFile[]): Listings {
+    const { serving } = this.resources;
+    const months = new Set(files.map(({ partition }) => partition ?? ""));
+    return this.listingsOf(goneIn(files), (parquet) =>
+      serving.listingsSoldIn(months, { parquet, engine: this.engine }),
+    );
   }
 
   /** The number of listings of each published day, in the order of days. */

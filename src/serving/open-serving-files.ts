@@ -4,11 +4,11 @@
  * A file that is missing, damaged or of another format is closed and reported once. The Parquet files answer from then on, including the
  * request that hit the failure. A version that is opened later uses an intact file again.
  *
- * The index of the published month opens with the version, those of earlier months soon after, or when they are asked for. An index is hashed
- * before it opens. Row files are hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from
+ * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from
  * which damage could hide a listing, wait for the hash.
  */
 import { join } from "node:path";
+import { bounds } from "../base/bounds.ts";
 import { calendarMonth } from "../base/day.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
@@ -18,7 +18,10 @@ import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource, Place } from "../listing/source.ts";
 import { sourceWithFallback } from "./fallback-source.ts";
-import { SearchIndex } from "./index/search-index.ts";
+import { IndexSource } from "./index/indexed-listings.ts";
+import type { IndexedRows } from "./index/indexed-rows.ts";
+import { epochDay, SearchIndex } from "./index/search-index.ts";
+import type { IndexContext } from "./index/where.ts";
 import { listingFiles } from "./listing-files.ts";
 import { RowStore, type StoredListing } from "./rows/row-store.ts";
 import { neededFiles, usableFiles } from "./serving-files.ts";
@@ -36,27 +39,35 @@ export interface ServingOptions {
   readonly onFallback: (message: string) => void;
 }
 
-/** What is in use or not as a whole: the search index of a month, or the row store. */
+/** What is in use or not as a whole: a search index, or the row store. */
 interface Part {
   readonly name: string;
-  readonly kind: ServingFile["kind"];
-  /** Of an index. */
-  readonly month?: string;
+  /** What an index has the rows of; undefined for the row store. */
+  readonly of: IndexedRows | undefined;
   /** The listed files of it that this release can read. */
   readonly files: readonly ServingFile[];
 }
 
-/** Returns the parts that a version needs, the index of the published month first. */
+/** Returns the parts that a version needs, the index of today first. */
 function partsOf(manifest: Manifest): readonly Part[] {
   const usable = usableFiles(manifest);
-  const published = calendarMonth(manifest.as_of);
+  const numbers = new Map<string, number>();
   const indexes = neededFiles(manifest).flatMap((needed): readonly Part[] => {
     if (needed.kind !== "index") return [];
-    const { month } = needed.of;
+    const { month, today } = needed.of;
+    const number = 1 + (numbers.get(month) ?? 0);
+    numbers.set(month, number);
     const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
-    return [{ name: month === published ? "search index" : `search index of ${month}`, kind: "index", month, files }];
+    const name = today === undefined ? `search index of ${month}${number === 1 ? "" : ` (${number})`}` : "search index";
+    return [{ name, of: needed.of, files }];
   });
-  return [...indexes, { name: "row store", kind: "rows", files: usable.filter(({ kind }) => kind === "rows") }];
+  return [...indexes, { name: "row store", of: undefined, files: usable.filter(({ kind }) => kind === "rows") }];
+}
+
+/** The number of listings of an inventory, and whose statements answer for it. */
+export interface SourceOptions {
+  readonly parquet: ListingSource;
+  readonly engine: Engine;
 }
 
 export class ServingFiles {
@@ -65,11 +76,12 @@ export class ServingFiles {
 
   /** Resolves when the row files have been hashed, whatever the result. */
   rowsChecked: Promise<void> = Promise.resolve();
-  private index: SearchIndex | undefined;
   private rows: RowStore | undefined;
   private isClosed = false;
-  /** Indexes of earlier months that are open, or are being opened. */
-  private readonly earlier = new Map<string, Promise<SearchIndex>>();
+  /** Indexes that are open, or are being opened. */
+  private readonly indexes = new Map<Part, Promise<SearchIndex>>();
+  /** The index of today, if it is in use. */
+  private index: SearchIndex | undefined;
   /** Parts that are needed and not in use. */
   private readonly unused = new Set<Part>();
 
@@ -81,12 +93,11 @@ export class ServingFiles {
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
     const serving = new ServingFiles(partsOf(options.manifest), options);
-    const published = calendarMonth(options.manifest.as_of);
     for (const part of serving.parts) {
       try {
-        if (part.kind === "rows") serving.rows = await openRows(options, part);
-        else if (part.month === published) serving.index = await openIndex(options, part);
-        else requireListed(part);
+        if (part.of === undefined) serving.rows = await openRows(options, part);
+        else if (part.of.today === undefined) requireListed(part);
+        else serving.index = await serving.indexOf(part);
       } catch (thrown) {
         serving.unused.add(part);
         const advice = "falling back to Parquet; run carquet index to rebuild it";
@@ -94,7 +105,7 @@ export class ServingFiles {
       }
     }
     serving.rowsChecked = serving.checkRows();
-    void serving.openEarlier();
+    void serving.openOthers();
     return serving;
   }
 
@@ -113,16 +124,35 @@ export class ServingFiles {
     return this.index?.has(attribute, value) ?? false;
   }
 
-  /** Returns the listings of a day on an engine, from the search index of its month. They fall back to `parquet`, which is returned if there is no index. */
-  listingsOn(day: string, parquet: ListingSource, engine: Engine): ListingSource {
-    const part = this.parts.find(({ month }) => month === calendarMonth(day));
-    if (part === undefined || this.unused.has(part)) return parquet;
-    const isPublished = day === this.options?.manifest.as_of;
-    const open = async (): Promise<ListingSource> => {
-      const index = (await this.indexOf(part)).with(engine);
-      return isPublished ? index : index.on(day, parquet.count);
-    };
-    return sourceWithFallback(open, parquet, (fault) => this.fail(part, fault));
+  /** Returns the listings of a day from search indexes. They fall back to `parquet`, which is returned if an index is not in use. */
+  listingsOn(day: string, { parquet, engine }: SourceOptions): ListingSource {
+    const { as_of, former } = this.options?.manifest ?? {};
+    const isPublished = day === as_of;
+    // Of the past days of a former format, which are copies, there is no index.
+    if (!isPublished && former !== undefined) return parquet;
+    const parts = this.partsOf(({ month, today, past }) =>
+      isPublished ? today !== undefined : month === calendarMonth(day) && (today !== undefined || past.length > 0),
+    );
+    const { fetchedMatches } = this.options ?? {};
+    return this.sourceOf(parts, parquet, (indexes) =>
+      isPublished && indexes[0] !== undefined
+        ? indexes[0].today(engine, fetchedMatches)
+        : this.indexed(
+            indexes.map((index) => index.on(epochDay(day))),
+            { parquet, engine },
+          ),
+    );
+  }
+
+  /** Returns the listings that were sold in some months, as `listingsOn` does. */
+  listingsSoldIn(months: ReadonlySet<string>, { parquet, engine }: SourceOptions): ListingSource {
+    const parts = this.partsOf(({ sold, month }) => sold.length > 0 && months.has(month));
+    return this.sourceOf(parts, parquet, (indexes) =>
+      this.indexed(
+        indexes.map(({ sold }) => sold),
+        { parquet, engine },
+      ),
+    );
   }
 
   /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
@@ -152,22 +182,48 @@ export class ServingFiles {
     this.rows = undefined;
   }
 
-  /** Returns the index of a month, which it opens if that was not asked for before. */
-  private async indexOf(part: Part): Promise<SearchIndex> {
-    if (this.index !== undefined && part.month === calendarMonth(this.options?.manifest.as_of ?? "")) return this.index;
-    const { month = "" } = part;
+  private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly Part[] {
+    return this.parts.filter(({ of }) => of !== undefined && isNeeded(of));
+  }
+
+  private indexed(contexts: readonly IndexContext[], { parquet, engine }: SourceOptions): ListingSource {
+    const { fetchedMatches = bounds.fetchedMatches } = this.options ?? {};
+    return new IndexSource({ contexts, engine, count: parquet.count, fetchedMatches });
+  }
+
+  /** Returns what `source` returns for the indexes of some parts, with `parquet` behind it; `parquet` alone if a part is not in use. */
+  private sourceOf(
+    parts: readonly Part[],
+    parquet: ListingSource,
+    source: (indexes: readonly SearchIndex[]) => ListingSource,
+  ): ListingSource {
+    if (parts.length === 0 || parts.some((part) => this.unused.has(part))) return parquet;
+    let failed = parts;
+    const open = async (): Promise<ListingSource> => {
+      const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
+      const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
+      if (broken.length > 0) failed = broken;
+      return source(opened.map((one) => valueOf(one)));
+    };
+    return sourceWithFallback(open, parquet, (fault) => {
+      for (const part of failed) this.fail(part, fault);
+    });
+  }
+
+  /** Returns an index, which it opens if that was not asked for before. */
+  private indexOf(part: Part): Promise<SearchIndex> {
     const { options } = this;
-    if (options === undefined) throw new Error(`No serving files are open: expected the index of ${month}.`);
-    const opened = this.earlier.get(month) ?? openIndex(options, part);
-    this.earlier.set(month, opened);
-    opened.catch(() => this.earlier.delete(month));
+    if (options === undefined) throw new Error(`No serving files are open: expected the ${part.name}.`);
+    const opened = this.indexes.get(part) ?? openIndex(options, part);
+    this.indexes.set(part, opened);
+    opened.catch(() => this.indexes.delete(part));
     return opened;
   }
 
-  /** Opens the indexes of earlier months one after another, so that the first request for a day in one does not wait for it. */
-  private async openEarlier(): Promise<void> {
+  /** Opens the other indexes one after another, so that the first request that needs one does not wait for it. */
+  private async openOthers(): Promise<void> {
     for (const part of this.parts) {
-      if (part.kind !== "index" || this.isClosed || this.unused.has(part)) continue;
+      if (part.of === undefined || this.isClosed || this.unused.has(part)) continue;
       await this.indexOf(part).catch((thrown: unknown) => this.stopUsing(part, messageOf(thrown)));
     }
   }
@@ -177,7 +233,7 @@ export class ServingFiles {
     try {
       return read(this.rows);
     } catch (thrown) {
-      const part = this.parts.find(({ kind }) => kind === "rows");
+      const part = this.parts.find(({ of }) => of === undefined);
       if (part !== undefined) this.fail(part, messageOf(thrown));
       return undefined;
     }
@@ -185,7 +241,7 @@ export class ServingFiles {
 
   private async checkRows(): Promise<void> {
     const { rows, options } = this;
-    const part = this.parts.find(({ kind }) => kind === "rows");
+    const part = this.parts.find(({ of }) => of === undefined);
     if (rows === undefined || options === undefined || part === undefined) return;
     for (const file of part.files) {
       const fault = await options.files.faultOf(file);
@@ -205,12 +261,18 @@ export class ServingFiles {
     if (this.isClosed || this.unused.has(part)) return false;
     this.options?.onFallback(`${part.name}: falling back to Parquet. ${fault}`);
     this.unused.add(part);
-    if (part.kind === "rows") {
+    if (part.of === undefined) {
       this.rows?.close();
       this.rows = undefined;
-    } else if (part.month === calendarMonth(this.options?.manifest.as_of ?? "")) this.index = undefined;
+    } else if (part.of.today !== undefined) this.index = undefined;
     return true;
   }
+}
+
+/** Returns the value of a promise that was settled, or throws its error. */
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
 }
 
 /** Throws if a file is damaged. */
@@ -225,12 +287,12 @@ function requireListed({ files: [file] }: Part): ServingFile {
   return file;
 }
 
-async function openIndex(options: ServingOptions, part: Part): Promise<SearchIndex> {
-  const { folder, files, database, engine, fetchedMatches } = options;
+async function openIndex({ folder, files, database, engine }: ServingOptions, part: Part): Promise<SearchIndex> {
   const file = requireListed(part);
   await requireIntact(files, file, "content");
   const path = join(folder, file.path);
-  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine, fetchedMatches }));
+  const month = part.of?.month ?? "";
+  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine, month }));
 }
 
 async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {

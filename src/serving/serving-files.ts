@@ -9,7 +9,7 @@ import { sha256Of } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { searchIndexFormat } from "./index/build.ts";
-import { type IndexedMonth, indexedMonths } from "./index/months.ts";
+import { type IndexedRows, indexedRows } from "./index/indexed-rows.ts";
 import { type ListingFile, listingFiles } from "./listing-files.ts";
 import { rowFileFormat } from "./rows/row-file.ts";
 
@@ -19,14 +19,14 @@ export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   rows: rowFileFormat,
 };
 
-/** A serving file that a version needs: the search index of a month, or the rows of a Parquet file. `source` is the content hash of what it derives from. */
+/** A serving file that a version needs: a search index, or the rows of a Parquet file. `source` is the content hash of what it derives from. */
 export type NeededFile =
-  | { readonly kind: "index"; readonly source: string; readonly of: IndexedMonth }
+  | { readonly kind: "index"; readonly source: string; readonly of: IndexedRows }
   | { readonly kind: "rows"; readonly source: string; readonly of: ListingFile };
 
-/** Returns every serving file that a version needs: the search index of the published month first. */
+/** Returns every serving file that a version needs: the search index of today first. */
 export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
-  ...indexedMonths(manifest).map((of) => ({ kind: "index" as const, source: of.source, of })),
+  ...indexedRows(manifest).map((of) => ({ kind: "index" as const, source: of.source, of })),
   ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: of.file.sha256, of })),
 ];
 

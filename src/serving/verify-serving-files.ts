@@ -9,9 +9,10 @@ import { messageOf } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { lacksServingFiles } from "../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
+import { filesIn } from "../lake/market.ts";
 import { categoryNames, listNames, rangedNames } from "../listing/schema.ts";
 import { fixedSorts } from "../listing/sorts.ts";
-import type { IndexedMonth } from "./index/months.ts";
+import type { IndexedRows } from "./index/indexed-rows.ts";
 import { LakeVersion, type Listings } from "./lake-version.ts";
 import { listingTableOf } from "./listing-files.ts";
 import { differingRows } from "./rows/verify-row-file.ts";
@@ -65,11 +66,17 @@ export async function verifyServingFiles(
   return faults;
 }
 
-/** Returns the first, the middle and the last published day of a month. */
-function comparedDays({ days, former, as_of }: Manifest, month: string): readonly string[] {
-  if (former !== undefined) return [as_of];
+/** What to compare of an index: listings of some of its days, and sold ones, each under its name. */
+function compared({ days, as_of, tables }: Manifest, { month, today, past, sold }: IndexedRows) {
   const ofMonth = Object.keys(days).filter((day) => calendarMonth(day) === month);
-  return [...new Set([ofMonth[0], ofMonth[ofMonth.length >> 1], ofMonth.at(-1)])].filter((day) => day !== undefined);
+  const chosen = past.length === 0 ? [] : [ofMonth[0], ofMonth[ofMonth.length >> 1], ofMonth.at(-1)];
+  const named = new Set([...(today === undefined ? [] : [as_of]), ...chosen].filter((day) => day !== undefined));
+  return new Map<string, (version: LakeVersion) => Listings>([
+    ...[...named].map((day) => [`on ${day}`, (version: LakeVersion) => version.activeOn(day)] as const),
+    ...(sold.length === 0
+      ? []
+      : [["of sold listings", (version: LakeVersion) => version.soldIn(filesIn(tables.sold, month))] as const]),
+  ]);
 }
 
 async function faultOf(
@@ -93,7 +100,7 @@ async function faultOf(
 async function indexFault(
   lake: string,
   manifest: Manifest,
-  { month }: IndexedMonth,
+  rows: IndexedRows,
   options: DatabaseOptions,
 ): Promise<string | undefined> {
   const faults: string[] = [];
@@ -104,11 +111,11 @@ async function indexFault(
     });
   const [served, parquet] = [await openWith(true), await openWith(false)];
   try {
-    for (const day of comparedDays(manifest, month)) {
-      const [index, files] = [served.activeOn(day), parquet.activeOn(day)];
-      for (const [what, compared] of Object.entries(comparisons))
-        if (!isDeepStrictEqual(await compared(index), await compared(files)))
-          return `${what} differ from the Parquet files on ${day}`;
+    for (const [which, listingsIn] of compared(manifest, rows)) {
+      const [index, files] = [listingsIn(served), listingsIn(parquet)];
+      for (const [what, read] of Object.entries(comparisons))
+        if (!isDeepStrictEqual(await read(index), await read(files)))
+          return `${what} differ from the Parquet files ${which}`;
     }
     return faults.find((fault) => fault.startsWith("search index"));
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Search index, build side: the statements that create its tables from the rows of a month (see `months.ts`).
+ * Search index, build side: the statements that create its tables from rows (see `indexed-rows.ts`).
  *
  * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
  * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
@@ -18,7 +18,7 @@ import {
   numberNames,
   tokensNames,
 } from "../../listing/schema.ts";
-import { defaultSort, fixedSorts, sortKeys } from "../../listing/sorts.ts";
+import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { firstValueId } from "./ids.ts";
 
@@ -53,7 +53,6 @@ export function buildStatements(catalog: string, listings: Sql): readonly Sql[] 
     ...compositeStatements(catalog),
     ...rankStatements(),
     listingsStatement(catalog),
-    dealerPositionsStatement(catalog),
     totalsStatement(catalog),
     ...dropStatements(),
   ];
@@ -192,7 +191,8 @@ function rankStatements(): readonly Sql[] {
   return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed WHERE ${isToday}`)];
 }
 
-const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
+/** The condition on rows of listings that hold on the published day. */
+export const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 
 /** Returns the rank column of a sort. */
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
@@ -200,7 +200,7 @@ export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${
 /** Columns of a row that are neither counted nor ranked. */
 const rowColumns = ["listed_at", "listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"] as const;
 
-/** `listings`: one row per row of the month; those of the published day are first, in the order of their files. */
+/** `listings`: one row per indexed row; those of the published day are first, in the order of their files. */
 function listingsStatement(catalog: string): Sql {
   const plain = [
     ...numberNames.map((number) => ident("of", number)),
@@ -229,13 +229,6 @@ function listingsStatement(catalog: string): Sql {
     ${join([...ownJoins, ...setJoins], sql` `)}
     ORDER BY of.position`;
 }
-
-/** Returns the table of the positions of all listings by dealer, each dealer's in the default order. */
-export const dealerPositionsOf = (catalog: string): Sql => ident(catalog, "dealer_positions");
-
-const dealerPositionsStatement = (catalog: string): Sql => sql`
-  CREATE TABLE ${dealerPositionsOf(catalog)} AS
-  SELECT position FROM ${ident(catalog, "listings")} WHERE ${isToday} ORDER BY dealer, ${rankOf(defaultSort)}`;
 
 /** The columns from whose counts those of all categories follow. */
 export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];

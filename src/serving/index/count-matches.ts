@@ -1,12 +1,14 @@
 /**
- * Counting over a search index: the counts of values and ranges, the statistics of numbers, and metrics, of the published day or of a past one.
+ * Counting over search indexes: the counts of values and ranges, the statistics of numbers, and metrics, of an inventory that lies in one index or in
+ * several.
  *
- * Facets take one statement, and statistics another: at once for up to `fetchedMatches` matches, else one after the other. A metric takes one.
+ * Statistics and metrics take one statement over all indexes. Values are counted by one statement for each index: their ids differ.
  */
-import { integerIn } from "../../base/json.ts";
+import { integerIn, type Row } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
+import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type {
   CountRequest,
@@ -25,19 +27,21 @@ import {
   countIds,
   fetchedOf,
   groupedStatement,
+  type IndexCounts,
   idsStatement,
   type NumberedRanges,
   numbered,
   rangeCounts,
 } from "./counting.ts";
-import type { ValueCounts } from "./dictionary.ts";
-import { estimateMatches } from "./estimate.ts";
+import { mostMatches } from "./estimate.ts";
+import { unknownId } from "./ids.ts";
 import { pairsIn } from "./page.ts";
 import { type Condition, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
 
-/** The listings of a day in an index. */
-export interface IndexedDay {
-  readonly context: IndexContext;
+/** Listings in search indexes: those of a day, or those that were sold in some months. */
+export interface IndexedListings {
+  /** Its listings in each index. */
+  readonly contexts: readonly IndexContext[];
   readonly engine: Engine;
   /** The number of listings. */
   readonly count: number;
@@ -45,118 +49,216 @@ export interface IndexedDay {
   readonly fetchedMatches: number;
 }
 
-/** Compiled filters that some listings may pass. */
-type Matches = Exclude<Condition, "never">;
-
-/** The result of counting, by id. */
-interface Counted {
-  readonly total: number;
-  readonly summaries: Summaries;
-  readonly ranges: readonly NumberedRanges[];
-  readonly counts: ValueCounts;
+/** The matches in one index: compiled filters that some listings may pass. */
+export interface IndexMatches {
+  readonly context: IndexContext;
+  readonly matches: Exclude<Condition, "never">;
+  /** An upper bound of their number. */
+  readonly most: number;
 }
 
-/** Returns `ListingSource.countValues` of a day. */
-export async function countValues(indexed: IndexedDay, request: CountRequest): Promise<CountResult> {
-  const { attributes, numbers, limit, sort } = request;
-  const { dictionary } = indexed.context;
-  const found = await countIn(indexed, request);
+/** Compiles filters for each index, and leaves out those of which no listing passes. */
+export const matchesIn = ({ contexts }: IndexedListings, filters: readonly Filter[]): readonly IndexMatches[] =>
+  contexts.flatMap((context) => {
+    const resolved = resolveFilters(filters, context);
+    const matches = matchesOf(resolved, context);
+    return matches === "never" ? [] : [{ context, matches, most: mostMatches(resolved, context) }];
+  });
+
+/** The number of matches and the statistics of their numbers. */
+interface Summarized {
+  readonly total: number;
+  readonly summaries: Summaries;
+}
+
+/** Returns `ListingSource.countValues`. */
+export async function countValues(indexed: IndexedListings, request: CountRequest): Promise<CountResult> {
+  const { attributes, numbers, limit, sort, filters } = request;
+  const parts = matchesIn(indexed, filters);
+  const { total, summaries, ranges, counts } = await countParts(indexed, parts, request);
   const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
     attribute,
-    chooseValues(dictionary, attribute, found.counts, { limit, sort }),
+    chooseValues(counts, attribute, { limit, sort }),
   ]);
-  const known = numbers.filter((number) => found.summaries.has(number));
-  const ranges = known.flatMap((number) => found.ranges.filter(({ attribute }) => attribute === number));
+  const known = numbers.filter((number) => summaries.has(number));
+  const counted = known.flatMap((number) => ranges.filter(({ attribute }) => attribute === number));
   return {
-    ...{ total: found.total, summaries: found.summaries, values: new Map(values) },
-    ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(found.counts, one) }])),
+    ...{ total, summaries, values: new Map(values) },
+    ranges: new Map(counted.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
   };
 }
 
-/** Counts matches by id: fetches a moderate number, lets the engine summarize and group more. The counts of all listings of the published day are known. */
-async function countIn(indexed: IndexedDay, request: CountRequest): Promise<Counted> {
-  const { context, count, engine, fetchedMatches } = indexed;
-  const { dictionary } = context;
-  const { filters, attributes, numbers, rangesOf } = request;
-  const resolved = resolveFilters(filters, context);
-  const matches = matchesOf(resolved, context);
-  const nothing = { summaries: new Map(), ranges: [] };
-  if (matches === "never") return { ...nothing, total: 0, counts: dictionary.count(() => {}) };
-  const isKnown = matches === "always" && context.day === undefined;
-  if (isKnown && numbers.length === 0) return { ...nothing, total: count, counts: dictionary.totals };
-  const [columns, known] = isKnown ? [[], dictionary.totals] : [columnsFor(attributes), undefined];
-  const order: FetchOrder = { matches, columns, known };
-  if (estimateMatches(resolved, context, count).most <= fetchedMatches) return countFetched(indexed, order, request);
-  const { total, summaries } = await summarize(indexed, matches, numbers);
-  if (total <= fetchedMatches) return countFetched(indexed, order, request);
-  const ranges = numbered(rangesOf(summaries));
-  if (columns.length + ranges.length === 0)
-    return { total, summaries, ranges, counts: dictionary.count(() => {}, known) };
-  const groups = pairsIn(await engine.vectors(groupedStatement(matches, columns, ranges, context)));
-  return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
+/** The result of counting, by id of each index. */
+interface Counted extends Summarized {
+  readonly ranges: readonly NumberedRanges[];
+  readonly counts: readonly IndexCounts[];
 }
 
-/** What to fetch of the matches: columns of ids, to be added to counts that are known. */
-interface FetchOrder {
-  readonly matches: Matches;
-  readonly columns: readonly string[];
-  readonly known: ValueCounts | undefined;
+/**
+ * Counts matches by id: fetches a moderate number and counts them in typed arrays, lets the engine group more. The counts of all listings of the
+ * published day are known.
+ */
+async function countParts(
+  indexed: IndexedListings,
+  parts: readonly IndexMatches[],
+  request: CountRequest,
+): Promise<Counted> {
+  const { attributes, numbers } = request;
+  const known = parts.flatMap(({ context: { isToday, dictionary }, matches }) =>
+    isToday && matches === "always" ? [{ dictionary, counts: dictionary.totals }] : [],
+  );
+  const isKnown = known.length === parts.length;
+  if (isKnown && (parts.length === 0 || numbers.length === 0))
+    return { total: parts.length === 0 ? 0 : indexed.count, summaries: new Map(), ranges: [], counts: known };
+  const columns = isKnown ? [] : columnsFor(attributes);
+  const most = parts.reduce((sum, part) => sum + part.most, 0);
+  const summarized = most <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, numbers);
+  const counted =
+    summarized !== undefined && summarized.total > indexed.fetchedMatches
+      ? await groupEach(indexed, parts, columns, { ...request, summarized })
+      : await fetchEach(indexed, parts, columns, { ...request, summarized });
+  return isKnown ? { ...counted, counts: counted.counts.map((one, index) => withTotals(one, known[index])) } : counted;
 }
+
+/** Adds the known totals of values to counts of ranges. */
+const withTotals = (ranges: IndexCounts, known: IndexCounts | undefined): IndexCounts => ({
+  ...ranges,
+  counts: ranges.counts.map((count, id) => count + (known?.counts[id] ?? 0)),
+});
+
+/** A request to count, with what is known of its numbers. */
+type CountOrder = Pick<CountRequest, "numbers" | "rangesOf"> & { readonly summarized: Summarized | undefined };
 
 /** Fetches ids and numbers of all matches and counts them in typed arrays, while another statement summarizes the numbers. */
-async function countFetched(
-  indexed: IndexedDay,
-  { matches, columns, known }: FetchOrder,
-  { numbers, rangesOf }: CountRequest,
+async function fetchEach(
+  indexed: IndexedListings,
+  parts: readonly IndexMatches[],
+  columns: readonly string[],
+  { numbers, rangesOf, summarized }: CountOrder,
 ): Promise<Counted> {
-  const { context, engine } = indexed;
-  const [parts, summaries] = await Promise.all([
-    engine.vectors(idsStatement(matches, columns, numbers, context)),
-    numbers.length === 0 ? new Map() : summarize(indexed, matches, numbers).then((found) => found.summaries),
+  const [fetched, { summaries }] = await Promise.all([
+    Promise.all(
+      parts.map(async ({ matches, context }) => {
+        const chunks = await indexed.engine.vectors(idsStatement(matches, columns, numbers, context));
+        return { dictionary: context.dictionary, found: fetchedOf(chunks, columns, numbers) };
+      }),
+    ),
+    summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, numbers)),
   ]);
-  const fetched = fetchedOf(parts, columns, numbers);
   const ranges = numbered(rangesOf(summaries));
-  const counts = context.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
-  return { total: fetched.total, summaries, ranges, counts };
+  const counts = fetched.map(({ dictionary, found }) => ({
+    dictionary,
+    counts: dictionary.count((counter) => countIds(counter, found, ranges)),
+  }));
+  return { total: fetched.reduce((sum, { found }) => sum + found.total, 0), summaries, ranges, counts };
+}
+
+/** Lets the engine count ids and ranges. */
+async function groupEach(
+  { engine }: IndexedListings,
+  parts: readonly IndexMatches[],
+  columns: readonly string[],
+  { rangesOf, summarized = { total: 0, summaries: new Map() } }: CountOrder,
+): Promise<Counted> {
+  const ranges = numbered(rangesOf(summarized.summaries));
+  const isNeeded = columns.length + ranges.length > 0;
+  const counts = await Promise.all(
+    parts.map(async ({ matches, context }) => {
+      const groups = isNeeded ? pairsIn(await engine.vectors(groupedStatement(matches, columns, ranges, context))) : [];
+      const { dictionary } = context;
+      return { dictionary, counts: dictionary.count((counter) => countGroups(counter, groups)) };
+    }),
+  );
+  return { ...summarized, ranges, counts };
 }
 
 /** Returns the number of matches. */
-export async function countMatches(indexed: IndexedDay, matches: Condition): Promise<number> {
-  if (matches === "never") return 0;
-  return matches === "always" ? indexed.count : (await summarize(indexed, matches, [])).total;
+export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {
+  if (parts.length === 0) return 0;
+  const isWhole = parts.length === indexed.contexts.length && parts.every(({ matches }) => matches === "always");
+  return isWhole ? indexed.count : (await summarize(indexed, parts, [])).total;
 }
 
 async function summarize(
-  { context, engine }: IndexedDay,
-  matches: Matches,
+  { engine }: IndexedListings,
+  parts: readonly IndexMatches[],
   numbers: readonly NumberName[],
-): Promise<{ readonly total: number; readonly summaries: Summaries }> {
-  const summaries = summariesOf(numbers, (attribute) => numberOn(attribute, context));
-  const selected = join([sql`count(*)::INTEGER AS total`, ...summaries]);
-  const [row] = await engine.rows(sql`SELECT ${selected} ${overMatches(matches, context)}`);
+): Promise<Summarized> {
+  if (parts.length === 0) return { total: 0, summaries: new Map() };
+  const [only] = parts;
+  const selected = (unitsOf: (attribute: NumberName) => Sql): Sql =>
+    join([sql`count(*)::INTEGER AS total`, ...summariesOf(numbers, unitsOf)]);
+  const matched = parts.map(({ context, matches }) => {
+    const columns = numbers.map((number) => sql`${numberOn(number, context)} AS ${ident(number)}`);
+    return sql`SELECT ${join([sql`position`, ...columns])} ${overMatches(matches, context)}`;
+  });
+  // A single index needs no subquery, whose planning takes as long as that of the rest.
+  const statement =
+    parts.length === 1 && only !== undefined
+      ? sql`SELECT ${selected((number) => numberOn(number, only.context))} ${overMatches(only.matches, only.context)}`
+      : sql`SELECT ${selected((number) => ident(number))} FROM (${join(matched, sql` UNION ALL `)})`;
+  const [row] = await engine.rows(statement);
   return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
 }
 
-/** Returns `ListingSource.measureValues` of a day. */
-export async function measureValues(indexed: IndexedDay, request: MeasureRequest): Promise<MeasureResult> {
-  const { context, engine } = indexed;
-  const { filters, attribute, measure, aggregate } = request;
-  const { dictionary } = context;
-  const matches = matchesOf(resolveFilters(filters, context), context);
-  if (matches === "never") return { total: 0, values: [] };
+/** Returns `ListingSource.measureValues`. */
+export async function measureValues(indexed: IndexedListings, request: MeasureRequest): Promise<MeasureResult> {
+  const { filters, attribute } = request;
+  const parts = matchesIn(indexed, filters);
+  if (parts.length === 0) return { total: 0, values: [] };
+  const isList = listNames.some((one) => one === attribute);
+  const [rows, listed] = await Promise.all([
+    parts.length === 1 ? measureIds(indexed, parts, request) : measureTexts(indexed, parts, request),
+    isList ? countMatches(indexed, parts) : undefined,
+  ]);
+  const total = listed ?? rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
+  return {
+    total,
+    values: chooseMeasured(
+      rows.filter(({ value }) => value !== null),
+      request,
+    ),
+  };
+}
+
+const measuresOf = ({ measure, aggregate }: MeasureRequest): Sql => sql`
+  count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric`;
+
+/** Selects the id of each value of an attribute, and the measure, of the matches in an index. */
+function measuredIds({ context, matches }: IndexMatches, { attribute, measure }: MeasureRequest): Sql {
   const list = listNames.find((one) => one === attribute);
   const of = (id: string): Sql =>
     sql`SELECT ${ident(attribute)} AS ${ident(id)}, ${numberOn(measure, context)} AS measure ${overMatches(matches, context)}`;
-  const groups =
-    list === undefined
-      ? of("id")
-      : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(context.catalog, list)} USING ("set")`;
+  return list === undefined
+    ? of("id")
+    : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(context.catalog, list)} USING ("set")`;
+}
+
+/** Measures by id, in one index. */
+async function measureIds(
+  { engine }: IndexedListings,
+  [part]: readonly IndexMatches[],
+  request: MeasureRequest,
+): Promise<readonly Row[]> {
+  if (part === undefined) return [];
+  const { dictionary } = part.context;
   const rows = await engine.rows(sql`
-    SELECT min(id) AS id, count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
-    FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
-  const total =
-    list !== undefined
-      ? await countMatches(indexed, matches)
-      : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
-  return { total, values: chooseMeasured(dictionary, rows, request) };
+    SELECT min(id) AS id, ${measuresOf(request)}
+    FROM   (${measuredIds(part, request)}) GROUP BY ${dictionary.spelledAlike(request.attribute, sql`id`)}`);
+  return rows.map(({ id, ...row }) => ({ ...row, value: id === unknownId ? null : dictionary.valueOf(Number(id)) }));
+}
+
+/** Measures by value, in several indexes. */
+async function measureTexts(
+  { engine }: IndexedListings,
+  parts: readonly IndexMatches[],
+  request: MeasureRequest,
+): Promise<readonly Row[]> {
+  const selects = parts.map(
+    (part) =>
+      sql`SELECT value, measure FROM (${measuredIds(part, request)}) LEFT JOIN ${ident(part.context.catalog, "dictionary")} USING (id)`,
+  );
+  return engine.rows(sql`
+    SELECT min(value) AS value, ${measuresOf(request)}
+    FROM   (${join(selects, sql` UNION ALL `)}) GROUP BY lower(value)`);
 }

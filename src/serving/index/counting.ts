@@ -4,7 +4,7 @@
  * One statement covers all categories and ranges of a request: it returns composite ids and numbers, row by row for a moderate number of
  * matches, grouped by the engine for more. `Dictionary` expands composite ids to values; the most frequent values are then selected.
  */
-import { integerIn, type Row } from "../../base/json.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
@@ -135,21 +135,67 @@ export function countGroups(
     for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
 
+/** The counts of one index by id. */
+export interface IndexCounts {
+  readonly dictionary: Dictionary;
+  readonly counts: ValueCounts;
+}
+
 /** Returns the most frequent values of an attribute (or the least frequent) with their counts; ties go by value. */
 export function chooseValues(
-  dictionary: Dictionary,
+  parts: readonly IndexCounts[],
   attribute: CountedName,
-  counts: ValueCounts,
   { limit, sort }: { readonly limit: number; readonly sort: CountSort },
 ): readonly ValueCount[] {
+  const direction = sort === "count" ? 1 : -1;
+  const [only] = parts;
+  if (parts.length > 1 || only === undefined) {
+    const order = compareValues(attribute);
+    return addCounts(parts.flatMap((part) => countedIn(part, attribute)))
+      .sort((one, other) => direction * (one.count - other.count) || order(one.value, other.value))
+      .slice(0, limit);
+  }
+  return countedIn(only, attribute)
+    .sort((one, other) => direction * (one.count - other.count) || one.id - other.id)
+    .slice(0, limit)
+    .map(({ id, count }) => ({ value: only.dictionary.valueOf(id), count }));
+}
+
+/** Returns the values of an attribute that occur, in the order of their ids. */
+function countedIn({ dictionary, counts }: IndexCounts, attribute: CountedName) {
   const { first, end } = dictionary.rangeOf(attribute);
   const merged = mergeSpellings(dictionary, attribute, counts);
-  const found: number[] = [];
-  for (let id = first; id < end; id += 1) if ((merged[id] ?? 0) > 0) found.push(id);
-  const direction = sort === "count" ? 1 : -1;
-  found.sort((one, other) => direction * ((merged[one] ?? 0) - (merged[other] ?? 0)) || one - other);
-  return found.slice(0, limit).map((id) => ({ value: dictionary.valueOf(id), count: merged[id] ?? 0 }));
+  const found: { readonly id: number; readonly count: number; readonly value: string }[] = [];
+  for (let id = first; id < end; id += 1) {
+    const count = merged[id] ?? 0;
+    if (count > 0)
+      found.push({
+        id,
+        count,
+        get value() {
+          return dictionary.valueOf(id);
+        },
+      });
+  }
+  return found;
 }
+
+/** Adds up the counts of several indexes: of values that differ in case only, the first one in order stands for all. */
+function addCounts(counted: readonly ValueCount[]): ValueCount[] {
+  const sums = new Map<string, ValueCount>();
+  for (const { value, count } of counted) {
+    const key = value.toLowerCase();
+    const known = sums.get(key) ?? { value, count: 0 };
+    sums.set(key, { value: value < known.value ? value : known.value, count: known.count + count });
+  }
+  return [...sums.values()];
+}
+
+/** Returns how the values of an attribute are ordered: integers as numbers, texts by their bytes. */
+const compareValues = (attribute: CountedName): ((one: string, other: string) => number) =>
+  attributeOf(attribute).type === "VARCHAR"
+    ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+    : (one, other) => Number(one) - Number(other);
 
 /** Merges the counts of values that differ in case only, under the first spelling that occurs. */
 function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
@@ -164,9 +210,14 @@ function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: 
   return merged;
 }
 
-/** Returns the counts of one attribute's ranges: below, each bucket, above. */
-export const rangeCounts = (counts: ValueCounts, { first, last, firstId }: NumberedRanges): readonly number[] =>
-  Array.from({ length: last - first + 3 }, (_, place) => counts[firstId + place] ?? 0);
+/** Returns the counts of one attribute's ranges in all indexes: below, each bucket, above. */
+export const rangeCounts = (
+  parts: readonly IndexCounts[],
+  { first, last, firstId }: NumberedRanges,
+): readonly number[] =>
+  Array.from({ length: last - first + 3 }, (_, place) =>
+    parts.reduce((sum, { counts }) => sum + (counts[firstId + place] ?? 0), 0),
+  );
 
 /** Comparators of measured values; null metrics sort last in both directions. */
 const measuredOrders: Readonly<Record<MeasureRequest["sort"], (one: MeasuredValue, other: MeasuredValue) => number>> = {
@@ -181,20 +232,17 @@ function nullsLast({ metric: one }: MeasuredValue, { metric: other }: MeasuredVa
   return direction * (one - other);
 }
 
-/** Converts rows of `id`, `listings`, `sample` and `metric` to measured values, sorted as requested; ties go by value. */
+/** Converts rows of `value`, `listings`, `sample` and `metric` to measured values, sorted as requested; ties go by value. */
 export function chooseMeasured(
-  dictionary: Dictionary,
   rows: readonly Row[],
-  { sort, limit }: MeasureRequest,
+  { attribute, sort, limit }: MeasureRequest,
 ): readonly MeasuredValue[] {
+  const [order, ties] = [measuredOrders[sort], compareValues(attribute)];
   return rows
-    .filter(({ id }) => id !== unknownId)
-    .sort((one, other) => integerIn(one, "id") - integerIn(other, "id"))
     .map((row) => ({
-      value: dictionary.valueOf(integerIn(row, "id")),
-      ...{ count: integerIn(row, "listings"), sample: integerIn(row, "sample") },
+      ...{ value: textIn(row, "value"), count: integerIn(row, "listings"), sample: integerIn(row, "sample") },
       metric: typeof row.metric === "number" ? row.metric : null,
     }))
-    .sort(measuredOrders[sort])
+    .sort((one, other) => order(one, other) || ties(one.value, other.value))
     .slice(0, limit);
 }

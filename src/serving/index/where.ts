@@ -6,9 +6,8 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
-import type { FixedSort } from "../../listing/sorts.ts";
 import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { rankOf, setsOf, stillValid } from "./build.ts";
+import { setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
@@ -16,19 +15,31 @@ import { unknownId } from "./ids.ts";
 /** A compiled filter: no listing passes, every listing passes, or a condition. */
 export type Condition = "never" | "always" | Sql;
 
-/** What filters are compiled against. */
+/** The listings of an inventory in one index: what filters are compiled against. */
 export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
-  /** Whether the index has rows that do not hold on the published day. */
-  readonly hasPast: boolean;
-  /** The day in the past whose listings are meant, as days since 1970; undefined for the published day. */
-  readonly day?: number;
+  /** The month of the index as a number, such as 202611. */
+  readonly month: number;
+  /** The number of its listings, or more. */
+  readonly rows: number;
+  /** The condition on a row of the index; absent if every row counts. */
+  readonly condition?: Sql;
+  /** Whether these are all listings of the published day, of which the dictionary knows how many have each value. */
+  readonly isToday: boolean;
+  /** The day in the past whose listings are meant, as days since 1970. */
+  readonly day?: Sql;
 }
 
-/** A filter as the index applies it: filters on one column of ids hold these ids. `rankBelow` accepts the first listings of a sort. */
-export type ResolvedFilter = AmongIds | RankBelow | Exclude<Filter, IdsFilter>;
+/** The condition on rows of listings that were sold. */
+export const isSold = sql`valid_to = 0`;
+
+/** The condition on rows that hold on a day from `first` to `last`, as days since 1970. */
+export const holdsBetween = (first: Sql, last: Sql): Sql => sql`valid_from <= ${last} AND valid_to > ${first}`;
+
+/** A filter as the index applies it: filters on one column of ids hold these ids. */
+export type ResolvedFilter = AmongIds | Exclude<Filter, IdsFilter>;
 
 /** Looks up the ids that filters on one column accept. */
 export const resolveFilters = (filters: readonly Filter[], context: IndexContext): readonly ResolvedFilter[] =>
@@ -41,7 +52,6 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
   for (const filter of filters) {
     if (filter.kind === "amongIds" && filter.among.length > joinedIdsMin) joins.push(joinWithIds(filter));
     else if (filter.kind === "amongIds") conditions.push(isAmong(filter));
-    else if (filter.kind === "rankBelow") conditions.push(sql`${rankOf(filter.sort)} < ${integer(filter.bound)}`);
     else if (filter.kind === "hasTokens" && filter.how === "all") joins.push(joinWithSets(filter, context));
     else conditions.push(compile(filter, context));
   }
@@ -59,24 +69,20 @@ export const overMatches = (matches: Exclude<Condition, "never">, context: Index
 /** Returns the table of listings. */
 export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
 
-/** Selects from the listings of the context's day. */
-function fromListings(context: IndexContext, joins: readonly Sql[] = [], conditions: readonly Sql[] = []): Sql {
-  const all = [...holdsOnDay(context), ...conditions];
+/** Selects from the listings of a context. */
+function fromListings(
+  { catalog, condition }: IndexContext,
+  joins: readonly Sql[] = [],
+  conditions: readonly Sql[] = [],
+): Sql {
+  const all = [...(condition === undefined ? [] : [condition]), ...conditions];
   const where = all.length === 0 ? sql`` : sql`WHERE ${join(all, sql` AND `)}`;
-  return sql`FROM ${listingsOf(context.catalog)} ${join(joins, sql` `)} ${where}`;
-}
-
-/** The condition on a row of the index; none if all hold on the day. */
-function holdsOnDay({ hasPast, day }: IndexContext): readonly Sql[] {
-  if (day !== undefined) return [sql`valid_from <= ${integer(day)} AND valid_to > ${integer(day)}`];
-  return hasPast ? [sql`valid_to = ${integer(stillValid)}`] : [];
+  return sql`FROM ${listingsOf(catalog)} ${join(joins, sql` `)} ${where}`;
 }
 
 /** Returns a number attribute in units. Days on market follow from the day. */
-export const numberOn = (attribute: NumberName, { day }: IndexContext): Sql =>
-  attribute === "days_on_market" && day !== undefined
-    ? sql`greatest(0, ${integer(day)} - listed_on)`
-    : ident(attribute);
+export const numberOn = (attribute: NumberName, { day }: Pick<IndexContext, "day">): Sql =>
+  attribute === "days_on_market" && day !== undefined ? sql`greatest(0, ${day} - listed_on)` : ident(attribute);
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
@@ -86,12 +92,6 @@ export interface AmongIds {
   readonly column: string;
   /** Distinct ids. */
   readonly among: readonly number[];
-}
-
-export interface RankBelow {
-  readonly kind: "rankBelow";
-  readonly sort: FixedSort;
-  readonly bound: number;
 }
 
 type IdsFilter = Extract<Filter, { kind: "anyOf" | "withinRadius" | "insideBox" }>;

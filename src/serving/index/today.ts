@@ -1,0 +1,77 @@
+/** The listings of the published day, in the index of today: a page takes one statement that fetches the ranks of all matches. */
+import type { Engine } from "../../db/session-pool.ts";
+import { ident, type Sql, sql } from "../../db/sql.ts";
+import type { FixedSort } from "../../listing/sorts.ts";
+import type { PageRequest, PageResult } from "../../listing/source.ts";
+import { isToday, rankOf } from "./build.ts";
+import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
+import { IndexSource } from "./indexed-listings.ts";
+import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
+import { overMatches } from "./where.ts";
+
+export class TodaySource extends IndexSource {
+  constructor(
+    indexed: IndexedListings,
+    private readonly positions: RankedPositions,
+  ) {
+    super(indexed);
+  }
+
+  override async findPage(request: PageRequest): Promise<PageResult> {
+    const { filters, order, limit, offset } = request;
+    const [part] = matchesIn(this.indexed, filters);
+    if (part === undefined) return { total: 0, places: [] };
+    if (order.by === "distance") {
+      const distanceOf = part.context.dealers.distancesFrom(order.origin);
+      const parts = pairsIn(await this.fetch(part, sql`dealer, position`));
+      const keyed = parts.map(([dealers, positions]) => [dealers.map(distanceOf), positions] as const);
+      return { total: countOf(parts), places: choosePage(keyed, offset, limit) };
+    }
+    const positions = await this.positions.of(order.sort);
+    if (part.matches === "always")
+      return { total: this.count, places: [...positions.subarray(offset, offset + limit)] };
+    const ranks = (await this.fetch(part, rankOf(order.sort))).map(
+      ([vector = new Int32Array()]) => [vector, vector] as const,
+    );
+    return { total: countOf(ranks), places: choosePage(ranks, offset, limit).map((rank) => positions[rank] as number) };
+  }
+
+  private fetch({ context, matches }: IndexMatches, columns: Sql): Promise<readonly (readonly Int32Array[])[]> {
+    return this.indexed.engine.vectors(sql`SELECT ${columns} ${overMatches(matches, context)}`);
+  }
+}
+
+const countOf = (parts: readonly KeyedPart[]): number => parts.reduce((sum, [keys]) => sum + keys.length, 0);
+
+/** The positions of the listings of the published day in the order of each sort, read when a page needs them. */
+export class RankedPositions {
+  private readonly read = new Map<FixedSort, Promise<Int32Array>>();
+
+  /** `engine` runs the statements on behalf of all requests, so that no request that ends early takes them with it. */
+  constructor(
+    private readonly engine: Engine,
+    private readonly catalog: string,
+  ) {}
+
+  /** Returns the position of each rank of a sort. */
+  of(sort: FixedSort): Promise<Int32Array> {
+    const known = this.read.get(sort);
+    if (known !== undefined) return known;
+    const positions = this.readPositions(sort);
+    this.read.set(sort, positions);
+    positions.catch(() => this.read.delete(sort));
+    return positions;
+  }
+
+  private async readPositions(sort: FixedSort): Promise<Int32Array> {
+    const parts = pairsIn(
+      await this.engine.vectors(
+        sql`SELECT ${rankOf(sort)}, position FROM ${ident(this.catalog, "listings")} WHERE ${isToday}`,
+      ),
+    );
+    const positions = new Int32Array(countOf(parts));
+    for (const [ranks, places] of parts)
+      for (let at = 0; at < ranks.length; at += 1) positions[ranks[at] as number] = places[at] as number;
+    return positions;
+  }
+}
