@@ -134,8 +134,6 @@ export const bounds = {
   supplyDays: 30,
   /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
-  /** The search index caches this many first listings of each sort. */
-  firstListings: 10_000,
   /** Earlier metadata files that an Iceberg table keeps, for readers that have just opened one. */
   icebergMetadataFiles: 10,
   /** Files of a table's Iceberg metadata that are written and synced at once. */

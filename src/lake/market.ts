@@ -182,18 +182,13 @@ function unionOfFiles(
   const relations = inventory.files.flatMap((file) => {
     const start = nextStart;
     nextStart += file.rows;
-    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number, ${monthOf(file)} AS "month"
+    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
       FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
     return select(file, rows, start) ?? [];
   });
-  if (relations.length === 0)
-    return sql`SELECT *, NULL::BIGINT AS row_number, 0 AS "month" FROM (${rowsOfFiles(table, [], folder)})`;
+  if (relations.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, [], folder)})`;
   return join(relations, sql` UNION ALL BY NAME `);
 }
-
-/** Returns the month of a file's partition as a number, such as 202611; 0 if it has none. */
-const monthOf = ({ partition }: LakeFile): Sql =>
-  integerLiteral(Number.parseInt(calendarMonth(partition ?? "").replace("-", ""), 10) || 0);
 
 /**
  * Returns the rows of a file with `row_number` and the days from which and up to which each holds. What counts days is null, and so is when a

@@ -29,10 +29,8 @@ export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql):
 }
 
 /** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */
-export function meanOf(measure: NumberName, known: Sql, sum: Sql): Sql {
-  const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN ${known} >= ${integerLiteral(bounds.metricListingsMin)} THEN ${sum}::DOUBLE / ${known}::DOUBLE / ${integerLiteral(10 ** decimals)} END`;
-}
+export const meanOf = (measure: NumberName, known: number, sum: number): number | null =>
+  known >= bounds.metricListingsMin ? sum / known / 10 ** (attributeOf(measure).decimals ?? 0) : null;
 
 /** The percentiles of a summary; the first and the last are the least and the greatest value. */
 const summaryPercents = [0, 1, 50, 99, 100];

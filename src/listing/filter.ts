@@ -30,3 +30,10 @@ export type Filter =
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
   /** The filter does not match. Listings whose attribute is unknown are included. */
   | { readonly kind: "not"; readonly filter: Filter };
+
+/** Returns whether a filter depends on the days on market, which follow from the day. */
+export function dependsOnDay(filter: Filter): boolean {
+  if (filter.kind === "all" || filter.kind === "any") return filter.filters.some(dependsOnDay);
+  if (filter.kind === "not") return dependsOnDay(filter.filter);
+  return (filter.kind === "atLeast" || filter.kind === "atMost") && filter.attribute === "days_on_market";
+}

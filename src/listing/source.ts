@@ -93,7 +93,8 @@ export type Aggregate = "mean" | "median" | `p${number}`;
 
 export interface MeasureRequest {
   readonly filters: readonly Filter[];
-  readonly attribute: CountedName;
+  /** Undefined measures all matches as one value, which is empty. */
+  readonly attribute: CountedName | undefined;
   readonly measure: NumberName;
   readonly aggregate: Aggregate;
   /** Maximum number of values. */

@@ -5,7 +5,7 @@
 
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
-import { attributeOf, categoryNames, type NumberName } from "./schema.ts";
+import { attributeOf, type CountedName, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
 /** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
@@ -32,6 +32,12 @@ const punctuationInsensitive: ReadonlySet<string> = new Set(
 /** Returns the normalized form of a value: two spellings of an attribute match if their normalized forms are equal. */
 export const valueKeyOf = (attribute: string, value: string): string =>
   punctuationInsensitive.has(attribute) ? matchKeyOf(value) : value.toLowerCase();
+
+/** Returns how the values of an attribute are ordered: integers as numbers, texts by their bytes. */
+export const compareValues = (attribute: CountedName): ((one: string, other: string) => number) =>
+  attributeOf(attribute).type === "VARCHAR"
+    ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+    : (one, other) => Number(one) - Number(other);
 
 /** Returns how many units (see `unitsOf`) make 1. */
 export const unitsPerOne = (attribute: NumberName): number => 10 ** (attributeOf(attribute).decimals ?? 0);

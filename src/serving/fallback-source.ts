@@ -1,18 +1,18 @@
-/** A listing source that answers from a search index, and from Parquet when the index is damaged. */
+/** Answers from search indexes, and from Parquet when an index is damaged. */
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import type { ListingSource } from "../listing/source.ts";
 
 /**
- * Returns the combined source. `open` returns the index for each request. Calls `onDamage` when it finds the index damaged, or cannot open it;
- * Parquet answers this request too. Any other fault fails its request only.
+ * Returns a function that runs a request on the source that `open` returns. Calls `onDamage` when that finds an index damaged, or cannot open it;
+ * `parquet` answers this request then. Any other fault fails its request only.
  */
-export function sourceWithFallback(
-  open: () => Promise<ListingSource>,
-  parquet: ListingSource,
+export function withFallback<Source>(
+  open: () => Promise<Source>,
+  parquet: Source,
   onDamage: (fault: string) => void,
-): ListingSource {
-  const withFallback = async <T>(request: (source: ListingSource) => Promise<T>): Promise<T> => {
+): <T>(request: (source: Source) => Promise<T>) => Promise<T> {
+  return async (request) => {
     try {
       return await request(await open());
     } catch (thrown) {
@@ -21,10 +21,19 @@ export function sourceWithFallback(
       return request(parquet);
     }
   };
+}
+
+/** Returns the listing source whose requests run as `withFallback` does. */
+export function sourceWithFallback(
+  open: () => Promise<ListingSource>,
+  parquet: ListingSource,
+  onDamage: (fault: string) => void,
+): ListingSource {
+  const run = withFallback(open, parquet, onDamage);
   return {
     count: parquet.count,
-    findPage: (request) => withFallback((source) => source.findPage(request)),
-    countValues: (request) => withFallback((source) => source.countValues(request)),
-    measureValues: (request) => withFallback((source) => source.measureValues(request)),
+    findPage: (request) => run((source) => source.findPage(request)),
+    countValues: (request) => run((source) => source.countValues(request)),
+    measureValues: (request) => run((source) => source.measureValues(request)),
   };
 }

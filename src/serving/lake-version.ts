@@ -135,13 +135,10 @@ export class LakeVersion {
     return this.soldIn(day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day));
   }
 
-  /** Returns the listings in some files of `sold`: all of each month. */
+  /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
   soldIn(files: readonly LakeFile[]): Listings {
     const { serving } = this.resources;
-    const months = new Set(files.map(({ partition }) => partition ?? ""));
-    return this.listingsOf(goneIn(files), (parquet) =>
-      serving.listingsSoldIn(months, { parquet, engine: this.engine }),
-    );
+    return this.listingsOf(goneIn(files), (parquet) => serving.listingsSold(files, { parquet, engine: this.engine }));
   }
 
   /** The number of listings of each published day, in the order of days. */
@@ -151,8 +148,12 @@ export class LakeVersion {
 
   /** The listings of many days at once, and what happened to them. */
   get trends(): TrendSource {
-    const { manifest, folder, dimensions } = this.resources;
-    return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+    const { manifest, folder, dimensions, serving } = this.resources;
+    const parquet = new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+    return {
+      measureLevels: (request) => serving.measureLevels(request, { parquet, engine: this.engine }),
+      countEvents: (request) => parquet.countEvents(request),
+    };
   }
 
   /** What the ingests of its days read and refused. */

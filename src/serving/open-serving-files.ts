@@ -17,9 +17,11 @@ import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource, Place } from "../listing/source.ts";
-import { sourceWithFallback } from "./fallback-source.ts";
+import type { Level, LevelRequest, TrendSource } from "../listing/trend-source.ts";
+import { sourceWithFallback, withFallback } from "./fallback-source.ts";
 import { IndexSource } from "./index/indexed-listings.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
+import { measureLevels } from "./index/levels.ts";
 import { epochDay, SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -51,17 +53,22 @@ interface Part {
 /** Returns the parts that a version needs, the index of today first. */
 function partsOf(manifest: Manifest): readonly Part[] {
   const usable = usableFiles(manifest);
-  const numbers = new Map<string, number>();
+  const names = new Map<string, number>();
   const indexes = neededFiles(manifest).flatMap((needed): readonly Part[] => {
     if (needed.kind !== "index") return [];
-    const { month, today } = needed.of;
-    const number = 1 + (numbers.get(month) ?? 0);
-    numbers.set(month, number);
     const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
-    const name = today === undefined ? `search index of ${month}${number === 1 ? "" : ` (${number})`}` : "search index";
-    return [{ name, of: needed.of, files }];
+    const name = nameOf(needed.of);
+    const number = 1 + (names.get(name) ?? 0);
+    names.set(name, number);
+    return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files }];
   });
   return [...indexes, { name: "row store", of: undefined, files: usable.filter(({ kind }) => kind === "rows") }];
+}
+
+/** Returns the name of an index for operators: that of today has none of its months. */
+function nameOf({ today, first, last }: IndexedRows): string {
+  const [from, to] = [calendarMonth(first), calendarMonth(last)];
+  return today !== undefined ? "search index" : `search index of ${from}${from === to ? "" : ` to ${to}`}`;
 }
 
 /** The number of listings of an inventory, and whose statements answer for it. */
@@ -130,9 +137,9 @@ export class ServingFiles {
     const isPublished = day === as_of;
     // Of the past days of a former format, which are copies, there is no index.
     if (!isPublished && former !== undefined) return parquet;
-    const parts = this.partsOf(({ month, today, past }) =>
-      isPublished ? today !== undefined : month === calendarMonth(day) && (today !== undefined || past.length > 0),
-    );
+    const parts = isPublished
+      ? this.partsOf(({ today }) => today !== undefined)
+      : this.partsOf((rows) => hasDay(rows, day));
     const { fetchedMatches } = this.options ?? {};
     return this.sourceOf(parts, parquet, (indexes) =>
       isPublished && indexes[0] !== undefined
@@ -144,15 +151,34 @@ export class ServingFiles {
     );
   }
 
-  /** Returns the listings that were sold in some months, as `listingsOn` does. */
-  listingsSoldIn(months: ReadonlySet<string>, { parquet, engine }: SourceOptions): ListingSource {
-    const parts = this.partsOf(({ sold, month }) => sold.length > 0 && months.has(month));
+  /** Returns the listings in some files of `sold`, and perhaps others that were sold, as `listingsOn` does. */
+  listingsSold(files: readonly LakeFile[], { parquet, engine }: SourceOptions): ListingSource {
+    const parts = this.partsOf(({ sold }) => sold.some((file) => files.includes(file)));
     return this.sourceOf(parts, parquet, (indexes) =>
       this.indexed(
         indexes.map(({ sold }) => sold),
         { parquet, engine },
       ),
     );
+  }
+
+  /** Returns the levels of many days from search indexes, else from `parquet`. */
+  async measureLevels(
+    request: LevelRequest,
+    { parquet, engine }: { readonly parquet: Pick<TrendSource, "measureLevels">; readonly engine: Engine },
+  ): Promise<readonly Level[]> {
+    const needed = this.partsOf((rows) => request.days.some((day) => hasDay(rows, day)));
+    if (this.options?.manifest.former !== undefined || !this.areUsed(needed)) return parquet.measureLevels(request);
+    const { open, onDamage } = this.opening(needed);
+    const source = async (): Promise<Pick<TrendSource, "measureLevels">> => {
+      const indexed = (await open()).flatMap((index, place) => {
+        const { of } = needed[place] ?? {};
+        const days = request.days.filter((day) => of !== undefined && hasDay(of, day));
+        return [{ days, context: index.between(epochDay(days[0] ?? ""), epochDay(days.at(-1) ?? "")) }];
+      });
+      return { measureLevels: (asked) => measureLevels(indexed, engine, asked) };
+    };
+    return withFallback(source, parquet, onDamage)((levels) => levels.measureLevels(request));
   }
 
   /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
@@ -197,17 +223,29 @@ export class ServingFiles {
     parquet: ListingSource,
     source: (indexes: readonly SearchIndex[]) => ListingSource,
   ): ListingSource {
-    if (parts.length === 0 || parts.some((part) => this.unused.has(part))) return parquet;
+    if (!this.areUsed(parts)) return parquet;
+    const { open, onDamage } = this.opening(parts);
+    return sourceWithFallback(async () => source(await open()), parquet, onDamage);
+  }
+
+  private areUsed(parts: readonly Part[]): boolean {
+    return parts.length > 0 && !parts.some((part) => this.unused.has(part));
+  }
+
+  /** Returns how to open the indexes of some parts, and what to do when one of them is damaged: those that do not open are given up, else all. */
+  private opening(parts: readonly Part[]) {
     let failed = parts;
-    const open = async (): Promise<ListingSource> => {
-      const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
-      const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
-      if (broken.length > 0) failed = broken;
-      return source(opened.map((one) => valueOf(one)));
+    return {
+      open: async (): Promise<readonly SearchIndex[]> => {
+        const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
+        const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
+        if (broken.length > 0) failed = broken;
+        return opened.map((one) => valueOf(one));
+      },
+      onDamage: (fault: string): void => {
+        for (const part of failed) this.fail(part, fault);
+      },
     };
-    return sourceWithFallback(open, parquet, (fault) => {
-      for (const part of failed) this.fail(part, fault);
-    });
   }
 
   /** Returns an index, which it opens if that was not asked for before. */
@@ -269,6 +307,10 @@ export class ServingFiles {
   }
 }
 
+/** Returns whether an index has rows that hold on a past day. */
+const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
+  first <= day && day <= last && (today !== undefined || past.length > 0);
+
 /** Returns the value of a promise that was settled, or throws its error. */
 function valueOf<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === "rejected") throw settled.reason;
@@ -291,8 +333,7 @@ async function openIndex({ folder, files, database, engine }: ServingOptions, pa
   const file = requireListed(part);
   await requireIntact(files, file, "content");
   const path = join(folder, file.path);
-  const month = part.of?.month ?? "";
-  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine, month }));
+  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine }));
 }
 
 async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {

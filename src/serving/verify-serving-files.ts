@@ -4,12 +4,10 @@
  */
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { calendarMonth } from "../base/day.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { lacksServingFiles } from "../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn } from "../lake/market.ts";
 import { categoryNames, listNames, rangedNames } from "../listing/schema.ts";
 import { fixedSorts } from "../listing/sorts.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
@@ -67,15 +65,13 @@ export async function verifyServingFiles(
 }
 
 /** What to compare of an index: listings of some of its days, and sold ones, each under its name. */
-function compared({ days, as_of, tables }: Manifest, { month, today, past, sold }: IndexedRows) {
-  const ofMonth = Object.keys(days).filter((day) => calendarMonth(day) === month);
-  const chosen = past.length === 0 ? [] : [ofMonth[0], ofMonth[ofMonth.length >> 1], ofMonth.at(-1)];
+function compared({ days, as_of }: Manifest, { first, last, today, past, sold }: IndexedRows) {
+  const held = Object.keys(days).filter((day) => first <= day && day <= last);
+  const chosen = past.length === 0 ? [] : [held[0], held[held.length >> 1], held.at(-1)];
   const named = new Set([...(today === undefined ? [] : [as_of]), ...chosen].filter((day) => day !== undefined));
   return new Map<string, (version: LakeVersion) => Listings>([
     ...[...named].map((day) => [`on ${day}`, (version: LakeVersion) => version.activeOn(day)] as const),
-    ...(sold.length === 0
-      ? []
-      : [["of sold listings", (version: LakeVersion) => version.soldIn(filesIn(tables.sold, month))] as const]),
+    ...(sold.length === 0 ? [] : [["of sold listings", (version: LakeVersion) => version.soldIn(sold)] as const]),
   ]);
 }
 

@@ -208,7 +208,9 @@ export async function measureValues(indexed: IndexedListings, request: MeasureRe
   if (parts.length === 0) return { total: 0, values: [] };
   const isList = listNames.some((one) => one === attribute);
   const [rows, listed] = await Promise.all([
-    parts.length === 1 ? measureIds(indexed, parts, request) : measureTexts(indexed, parts, request),
+    parts.length === 1 && attribute !== undefined
+      ? measureIds(indexed, parts, { ...request, attribute })
+      : measureTexts(indexed, parts, request),
     isList ? countMatches(indexed, parts) : undefined,
   ]);
   const total = listed ?? rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
@@ -224,8 +226,11 @@ export async function measureValues(indexed: IndexedListings, request: MeasureRe
 const measuresOf = ({ measure, aggregate }: MeasureRequest): Sql => sql`
   count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric`;
 
-/** Selects the id of each value of an attribute, and the measure, of the matches in an index. */
-function measuredIds({ context, matches }: IndexMatches, { attribute, measure }: MeasureRequest): Sql {
+/** A request for a metric of each value of an attribute. */
+type AttributeRequest = MeasureRequest & { readonly attribute: CountedName };
+
+/** Selects the id of each value of the attribute, and the measure, of the matches in an index. */
+function measuredIds({ context, matches }: IndexMatches, { attribute, measure }: AttributeRequest): Sql {
   const list = listNames.find((one) => one === attribute);
   const of = (id: string): Sql =>
     sql`SELECT ${ident(attribute)} AS ${ident(id)}, ${numberOn(measure, context)} AS measure ${overMatches(matches, context)}`;
@@ -234,11 +239,20 @@ function measuredIds({ context, matches }: IndexMatches, { attribute, measure }:
     : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(context.catalog, list)} USING ("set")`;
 }
 
+/** Selects each value of the attribute, and the measure, of the matches in an index; an empty value without an attribute. */
+function measuredTexts(part: IndexMatches, { attribute, ...request }: MeasureRequest): Sql {
+  const { context, matches } = part;
+  if (attribute === undefined)
+    return sql`SELECT '' AS value, ${numberOn(request.measure, context)} AS measure ${overMatches(matches, context)}`;
+  return sql`SELECT value, measure FROM (${measuredIds(part, { ...request, attribute })})
+    LEFT JOIN ${ident(context.catalog, "dictionary")} USING (id)`;
+}
+
 /** Measures by id, in one index. */
 async function measureIds(
   { engine }: IndexedListings,
   [part]: readonly IndexMatches[],
-  request: MeasureRequest,
+  request: AttributeRequest,
 ): Promise<readonly Row[]> {
   if (part === undefined) return [];
   const { dictionary } = part.context;
@@ -254,10 +268,7 @@ async function measureTexts(
   parts: readonly IndexMatches[],
   request: MeasureRequest,
 ): Promise<readonly Row[]> {
-  const selects = parts.map(
-    (part) =>
-      sql`SELECT value, measure FROM (${measuredIds(part, request)}) LEFT JOIN ${ident(part.context.catalog, "dictionary")} USING (id)`,
-  );
+  const selects = parts.map((part) => measuredTexts(part, request));
   return engine.rows(sql`
     SELECT min(value) AS value, ${measuresOf(request)}
     FROM   (${join(selects, sql` UNION ALL `)}) GROUP BY lower(value)`);

@@ -8,6 +8,7 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
+import { compareValues } from "../../listing/values.ts";
 import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
 import { firstValueId, unknownId } from "./ids.ts";
@@ -191,12 +192,6 @@ function addCounts(counted: readonly ValueCount[]): ValueCount[] {
   return [...sums.values()];
 }
 
-/** Returns how the values of an attribute are ordered: integers as numbers, texts by their bytes. */
-const compareValues = (attribute: CountedName): ((one: string, other: string) => number) =>
-  attributeOf(attribute).type === "VARCHAR"
-    ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
-    : (one, other) => Number(one) - Number(other);
-
 /** Merges the counts of values that differ in case only, under the first spelling that occurs. */
 function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
   const groups = dictionary.sameValues(attribute);
@@ -237,12 +232,12 @@ export function chooseMeasured(
   rows: readonly Row[],
   { attribute, sort, limit }: MeasureRequest,
 ): readonly MeasuredValue[] {
-  const [order, ties] = [measuredOrders[sort], compareValues(attribute)];
+  const ties = attribute === undefined ? () => 0 : compareValues(attribute);
   return rows
     .map((row) => ({
       ...{ value: textIn(row, "value"), count: integerIn(row, "listings"), sample: integerIn(row, "sample") },
       metric: typeof row.metric === "number" ? row.metric : null,
     }))
-    .sort((one, other) => order(one, other) || ties(one.value, other.value))
+    .sort((one, other) => measuredOrders[sort](one, other) || ties(one.value, other.value))
     .slice(0, limit);
 }

@@ -31,8 +31,7 @@ export class IndexSource implements ListingSource {
     if (parts.length === 0) return { total: 0, places: [] };
     const rows = join(
       parts.map(({ context, matches }) => {
-        const { month } = context;
-        const listings = sql`SELECT *, ${integerLiteral(month)} AS month, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
+        const listings = sql`SELECT *, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
         return parts.length === 1 ? listings : withPlaces(listings, context);
       }),
       sql` UNION ALL `,
@@ -41,7 +40,7 @@ export class IndexSource implements ListingSource {
     const page = await engine.rows(sql`
       SELECT replace(listing_id::VARCHAR, '-', '') AS id, total
       FROM   (SELECT listing_id, count(*) OVER ()::INTEGER AS total FROM (${rows})
-              ORDER BY sort_value NULLS LAST, month, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`);
+              ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`);
     const [first] = page;
     return {
       total: first === undefined ? await countMatches(this.indexed, parts) : integerIn(first, "total"),
@@ -60,7 +59,7 @@ export class IndexSource implements ListingSource {
 
 /** Selects what a page needs of listings, with their places among all builds: those in an index compare within it alone. */
 const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
-  SELECT listing_id, month, sort_value, places.place
+  SELECT listing_id, sort_value, places.place
   FROM   (${listings}) AS listings
   JOIN   (SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key)) AS places USING (build)`;
 

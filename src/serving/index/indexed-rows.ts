@@ -2,8 +2,8 @@
  * Which rows a version has search indexes of.
  *
  * The index of today has the listings of the published day, and the rows of the month that have ended or were sold, as far as they lie in small
- * files: it is built for each version. Each large group of files of the month has its own index, which is built once. The index of an earlier month
- * has every row that holds on a day of it, and what was sold in it: one file answers for each of its days, and never changes.
+ * files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are over are
+ * indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
  */
 import { createHash } from "node:crypto";
 import { calendarMonth, plusDays } from "../../base/day.ts";
@@ -23,20 +23,24 @@ import { listingColumns } from "../../lake/tables.ts";
 import { tiersOf } from "../../lake/writer/compaction.ts";
 
 export interface IndexedRows {
-  /** As YYYY-MM. */
-  readonly month: string;
+  /** The days, first and last, of which it has the rows. */
+  readonly first: string;
+  readonly last: string;
   /** Content hash of what the index is built from. */
   readonly source: string;
   /** The listings of the published day; undefined in all indexes but one. */
   readonly today: Inventory | undefined;
-  /** The files of rows that hold on a past day of the month. */
+  /** The files of rows that hold on a past day. */
   readonly past: readonly LakeFile[];
-  /** The files of listings that were sold in the month. */
+  /** The files of listings that were sold. */
   readonly sold: readonly LakeFile[];
 }
 
-/** A group of files of the published month has its own index if it has more rows than this, and than this share of today's listings. */
-const small = { rows: 1_000, share: 1 / 8 } as const;
+/** Files of the published month that were written together have their own index if they have more rows than this, and than this share of today's listings. */
+export const smallTier = { rows: 20_000, share: 1 / 8 };
+
+/** Months that are over are indexed together until this many rows have ended in them. Those that follow are indexed apart. */
+const historyRows = 4_000_000;
 
 /** Returns what a version has indexes of, today's first. Of past days, a former format has copies and no index. */
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
@@ -44,46 +48,59 @@ export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
   if (tables.listings.length === 0) return [];
   const published = calendarMonth(as_of);
   const months = [...Object.keys(days).map(calendarMonth), ...tables.sold.map(({ partition }) => partition ?? "")];
-  const earlier = [...new Set(months)]
-    .filter((month) => month < published)
-    .sort()
-    .reverse();
-  return [...publishedMonth(manifest, published), ...earlier.map((month) => earlierMonth(manifest, month))]
+  const closed = [...new Set(months)].filter((month) => month < published).sort();
+  const history = groupsOf(closed, manifest).map((group) => closedMonths(manifest, group));
+  return [...publishedMonth(manifest, published), ...history]
     .map((rows) => (former === undefined ? rows : { ...rows, past: [] }))
     .filter((rows) => rowsIn(rows) > 0);
 }
 
 function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows[] {
   const today = activeOn(manifest, manifest.as_of);
-  const groupsOf = (table: "snapshots" | "sold") =>
-    tiersOf(filesIn(manifest.tables[table], month)).map((files) => ({ table, files }));
-  const groups = [...groupsOf("snapshots"), ...groupsOf("sold")];
-  const isSmall = ({ files }: (typeof groups)[number]): boolean =>
-    rowsOf(files) <= Math.max(small.rows, today.count * small.share);
+  const tiers = (["snapshots", "sold"] as const).flatMap((table) =>
+    tiersOf(filesIn(manifest.tables[table], month)).map((files) => ({ table, files })),
+  );
+  const isSmall = ({ files }: (typeof tiers)[number]): boolean =>
+    rowsOf(files) <= Math.max(smallTier.rows, today.count * smallTier.share);
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
-    groups.filter((group) => group.table === table && isSmall(group)).flatMap(({ files }) => files);
+    tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
   const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
+  const source = hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold])]);
+  const large = tiers.filter((tier) => !isSmall(tier));
   return [
-    { month, today, past, sold, source: hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold])]) },
-    ...groups
-      .filter((group) => !isSmall(group))
-      .map(({ table, files }): IndexedRows => {
-        const rows = { past: [], sold: [], [table === "sold" ? "sold" : "past"]: files };
-        return { month, today: undefined, ...rows, source: hashOf([table, ...contentsOf(files)]) };
-      }),
+    { ...daysIn(month, month), today, past, sold, source },
+    ...large.map(({ table, files }): IndexedRows => {
+      const rows = { past: [], sold: [], [table === "sold" ? "sold" : "past"]: files };
+      return { ...daysIn(month, month), today: undefined, ...rows, source: hashOf([table, ...contentsOf(files)]) };
+    }),
   ];
 }
 
-/** An earlier month. What held on its last day may have ended since; what its days delivered, and what has left in it, has not changed. */
-function earlierMonth({ tables, days }: Manifest, month: string): IndexedRows {
-  const { first, last } = daysIn(month);
-  const ofMonth = Object.entries(days).filter(([day]) => calendarMonth(day) === month);
-  const delivered = tables.deliveries.filter(({ partition }) => calendarMonth(partition ?? "") === month);
-  const left = [tables.snapshots, tables.sold, tables.missing].flatMap((files) => filesIn(files, month));
+/** Groups months that are over, so that a month joins those before it while they have few rows. */
+function groupsOf(months: readonly string[], { tables }: Manifest): readonly (readonly string[])[] {
+  const groups: string[][] = [];
+  let rows = historyRows;
+  for (const month of months) {
+    if (rows >= historyRows) {
+      groups.unshift([]);
+      rows = 0;
+    }
+    groups[0]?.push(month);
+    rows += rowsOf([...filesIn(tables.snapshots, month), ...filesIn(tables.sold, month)]);
+  }
+  return groups;
+}
+
+/** Months that are over. What held on their last day may have ended since; what was delivered in them, and what has left, has not changed. */
+function closedMonths({ tables, days }: Manifest, months: readonly string[]): IndexedRows {
+  const { first, last } = daysIn(months[0] ?? "", months.at(-1) ?? "");
+  const isIn = ({ partition }: LakeFile): boolean => months.includes(calendarMonth(partition ?? ""));
+  const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
+  const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
-    ...{ month, today: undefined, past: ofMonth.length === 0 ? [] : intervalFiles({ tables }, first, last) },
-    sold: filesIn(tables.sold, month),
-    source: hashOf([...ofMonth.flat().map(String), ...contentsOf([...delivered, ...left])]),
+    ...{ first, last, today: undefined, sold: tables.sold.filter(isIn) },
+    past: published.length === 0 ? [] : intervalFiles({ tables }, first, last),
+    source: hashOf([...published.flat().map(String), ...contentsOf(unchanging)]),
   };
 }
 
@@ -93,11 +110,11 @@ const contentsOf = (files: readonly LakeFile[]): readonly string[] => files.map(
 
 const hashOf = (parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("hex");
 
-/** Returns the first and the last day of a month. */
-export function daysIn(month: string): { readonly first: string; readonly last: string } {
-  const first = `${month}-01`;
-  return { first, last: plusDays(`${calendarMonth(plusDays(first, 31))}-01`, -1) };
-}
+/** Returns the first day of a month and the last one of another. */
+const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> => ({
+  first: `${from}-01`,
+  last: plusDays(`${calendarMonth(plusDays(`${to}-01`, 31))}-01`, -1),
+});
 
 /** Returns the number of rows in the files of an index, which is that of its rows or more. */
 export const rowsIn = ({ today, past, sold }: IndexedRows): number => (today?.count ?? 0) + rowsOf(past) + rowsOf(sold);
@@ -107,10 +124,9 @@ const noDays = sql`DATE '1970-01-01'`;
 
 /**
  * Returns the rows of an index: those of the published day by position, then the others. `valid_to` is null where a row holds on the published day,
- * at most the day after the month where it has ended, and 1970-01-01 where a listing was sold.
+ * at most the day after `last` where it has ended, and 1970-01-01 where a listing was sold.
  */
-export function rowsToIndex({ month, today, past, sold }: IndexedRows, folder: string): Sql {
-  const { first, last } = daysIn(month);
+export function rowsToIndex({ first, last, today, past, sold }: IndexedRows, folder: string): Sql {
   const names = Object.keys(listingColumns).map((column) => ident(column));
   const ended = sql`least(coalesce(valid_to, DATE 'infinity'), DATE ${literal(plusDays(last, 1))})`;
   const others = [

@@ -22,8 +22,6 @@ export interface IndexOptions {
   readonly path: string;
   readonly catalog: string;
   readonly engine: Engine;
-  /** As YYYY-MM. */
-  readonly month: string;
 }
 
 /** How many rows an index has, by what they are. */
@@ -35,13 +33,13 @@ interface RowCounts {
 
 export class SearchIndex {
   private constructor(
-    private readonly base: Pick<IndexContext, "catalog" | "dictionary" | "dealers" | "month">,
+    private readonly base: Pick<IndexContext, "catalog" | "dictionary" | "dealers">,
     private readonly counts: RowCounts,
     private readonly positions: RankedPositions,
   ) {}
 
   /** Attaches an index file under the name of a catalog, and reads its dictionary. Needs the table `dealers` of the version. */
-  static async attach(session: Session, { path, catalog, engine, month }: IndexOptions): Promise<SearchIndex> {
+  static async attach(session: Session, { path, catalog, engine }: IndexOptions): Promise<SearchIndex> {
     await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (READ_ONLY)`);
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
@@ -49,8 +47,7 @@ export class SearchIndex {
       SELECT count(*)::INTEGER AS "all", (count(*) FILTER (${isToday}))::INTEGER AS today, (count(*) FILTER (${isSold}))::INTEGER AS sold
       FROM   ${ident(catalog, "listings")}`);
     const counts = { all: integerIn(row, "all"), today: integerIn(row, "today"), sold: integerIn(row, "sold") };
-    const base = { catalog, dictionary, dealers, month: Number(month.replace("-", "")) };
-    return new SearchIndex(base, counts, new RankedPositions(engine, catalog));
+    return new SearchIndex({ catalog, dictionary, dealers }, counts, new RankedPositions(engine, catalog));
   }
 
   /** Returns whether a listing of the published day has a value. */

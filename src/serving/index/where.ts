@@ -20,8 +20,6 @@ export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
-  /** The month of the index as a number, such as 202611. */
-  readonly month: number;
   /** The number of its listings, or more. */
   readonly rows: number;
   /** The condition on a row of the index; absent if every row counts. */
@@ -53,7 +51,7 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
     if (filter.kind === "amongIds" && filter.among.length > joinedIdsMin) joins.push(joinWithIds(filter));
     else if (filter.kind === "amongIds") conditions.push(isAmong(filter));
     else if (filter.kind === "hasTokens" && filter.how === "all") joins.push(joinWithSets(filter, context));
-    else conditions.push(compile(filter, context));
+    else conditions.push(conditionOf(filter, context));
   }
   const condition = allOf(conditions);
   if (condition === "never" || joins.includes("never")) return "never";
@@ -156,7 +154,8 @@ function joinWithSets({ attribute, values }: TokensFilter, { catalog, dictionary
   return joinWith(wanted, sql`${grouped} HAVING count(*) = ${integer(wanted.length)}`);
 }
 
-function compile(filter: Filter, context: IndexContext): Condition {
+/** Compiles one filter. */
+export function conditionOf(filter: Filter, context: IndexContext): Condition {
   switch (filter.kind) {
     case "anyOf":
     case "withinRadius":
@@ -175,11 +174,11 @@ function compile(filter: Filter, context: IndexContext): Condition {
     case "matchesMask":
       return anyOf(filter.masks.map(matchesMask));
     case "all":
-      return allOf(filter.filters.map((one) => compile(one, context)));
+      return allOf(filter.filters.map((one) => conditionOf(one, context)));
     case "any":
-      return anyOf(filter.filters.map((one) => compile(one, context)));
+      return anyOf(filter.filters.map((one) => conditionOf(one, context)));
     case "not":
-      return negated(compile(filter.filter, context));
+      return negated(conditionOf(filter.filter, context));
   }
 }
 

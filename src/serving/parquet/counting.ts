@@ -122,10 +122,11 @@ function listValues(list: ListName): Sql {
 
 /** Returns a query for `value`, `count`, `sample` and `metric` of each value of an attribute. `matches` is a FROM clause. */
 export function measureStatement(matches: Sql, { attribute, measure, aggregate, limit, sort }: MeasureRequest): Sql {
+  const isInteger = attribute !== undefined && attributeOf(attribute).type === "SMALLINT";
   return sql`
     WITH matches AS (SELECT * ${matches})
     SELECT value, "count", sample, metric FROM (
-      SELECT min(value)::VARCHAR AS value, ${attributeOf(attribute).type === "SMALLINT" ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value,
+      SELECT min(value)::VARCHAR AS value, ${isInteger ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value,
              count(*)::INTEGER AS "count", count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
       FROM   (${valueRows(attribute, [sql`${unitsOf(measure)} AS measure`])}) WHERE value IS NOT NULL GROUP BY lower(value::VARCHAR))
     ORDER BY ${orderings[sort]} LIMIT ${limit}`;
@@ -133,25 +134,19 @@ export function measureStatement(matches: Sql, { attribute, measure, aggregate, 
 
 /**
  * Returns a query for `value` and the given columns of `matches`, each of them named, with one row per match and value. The value is null
- * if it is unknown.
+ * if it is unknown, and empty without an attribute.
  */
-export function valueRows(attribute: CountedName, columns: readonly Sql[]): Sql {
-  const { home, column } = attributeOf(attribute);
+export function valueRows(attribute: CountedName | undefined, columns: readonly Sql[]): Sql {
   const selected = join(columns);
-  const key = valueColumnOf(attribute);
+  if (attribute === undefined) return sql`SELECT '' AS value, ${selected} FROM matches`;
+  const { home, column, isSortKey } = attributeOf(attribute);
   if (attribute === "keywords")
     return sql`SELECT keyword AS value, ${selected} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
   if (tokensNames.some((name) => name === attribute)) {
     return sql`SELECT tokens.token AS value, keyed.* EXCLUDE (token_key)
       FROM (SELECT unnest(${ident(column)}) AS token_key, ${selected} FROM matches) AS keyed JOIN tokens USING (token_key)`;
   }
-  if (key === column) return sql`SELECT ${ident(column)} AS value, ${selected} FROM matches`;
+  if (home === "listings" || isSortKey === true) return sql`SELECT ${ident(column)} AS value, ${selected} FROM matches`;
+  const key = home === "dealers" ? "dealer_key" : "build_key";
   return sql`SELECT ${ident(home, column)} AS value, ${selected} FROM matches JOIN ${ident(home)} USING (${ident(key)})`;
-}
-
-/** Returns the column of listings that `valueRows` reads: that of the attribute, or the key of the dimension that has it. */
-export function valueColumnOf(attribute: CountedName): string {
-  const { home, column, isSortKey } = attributeOf(attribute);
-  if (home === "dealers") return "dealer_key";
-  return home === "builds" && isSortKey !== true ? "build_key" : column;
 }

@@ -54,8 +54,7 @@ export class ParquetSource implements ListingSource {
 
   /** All listings with their position as `row_number`. */
   private get positionedListings(): Sql {
-    const extra = this.inventory.day === undefined && this.inventory.between === undefined ? [sql`"month"`] : [];
-    return positionedListings(this.inventory, { folder: this.folder, hasDeliveries: false }, extra);
+    return positionedListings(this.inventory, { folder: this.folder, hasDeliveries: false });
   }
 
   /** All listings without positions: cheaper if there are many files. */
@@ -85,7 +84,7 @@ export class ParquetSource implements ListingSource {
     const { value, isDescending, joins } = valueOrderOf(order);
     const { day, between, isWhole } = this.inventory;
     if (day !== undefined && isWhole) return { value, isDescending, joins, ties: positionTies };
-    const ties = day !== undefined ? contentTies : between !== undefined ? intervalTies : monthTies;
+    const ties = between === undefined ? contentTies : intervalTies;
     return { value, isDescending, joins: sql`${joins} JOIN build_places USING (build_key)`, ties };
   }
 
@@ -202,12 +201,6 @@ const positionTies: Ties = { value: sql`row_number`, bits: 32 };
  * common order. Of an id, 64 bits decide.
  */
 const contentTies: Ties = { value: sql`((place::HUGEINT << 64) + ('0x' || left(id, 16))::UBIGINT)`, bits: 92 };
-
-/** The same within each month, for listings that have left, which are in files by month. Of an id, 48 bits decide. */
-const monthTies: Ties = {
-  value: sql`(((("month"::HUGEINT << 28) + place) << 48) + ('0x' || left(id, 12))::UBIGINT)`,
-  bits: 94,
-};
 
 /** The same for the intervals of listings, which follow each other. Of an id, 48 bits decide. */
 const intervalTies: Ties = {

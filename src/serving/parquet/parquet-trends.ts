@@ -1,14 +1,14 @@
 /**
- * Trend source over Parquet files: one statement reads the intervals of all requested days, another one every listing that can have an
- * event in the requested windows.
+ * Trend source over Parquet files: one statement reads every listing that can have an event in the requested windows. Levels are measured day by day.
  *
  * Requires the in-memory tables of an open `LakeVersion`.
  */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, intervalFiles, intervalRows, unorderedListings } from "../../lake/market.ts";
+import { activeOn, goneIn, type Inventory, unorderedListings } from "../../lake/market.ts";
 import type { CountedName } from "../../listing/schema.ts";
+import type { ListingSource } from "../../listing/source.ts";
 import type {
   EventCount,
   EventRequest,
@@ -20,8 +20,10 @@ import type {
 } from "../../listing/trend-source.ts";
 import type { Dimensions } from "../dimensions.ts";
 import { soldFilesSince } from "../listing-files.ts";
+import { valueRows } from "./counting.ts";
+import { measureLevelsByDay } from "./daily-levels.ts";
+import { ParquetSource } from "./parquet-source.ts";
 import { filesMatching } from "./pruning.ts";
-import { groupedRows, levelStatement, valueKey } from "./trend-levels.ts";
 import { fromMatches } from "./where.ts";
 
 /** The day or days of an event, over a row of listings. */
@@ -41,22 +43,14 @@ export class ParquetTrends implements TrendSource {
     private readonly rowsFrom: (files: readonly LakeFile[], query: Sql) => Promise<readonly Row[]>,
   ) {}
 
-  async measureLevels(request: LevelRequest): Promise<readonly Level[]> {
-    const { days, filters } = request;
-    const [first = "", last = ""] = [days[0], days.at(-1)];
-    const files = filesMatching(intervalFiles(this.manifest, first, last), filters, this.dimensions);
-    const rows = await this.rowsFrom(
-      files,
-      levelStatement(intervalRows(files, this.folder, first, last), request, this.dimensions),
-    );
-    return rows.map((row) => ({
-      ...{ day: textIn(row, "day"), key: textIn(row, "key"), value: textIn(row, "value") },
-      count: integerIn(row, "count"),
-      statistics: request.statistics.map((_, index) => {
-        const metric = row[`metric_${index}`];
-        return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
-      }),
-    }));
+  measureLevels(request: LevelRequest): Promise<readonly Level[]> {
+    const sourceOn = (day: string): ListingSource => {
+      const inventory = activeOn(this.manifest, day);
+      return new ParquetSource(inventory, this.folder, this.dimensions, (query) =>
+        this.rowsFrom(inventory.files, query),
+      );
+    };
+    return measureLevelsByDay(sourceOn, request);
   }
 
   async countEvents({ windows, filters, attribute, keys }: EventRequest): Promise<readonly EventCount[]> {
@@ -108,6 +102,9 @@ const spanOf = (windows: readonly EventWindow[]): { readonly start: string; read
       .at(-1) ?? "",
 });
 
+/** The identity of a value: spellings that differ in case are one value. */
+const valueKey = sql`lower(value::VARCHAR)`;
+
 /** Returns a query for the events of one kind by `event_day` and `key`. `matches` is a FROM clause. */
 function dailyCounts(
   matches: Sql,
@@ -119,7 +116,7 @@ function dailyCounts(
   return sql`(
     WITH matches AS (SELECT *, ${eventDays[event]} AS event_day ${matches})
     SELECT ${literal(event)} AS event, event_day, ${valueKey} AS "key", count(*) AS events
-    FROM   (${groupedRows(attribute, [sql`event_day`])})
+    FROM   (${valueRows(attribute, [sql`event_day`])})
     WHERE  event_day BETWEEN ${start}::DATE AND ${end}::DATE ${isCounted} GROUP BY ALL)`;
 }
 

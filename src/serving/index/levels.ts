@@ -1,0 +1,219 @@
+/**
+ * Levels of many days from search indexes.
+ *
+ * A row counts on the requested days from number `lo` up to `hi`. Counts by value are sums of what each row adds at `lo` and takes away at `hi`.
+ * Statistics take each row on each of its days; of an attribute, only the rows that have one of the values with the most listings.
+ */
+import { integerIn, type Row } from "../../base/json.ts";
+import type { Engine } from "../../db/session-pool.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { meanOf, metricOf } from "../../listing/aggregates.ts";
+import { dependsOnDay } from "../../listing/filter.ts";
+import { listNames } from "../../listing/schema.ts";
+import type { Level, LevelRequest } from "../../listing/trend-source.ts";
+import { setsOf } from "./build.ts";
+import { type Series, SeriesCounts } from "./series-counts.ts";
+import { conditionOf, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
+
+/** The rows of an index that hold on some requested days, which follow each other. */
+export interface IndexedDays {
+  readonly days: readonly string[];
+  readonly context: IndexContext;
+}
+
+/** Returns `TrendSource.measureLevels`. */
+export async function measureLevels(
+  indexed: readonly IndexedDays[],
+  engine: Engine,
+  request: LevelRequest,
+): Promise<readonly Level[]> {
+  const series = await countSeries(indexed, engine, request);
+  const measured = await measureSeries(indexed, engine, request, series);
+  return series.flatMap(({ key, value, counts }, ordinal) =>
+    request.days.flatMap((day, step): readonly Level[] => {
+      const count = counts[step] ?? 0;
+      return count === 0 ? [] : [{ day, key, value, count, statistics: measured.get(placeOf(ordinal, step)) ?? [] }];
+    }),
+  );
+}
+
+const placeOf = (ordinal: number, step: number): string => `${ordinal} ${step}`;
+
+/** Counts the matches by value on each day. Returns the values with the most. */
+async function countSeries(
+  indexed: readonly IndexedDays[],
+  engine: Engine,
+  request: LevelRequest,
+): Promise<readonly Series[]> {
+  const counts = new SeriesCounts(request);
+  const selects = indexed.flatMap((days, part) => {
+    const rows = rowsOn(days, { ...request, statistics: [] });
+    if (rows === undefined) return [];
+    return [
+      sql`SELECT ${integerLiteral(part)} AS part, id, coalesce(lo, hi) AS step, (if(lo IS NULL, -1, 1) * count(*))::INTEGER AS listings
+        FROM (${rows}) GROUP BY GROUPING SETS ((id, lo), (id, hi))`,
+    ];
+  });
+  if (selects.length === 0) return [];
+  for (const [parts, ...columns] of await engine.vectors(join(selects, sql` UNION ALL `)))
+    counts.add((at) => indexed[parts?.[at] ?? 0]?.context.dictionary, columns);
+  return counts.mostFrequent();
+}
+
+type Measured = ReadonlyMap<string, Level["statistics"]>;
+
+/** Measures the matches that have the value of a series. Returns the statistics by series and day. */
+async function measureSeries(
+  indexed: readonly IndexedDays[],
+  engine: Engine,
+  request: LevelRequest,
+  series: readonly Series[],
+): Promise<Measured> {
+  const { statistics } = request;
+  if (statistics.length === 0) return new Map();
+  const selects = indexed.flatMap((days) => {
+    const rows = rowsOn(days, request);
+    return rows === undefined ? [] : (withSeries(rows, days, series) ?? []);
+  });
+  if (selects.length === 0) return new Map();
+  const rows = join(selects, sql` UNION ALL `);
+  return statistics.every(({ aggregate }) => aggregate === "mean")
+    ? sumStatistics(await engine.rows(summedStatement(rows, statistics)), request)
+    : readStatistics(await engine.rows(expandedStatement(rows, statistics)), statistics);
+}
+
+/** Selects the rows that have the value of a series, with its number as `series`. Returns undefined if there are none. */
+function withSeries(rows: Sql, { context }: IndexedDays, series: readonly Series[]): Sql | undefined {
+  const ids = series.map(({ idsIn }) => idsIn.get(context.dictionary) ?? []);
+  const pairs = ids.flatMap((of, ordinal) => of.map((id) => sql`(${integerLiteral(id)}, ${integerLiteral(ordinal)})`));
+  if (pairs.length === 0) return undefined;
+  if (series.length === 1 && series[0]?.value === "") return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
+  return sql`SELECT * EXCLUDE (id) FROM (${rows}) JOIN (VALUES ${join(pairs)}) AS series(id, series) USING (id)`;
+}
+
+/** Returns a query for the statistics of each series on each day, from each row on each of its days. */
+function expandedStatement(rows: Sql, statistics: LevelRequest["statistics"]): Sql {
+  const columns = statistics.flatMap(({ measure, aggregate }, index) => [
+    sql`count(${ident(measure)})::INTEGER AS ${ident(`sample_${index}`)}`,
+    sql`${metricOf(measure, aggregate, ident(measure))} AS ${ident(`metric_${index}`)}`,
+  ]);
+  return sql`
+    SELECT series, step, ${join(columns)}
+    FROM   (SELECT *, unnest(range(lo, hi))::INTEGER AS step FROM (${rows})) GROUP BY series, step`;
+}
+
+const readStatistics = (rows: readonly Row[], statistics: LevelRequest["statistics"]): Measured =>
+  new Map(
+    rows.map((row) => [
+      placeOf(integerIn(row, "series"), integerIn(row, "step")),
+      statistics.map((_, index) => {
+        const metric = row[`metric_${index}`];
+        return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
+      }),
+    ]),
+  );
+
+/** Returns a query for what the rows of each series add to the known values of each measure, and to their sum, on each day. */
+function summedStatement(rows: Sql, statistics: LevelRequest["statistics"]): Sql {
+  const sign = sql`if(lo IS NULL, -1, 1)`;
+  const columns = statistics.flatMap(({ measure }, index) => [
+    sql`(${sign} * count(${ident(measure)}))::INTEGER AS ${ident(`sample_${index}`)}`,
+    sql`(${sign} * coalesce(sum(${ident(measure)}), 0))::DOUBLE AS ${ident(`sum_${index}`)}`,
+  ]);
+  return sql`
+    SELECT series, coalesce(lo, hi) AS step, ${join(columns)} FROM (${rows}) GROUP BY GROUPING SETS ((series, lo), (series, hi))`;
+}
+
+/** Adds up what `summedStatement` returned, day by day. Sums of integers below 2^53 are exact. */
+function sumStatistics(rows: readonly Row[], { days, statistics }: LevelRequest): Measured {
+  const changes = new Map<number, readonly (readonly [samples: Float64Array, sums: Float64Array])[]>();
+  for (const row of rows) {
+    const [series, step] = [integerIn(row, "series"), integerIn(row, "step")];
+    const ofSeries = changes.get(series) ?? statistics.map(() => [changesOf(days), changesOf(days)] as const);
+    changes.set(series, ofSeries);
+    for (const [index, [samples, sums]] of ofSeries.entries()) {
+      samples[step] = (samples[step] as number) + Number(row[`sample_${index}`]);
+      sums[step] = (sums[step] as number) + Number(row[`sum_${index}`]);
+    }
+  }
+  const measured = new Map<string, Level["statistics"]>();
+  for (const [series, ofSeries] of changes) {
+    const totals = statistics.map(({ measure }) => ({ measure, sample: 0, sum: 0 }));
+    for (const step of days.keys()) {
+      for (const [index, total] of totals.entries()) {
+        total.sample += ofSeries[index]?.[0][step] ?? 0;
+        total.sum += ofSeries[index]?.[1][step] ?? 0;
+      }
+      const means = totals.map(({ measure, sample, sum }) => ({ sample, metric: meanOf(measure, sample, sum) }));
+      measured.set(placeOf(series, step), means);
+    }
+  }
+  return measured;
+}
+
+/** Changes on each day, and after the last one. */
+const changesOf = (days: readonly string[]): Float64Array => new Float64Array(days.length + 1);
+
+/**
+ * Selects `id` (of the value of the attribute, 0 without one), the measures, `lo` and `hi` of the matches in an index; one row for each day where
+ * something depends on the day. Returns undefined if there are none.
+ */
+function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | undefined {
+  const { filters, attribute, statistics } = request;
+  const measures = [...new Set(statistics.map(({ measure }) => measure))];
+  const daily = filters.filter(dependsOnDay);
+  const settled = filters.filter((filter) => !dependsOnDay(filter));
+  const matches = matchesOf(resolveFilters(settled, context), context);
+  if (matches === "never") return undefined;
+  const selected = (of: IndexContext): Sql =>
+    join([
+      sql`${attribute === undefined ? integerLiteral(0) : ident(attribute)} AS id`,
+      ...measures.map((measure) => sql`${numberOn(measure, of)} AS ${ident(measure)}`),
+    ]);
+  const first = integerLiteral(request.days.indexOf(days[0] ?? ""));
+  const bounds = sql`${first} + ${daysBefore(days, sql`valid_from`)} AS lo, ${first} + ${daysBefore(days, sql`valid_to`)} AS hi`;
+  if (daily.length === 0 && !measures.includes("days_on_market"))
+    return withTokens(sql`SELECT ${selected(context)}, ${bounds} ${overMatches(matches, context)}`, request, context);
+  const dated = { ...context, day: sql`"day"` };
+  const conditions = daily.map((filter) => conditionOf(filter, dated)).filter((one) => typeof one !== "string");
+  const where = conditions.length === 0 ? sql`` : sql`WHERE ${join(conditions, sql` AND `)}`;
+  const numbers = join(epochDays(days).map(integerLiteral));
+  return withTokens(
+    sql`SELECT ${selected(dated)}, step AS lo, step + 1 AS hi
+      FROM (SELECT *, list_extract([${numbers}], step - ${first} + 1) AS "day"
+            FROM (SELECT *, unnest(range(lo, hi))::INTEGER AS step FROM (SELECT *, ${bounds} ${overMatches(matches, context)})))
+      ${where}`,
+    request,
+    context,
+  );
+}
+
+/** Replaces the id of a set by those of its tokens if the attribute is a list. */
+function withTokens(rows: Sql, { attribute }: LevelRequest, { catalog }: IndexContext): Sql {
+  const list = listNames.find((one) => one === attribute);
+  if (list === undefined) return rows;
+  return sql`SELECT token AS id, found.* EXCLUDE (id) FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.id`;
+}
+
+const dayMs = 86_400_000;
+
+const epochDays = (days: readonly string[]): readonly number[] => days.map((day) => Date.parse(day) / dayMs);
+
+/** Returns how many of the requested days are before a day, given as days since 1970. */
+function daysBefore(days: readonly string[], day: Sql): Sql {
+  const times = epochDays(days);
+  const [first = 0, second = first + 1] = times;
+  const last = times.at(-1) ?? first;
+  const spacing = second - first;
+  const offset = sql`${day} - ${integerLiteral(first)}`;
+  // All days but the last are often at equal distances. Planning a list of literals takes longer than counting.
+  if (times.slice(0, -1).every((time, index) => time === first + index * spacing)) {
+    const before = sql`(${offset} + ${integerLiteral(spacing - 1)}) // ${integerLiteral(spacing)}`;
+    return sql`(greatest(0, least(${integerLiteral(times.length - 1)}, ${before})) + (${day} > ${integerLiteral(last)})::INTEGER)`;
+  }
+  const span = last - first + 1;
+  const counts = Array.from({ length: span + 1 }, (_, at) =>
+    integerLiteral(times.filter((time) => time < first + at).length),
+  );
+  return sql`list_extract([${join(counts)}], 1 + greatest(0, least(${integerLiteral(span)}, ${offset})))`;
+}
