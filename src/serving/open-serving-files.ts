@@ -153,7 +153,8 @@ export class ServingFiles {
 
   /** Returns the listings in some files of `sold`, and perhaps others that were sold, as `listingsOn` does. */
   listingsSold(files: readonly LakeFile[], { parquet, engine }: SourceOptions): ListingSource {
-    const parts = this.partsOf(({ sold }) => sold.some((file) => files.includes(file)));
+    const paths = new Set(files.map(({ path }) => path));
+    const parts = this.partsOf(({ sold }) => sold.some(({ path }) => paths.has(path)));
     return this.sourceOf(parts, parquet, (indexes) =>
       this.indexed(
         indexes.map(({ sold }) => sold),

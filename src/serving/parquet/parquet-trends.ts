@@ -45,7 +45,8 @@ export class ParquetTrends implements TrendSource {
 
   measureLevels(request: LevelRequest): Promise<readonly Level[]> {
     const sourceOn = (day: string): ListingSource => {
-      const inventory = activeOn(this.manifest, day);
+      const active = activeOn(this.manifest, day);
+      const inventory = { ...active, files: filesMatching(active.files, request.filters, this.dimensions) };
       return new ParquetSource(inventory, this.folder, this.dimensions, (query) =>
         this.rowsFrom(inventory.files, query),
       );
