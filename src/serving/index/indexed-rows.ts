@@ -36,11 +36,14 @@ export interface IndexedRows {
   readonly sold: readonly LakeFile[];
 }
 
-/** Files of the published month that were written together have their own index if they have more rows than this, and than this share of today's listings. */
-export const smallTier = { rows: 20_000, share: 1 / 8 };
-
-/** Months that are over are indexed together until this many rows have ended in them. Those that follow are indexed apart. */
-const historyRows = 4_000_000;
+/** When rows have an index apart. Tests change it. */
+export const indexSizes = {
+  /** Files of the published month that were written together, if they have more rows than this, and than this share of today's listings. */
+  tierRows: 20_000,
+  tierShare: 1 / 8,
+  /** The months that are over are indexed together until this many rows have ended in them. */
+  historyRows: 4_000_000,
+};
 
 /** Returns what a version has indexes of, today's first. Of past days, a former format has copies and no index. */
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
@@ -61,7 +64,7 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
     tiersOf(filesIn(manifest.tables[table], month)).map((files) => ({ table, files })),
   );
   const isSmall = ({ files }: (typeof tiers)[number]): boolean =>
-    rowsOf(files) <= Math.max(smallTier.rows, today.count * smallTier.share);
+    rowsOf(files) <= Math.max(indexSizes.tierRows, today.count * indexSizes.tierShare);
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
   const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
@@ -79,9 +82,9 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
 /** Groups months that are over, so that a month joins those before it while they have few rows. */
 function groupsOf(months: readonly string[], { tables }: Manifest): readonly (readonly string[])[] {
   const groups: string[][] = [];
-  let rows = historyRows;
+  let rows = indexSizes.historyRows;
   for (const month of months) {
-    if (rows >= historyRows) {
+    if (rows >= indexSizes.historyRows) {
       groups.unshift([]);
       rows = 0;
     }
