@@ -1,20 +1,18 @@
 /**
- * Opens the serving files of a version and falls back to Parquet when they fail.
+ * The serving files of an open version, which fall back to Parquet when they fail.
  *
  * A file that is missing, damaged or of another format is closed and reported once. The Parquet files answer from then on, including the
  * request that hit the failure. A version that is opened later uses an intact file again.
  *
- * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from
- * which damage could hide a listing, wait for the hash.
+ * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are
+ * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
+ * listing, wait for the hash.
  */
-import { join } from "node:path";
 import { bounds } from "../base/bounds.ts";
-import { calendarMonth } from "../base/day.ts";
-import { messageOf, UserError } from "../base/user-error.ts";
-import type { DuckDatabase } from "../db/duckdb.ts";
+import { messageOf } from "../base/user-error.ts";
 import type { Engine } from "../db/session-pool.ts";
 import type { JsonRow } from "../lake/json-row.ts";
-import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
+import type { LakeFile } from "../lake/manifest.ts";
 import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource, Place } from "../listing/source.ts";
 import type { Level, LevelRequest, TrendSource } from "../listing/trend-source.ts";
@@ -22,54 +20,18 @@ import { sourceWithFallback, withFallback } from "./fallback-source.ts";
 import { IndexSource } from "./index/indexed-listings.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
-import { epochDay, SearchIndex } from "./index/search-index.ts";
+import { epochDay, type SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
-import { listingFiles } from "./listing-files.ts";
-import { RowStore, type StoredListing } from "./rows/row-store.ts";
-import { neededFiles, usableFiles } from "./serving-files.ts";
-import type { VersionFiles } from "./version-files.ts";
-
-export interface ServingOptions {
-  readonly manifest: Manifest;
-  readonly folder: string;
-  readonly files: VersionFiles;
-  readonly database: DuckDatabase;
-  readonly engine: Engine;
-  /** See `LakeVersionOptions.fetchedMatches`. */
-  readonly fetchedMatches?: number | undefined;
-  /** Called once when a search index fails, and once when the row store fails. */
-  readonly onFallback: (message: string) => void;
-}
-
-/** What is in use or not as a whole: a search index, or the row store. */
-interface Part {
-  readonly name: string;
-  /** What an index has the rows of; undefined for the row store. */
-  readonly of: IndexedRows | undefined;
-  /** The listed files of it that this release can read. */
-  readonly files: readonly ServingFile[];
-}
-
-/** Returns the parts that a version needs, the index of today first. */
-function partsOf(manifest: Manifest): readonly Part[] {
-  const usable = usableFiles(manifest);
-  const names = new Map<string, number>();
-  const indexes = neededFiles(manifest).flatMap((needed): readonly Part[] => {
-    if (needed.kind !== "index") return [];
-    const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
-    const name = nameOf(needed.of);
-    const number = 1 + (names.get(name) ?? 0);
-    names.set(name, number);
-    return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files }];
-  });
-  return [...indexes, { name: "row store", of: undefined, files: usable.filter(({ kind }) => kind === "rows") }];
-}
-
-/** Returns the name of an index for operators: that of today has none of its months. */
-function nameOf({ today, first, last }: IndexedRows): string {
-  const [from, to] = [calendarMonth(first), calendarMonth(last)];
-  return today !== undefined ? "search index" : `search index of ${from}${from === to ? "" : ` to ${to}`}`;
-}
+import type { RowStore, StoredListing } from "./rows/row-store.ts";
+import {
+  hasDay,
+  openIndex,
+  openRows,
+  type Part,
+  requireListed,
+  type ServingOptions,
+  servingPartsOf,
+} from "./serving-parts.ts";
 
 /** The number of listings of an inventory, and whose statements answer for it. */
 export interface SourceOptions {
@@ -99,7 +61,7 @@ export class ServingFiles {
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
-    const serving = new ServingFiles(partsOf(options.manifest), options);
+    const serving = new ServingFiles(servingPartsOf(options.manifest), options);
     for (const part of serving.parts) {
       try {
         if (part.of === undefined) serving.rows = await openRows(options, part);
@@ -241,7 +203,7 @@ export class ServingFiles {
         const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
         const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
         if (broken.length > 0) failed = broken;
-        return opened.map((one) => valueOf(one));
+        return opened.map((one) => settledValue(one));
       },
       onDamage: (fault: string): void => {
         for (const part of failed) this.fail(part, fault);
@@ -308,44 +270,8 @@ export class ServingFiles {
   }
 }
 
-/** Returns whether an index has rows that hold on a past day. */
-const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
-  first <= day && day <= last && (today !== undefined || past.length > 0);
-
 /** Returns the value of a promise that was settled, or throws its error. */
-function valueOf<T>(settled: PromiseSettledResult<T>): T {
+function settledValue<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === "rejected") throw settled.reason;
   return settled.value;
-}
-
-/** Throws if a file is damaged. */
-async function requireIntact(files: VersionFiles, file: ServingFile, check: "size" | "content"): Promise<void> {
-  const fault = await files.faultOf(file, check);
-  if (fault !== undefined) throw new UserError(fault);
-}
-
-/** Returns the file of an index. Throws if it is not listed. */
-function requireListed({ files: [file] }: Part): ServingFile {
-  if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
-  return file;
-}
-
-async function openIndex({ folder, files, database, engine }: ServingOptions, part: Part): Promise<SearchIndex> {
-  const file = requireListed(part);
-  await requireIntact(files, file, "content");
-  const path = join(folder, file.path);
-  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine }));
-}
-
-async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {
-  const needed = listingFiles(manifest);
-  if (part.files.length < needed.length) {
-    const expected = `expected ${needed.length}, found ${part.files.length}`;
-    throw new Error(`The manifest lists too few row files of this release's format: ${expected}.`);
-  }
-  for (const file of part.files) await requireIntact(files, file, "size");
-  return RowStore.open(
-    needed,
-    part.files.map(({ path, source }) => ({ source, path: join(folder, path) })),
-  );
 }

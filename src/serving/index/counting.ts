@@ -187,7 +187,8 @@ function addCounts(counted: readonly ValueCount[]): ValueCount[] {
   for (const { value, count } of counted) {
     const key = value.toLowerCase();
     const known = sums.get(key) ?? { value, count: 0 };
-    sums.set(key, { value: value < known.value ? value : known.value, count: known.count + count });
+    const [first = value] = [value, known.value].sort();
+    sums.set(key, { value: first, count: known.count + count });
   }
   return [...sums.values()];
 }
