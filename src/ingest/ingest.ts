@@ -6,7 +6,8 @@
  */
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
-import { currentManifest, lakeFormat, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
+import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
+import { requireCurrentFormat } from "../lake/published-lake.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { usableFiles } from "../serving/serving-files.ts";
@@ -153,14 +154,6 @@ async function versionBefore(
   requireCurrentBase(published, version);
   requireCurrentFormat(lake, version);
   return version;
-}
-
-/** Throws a UserError if a version has an earlier lake format. */
-function requireCurrentFormat(lake: string, version: Manifest | undefined): void {
-  if (version === undefined || version.format === lakeFormat) return;
-  throw new UserError(
-    `${lake}: version ${version.version} has lake format ${version.format}: expected ${lakeFormat}. Run "carquet migrate --lake ${lake}" first.`,
-  );
 }
 
 /**

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { currentVersion, type Manifest, manifestPath, readManifest } from "./manifest.ts";
+import { currentVersion, lakeFormat, type Manifest, manifestPath, readManifest } from "./manifest.ts";
 
 /** What a folder can have before it is a lake: what file systems, operators and the first writer put there. */
 const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$|last-ingest\.json)/;
@@ -46,3 +46,11 @@ export async function requireManifest(lake: string): Promise<Manifest> {
 
 /** Returns the command that publishes the first version of a lake. */
 export const firstIngest = (lake: string): string => `carquet ingest <path> --lake ${lake}`;
+
+/** Throws a UserError if a version has an earlier lake format. */
+export function requireCurrentFormat(lake: string, version: Manifest | undefined): void {
+  if (version === undefined || version.format === lakeFormat) return;
+  throw new UserError(
+    `${lake}: version ${version.version} has lake format ${version.format}: expected ${lakeFormat}. Run "carquet migrate --lake ${lake}" first.`,
+  );
+}

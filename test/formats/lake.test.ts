@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql, join as sqlJoin } from "../../src/db/sql.ts";
 import { openAnalystDatabase } from "../../src/lake/analyst-database.ts";
@@ -63,6 +64,14 @@ const car = (n: number, dealer_id: string, more: FeedRow = {}): FeedRow => ({
   ...{ vin: vinOf(n), dealer_id, year: 2024, make: "Honda", model: "Civic", trim: "LX", price: 20_000, miles: 1_000 },
   ...more,
 });
+
+for (const format of formats)
+  test(`carquet index refuses a lake of format ${format}, which it would publish as one of the current format`, async (scope) => {
+    const lake = await copyFixtureLake(scope, format);
+    const before = await currentManifest(lake);
+    await assert.rejects(indexLake({ lake }), /has lake format \d: expected 3\. Run "carquet migrate --lake/);
+    assert.deepEqual(await currentManifest(lake), before);
+  });
 
 /** Writes two more days: a price cut, a sale, a change of dealer, and a price that is unknown for a day. */
 async function writeMoreDays(scope: Scope): Promise<string> {

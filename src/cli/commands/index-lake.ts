@@ -1,6 +1,6 @@
 /** `carquet index`: builds the serving files (search index and row store) that the published version lacks, and publishes it again. */
 import { Command } from "commander";
-import { requireManifest } from "../../lake/published-lake.ts";
+import { requireCurrentFormat, requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
@@ -32,7 +32,7 @@ export const indexCommand = (): Command =>
       );
     });
 
-/** Builds the missing serving files. Publishes nothing if none is missing. Returns the published version and the number of built files. */
+/** Builds the missing serving files. Publishes nothing if none is missing. Throws a UserError for a lake of an earlier format. Returns the published version and the number of built files. */
 export async function indexLake(
   { lake, ...settings }: EngineSettings & { readonly lake: string },
   onStep: Progress["step"] = () => undefined,
@@ -40,6 +40,7 @@ export async function indexLake(
   await requireManifest(lake);
   return withWriter(lake, engineOptions(settings), async (writer) => {
     const published = await requireManifest(lake);
+    requireCurrentFormat(lake, published);
     const next = nextManifest(writer, published, published.as_of);
     const manifest = await withServingFiles(writer, next, "content", (step, steps, description) =>
       onStep(published.as_of, step, steps, description),
