@@ -60,24 +60,39 @@ export const LinePlot = ({
           <path key={index} class={`line series-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
         ))}
       </svg>
-      {lines.flatMap((line, index) =>
-        line.points.map(({ day, value, title: pointTitle }) =>
-          value === null || line.points.length > marksMost ? null : (
-            <circle
-              key={`${index} ${day}`}
-              class={`mark series-${index + 1}`}
-              cx={percentText(x.at(timeOfDay(day)))}
-              cy={percentText(100 - y.at(value))}
-              r="2.5"
-            >
-              <title>{pointTitle}</title>
-            </circle>
-          ),
-        ),
-      )}
+      <Marks lines={lines} x={x} y={y} />
     </PlotArea>
   );
 };
+
+/** Marks the known points of lines with few points. */
+const Marks = ({
+  lines,
+  x,
+  y,
+}: {
+  readonly lines: readonly Line[];
+  readonly x: Axis;
+  readonly y: Axis;
+}): JSX.Element => (
+  <g>
+    {lines.flatMap((line, index) =>
+      line.points.map(({ day, value, title }) =>
+        value === null || line.points.length > marksMost ? null : (
+          <circle
+            key={`${index} ${day}`}
+            class={`mark series-${index + 1}`}
+            cx={percentText(x.at(timeOfDay(day)))}
+            cy={percentText(100 - y.at(value))}
+            r="2.5"
+          >
+            <title>{title}</title>
+          </circle>
+        ),
+      ),
+    )}
+  </g>
+);
 
 /** Shades days, each of which extends to half of the distance to its neighbors. */
 const Shades = ({ shaded, x }: { readonly shaded: readonly ShadedDays[]; readonly x: Axis }): JSX.Element => {
