@@ -38,6 +38,7 @@ export const markdownTable = (head: readonly string[], rows: readonly (readonly 
 const peerLabels = {
   duckdb: "DuckDB, flat Parquet",
   clickhouse: "ClickHouse",
+  "clickhouse-intervals": "ClickHouse, Carquet's intervals",
   sqlite: "SQLite",
   solr: "Apache Solr",
 } as const;
