@@ -2,7 +2,7 @@
 import { bounds } from "../src/base/bounds.ts";
 import { calendarMonth, plusDays } from "../src/base/day.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";
-import type { PastDay } from "./peers/peer.ts";
+import type { DaySnapshot } from "./peers/peer.ts";
 import { allBenchFacets, benchNumericFacets, facetQuery } from "./queries/facets.ts";
 import { equals } from "./queries/filter.ts";
 import type { BenchQuery, BenchTrendMetric, TrendSpec } from "./queries/query.ts";
@@ -10,7 +10,7 @@ import { type QueriesByCase, queryEach } from "./queries/query-each.ts";
 import { searchQuery } from "./queries/search.ts";
 import { trendQuery } from "./queries/trends.ts";
 
-type DayQuery = (options: { readonly from: PastDay; readonly parameters: readonly string[] }) => BenchQuery;
+type DayQuery = (options: { readonly from: DaySnapshot; readonly parameters: readonly string[] }) => BenchQuery;
 
 const medianPrice = { name: "price.median", column: "price", fraction: 0.5 } as const;
 
@@ -79,55 +79,67 @@ const median: BenchTrendMetric = { kind: "percentile", name: "price.median", fra
 const mean: BenchTrendMetric = { kind: "mean", name: "price.mean" };
 const p90: BenchTrendMetric = { kind: "percentile", name: "price.p90", fraction: 0.9 };
 
-/** Returns the cases of trends, over a period that Carquet accepts in days. */
-export function trendCases({ listings, cars, makes, firstDay, asOf }: SampleValues): QueriesByCase {
+/** Creates the query for a trend of metrics in intervals, and one for each of the most common models, or for the cheaper half of it within its make. */
+interface TrendQueries {
+  readonly of: (
+    interval: TrendSpec["interval"],
+    metrics: TrendSpec["metrics"],
+    options?: Partial<Pick<TrendSpec, "filters" | "facets">>,
+  ) => BenchQuery;
+  readonly eachModel: (interval: TrendSpec["interval"], metric: BenchTrendMetric) => readonly BenchQuery[];
+  readonly eachPrice: (interval: TrendSpec["interval"], metric: BenchTrendMetric) => readonly BenchQuery[];
+}
+
+/** Returns the trend queries of a dataset, over a period that Carquet accepts in days. */
+function trendQueries({ listings, cars, firstDay, asOf }: SampleValues): TrendQueries {
   const days = Math.min(trendDaysMax, Math.floor((0.95 * bounds.trendListingsMax) / listings));
   const start = [firstDay, plusDays(asOf, 1 - days)].sort().at(-1) ?? firstDay;
   const ofAll = { firstDay, period: { start, end: asOf }, filters: [] };
-  const trend = (
-    interval: TrendSpec["interval"],
-    metrics: TrendSpec["metrics"],
-    options: Partial<Pick<TrendSpec, "filters" | "facets">> = {},
-  ): BenchQuery => trendQuery({ ...ofAll, interval, metrics, ...options });
-  const eachModel = (interval: TrendSpec["interval"], metric: BenchTrendMetric): readonly BenchQuery[] =>
-    queryEach(cars, ({ make, model }) =>
-      trend(interval, [metric], { filters: [equals("make", make), equals("model", model)] }),
-    );
-  const priced = (interval: TrendSpec["interval"], metric: BenchTrendMetric): readonly BenchQuery[] =>
-    queryEach(cars, ({ make, price }) =>
-      trend(interval, [metric], { filters: [equals("make", make), { kind: "maxPrice", price }] }),
-    );
+  const of: TrendQueries["of"] = (interval, metrics, options = {}) =>
+    trendQuery({ ...ofAll, interval, metrics, ...options });
+  return {
+    of,
+    eachModel: (interval, metric) =>
+      queryEach(cars, ({ make, model }) =>
+        of(interval, [metric], { filters: [equals("make", make), equals("model", model)] }),
+      ),
+    eachPrice: (interval, metric) =>
+      queryEach(cars, ({ make, price }) =>
+        of(interval, [metric], { filters: [equals("make", make), { kind: "maxPrice", price }] }),
+      ),
+  };
+}
+
+/** Returns the cases of trends. */
+export function trendCases(values: SampleValues): QueriesByCase {
+  const { of, eachModel, eachPrice } = trendQueries(values);
+  const byMake = { facets: ["make"] } as const;
+  const supply: TrendSpec["metrics"] = [
+    { kind: "price_drops", name: "price_drops" },
+    { kind: "days_supply", name: "days_supply" },
+  ];
   return {
     [weeklyMedianCase]: eachModel("week", median),
     "trends: weekly count, model": eachModel("week", count),
-    "trends: weekly count": [trend("week", [count])],
-    "trends: weekly count by make": [trend("week", [count], { facets: ["make"] })],
-    "trends: weekly count by make and by state": [trend("week", [count], { facets: ["make", "state"] })],
-    "trends: weekly median price": [trend("week", [median])],
-    "trends: weekly median price by make": [trend("week", [median], { facets: ["make"] })],
-    "trends: weekly median price, make and price": priced("week", median),
+    "trends: weekly count": [of("week", [count])],
+    "trends: weekly count by make": [of("week", [count], byMake)],
+    "trends: weekly count by make and by state": [of("week", [count], { facets: ["make", "state"] })],
+    "trends: weekly median price": [of("week", [median])],
+    "trends: weekly median price by make": [of("week", [median], byMake)],
+    "trends: weekly median price, make and price": eachPrice("week", median),
     "trends: daily median price, model": eachModel("day", median),
     "trends: daily count, model": eachModel("day", count),
-    "trends: daily count": [trend("day", [count])],
-    "trends: daily count by make": [trend("day", [count], { facets: ["make"] })],
-    "trends: daily count by state": [trend("day", [count], { facets: ["state"] })],
-    "trends: daily count, make and price": priced("day", count),
-    "trends: daily mean price by make": [trend("day", [mean], { facets: ["make"] })],
-    "trends: daily median price": [trend("day", [median])],
-    "trends: daily median price by make": [trend("day", [median], { facets: ["make"] })],
-    "trends: daily median price, make and price": priced("day", median),
-    "trends: weekly price drops and days of supply, make": queryEach(makes, (make) =>
-      trend(
-        "week",
-        [
-          { kind: "price_drops", name: "price_drops" },
-          { kind: "days_supply", name: "days_supply" },
-        ],
-        {
-          filters: [equals("make", make)],
-        },
-      ),
+    "trends: daily count": [of("day", [count])],
+    "trends: daily count by make": [of("day", [count], byMake)],
+    "trends: daily count by state": [of("day", [count], { facets: ["state"] })],
+    "trends: daily count, make and price": eachPrice("day", count),
+    "trends: daily mean price by make": [of("day", [mean], byMake)],
+    "trends: daily median price": [of("day", [median])],
+    "trends: daily median price by make": [of("day", [median], byMake)],
+    "trends: daily median price, make and price": eachPrice("day", median),
+    "trends: weekly price drops and days of supply, make": queryEach(values.makes, (make) =>
+      of("week", supply, { filters: [equals("make", make)] }),
     ),
-    "trends: monthly p90 price by make": [trend("month", [p90], { facets: ["make"] })],
+    "trends: monthly p90 price by make": [of("month", [p90], byMake)],
   };
 }

@@ -37,12 +37,12 @@ export interface Origin {
 }
 
 /** The listings of a past day, in the relation `past`. */
-export interface PastDay {
+export interface DaySnapshot {
   readonly day: string;
 }
 
 /** Returns the table of listings, in SQL that all peers with the relation `past` support. */
-export function tableOf(from: Relation | PastDay): string {
+export function tableExpression(from: Relation | DaySnapshot): string {
   if (typeof from === "string") return from;
   const day = `DATE ${quoteString(from.day)}`;
   return `(SELECT * REPLACE (greatest(0, ${day} - CAST(listed_at AS DATE)) AS days_on_market) FROM past

@@ -3,7 +3,7 @@
  * statistics with percentiles first, then counts of ranges whose width follows from the percentiles.
  */
 import type { Row } from "../../src/base/json.ts";
-import { type CategoricalColumn, type SqlPeer, tableOf } from "../peers/peer.ts";
+import { type CategoricalColumn, type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { compareFacets } from "./compare-facets.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type FacetSpec } from "./query.ts";
@@ -90,7 +90,7 @@ export function facetsBody(
 async function executeFacets(spec: FacetSpec, peer: SqlPeer): Promise<object> {
   const { filters, categorical, numeric, metric } = spec;
   const { dialect } = peer;
-  const from = tableOf(spec.from);
+  const from = tableExpression(spec.from);
   const where = sqlCondition(filters, dialect, from);
   const total = await countListings(peer, from, where);
   const statement =
@@ -112,7 +112,7 @@ function metricStatement(
   return `
     SELECT '${facet}' AS facet, ${facet} AS value, count(*) AS listings,
       ${dialect.percentile(column, fraction)} AS metric, count(${column}) AS sample
-    FROM ${tableOf(from)} WHERE ${where} AND ${facet} IS NOT NULL GROUP BY ${facet} ORDER BY listings DESC, ${facet} LIMIT ${valuesPerFacetMax}`;
+    FROM ${tableExpression(from)} WHERE ${where} AND ${facet} IS NOT NULL GROUP BY ${facet} ORDER BY listings DESC, ${facet} LIMIT ${valuesPerFacetMax}`;
 }
 
 /** Executes two statements: the statistics of all numeric facets, then the counts of their ranges. */
@@ -122,7 +122,7 @@ async function executeRangeFacets(
   where: string,
   total: number,
 ): Promise<object> {
-  const from = tableOf(spec.from);
+  const from = tableExpression(spec.from);
   const expressions = numeric.flatMap((facet) => statisticExpressions(peer, facet));
   const [row = {}] = await peer.rows(`SELECT ${expressions.join(", ")} FROM ${from} WHERE ${where}`);
   const numberOf = (column: string): number | null => (row[column] === null ? null : Number(row[column]));

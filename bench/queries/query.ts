@@ -6,14 +6,14 @@ import { isObject } from "../../src/base/json.ts";
 import type { DayRange, IntervalLength } from "../../src/query/intervals.ts";
 import type { ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
-import type { CategoricalColumn, PastDay, SqlPeer } from "../peers/peer.ts";
+import type { CategoricalColumn, DaySnapshot, SqlPeer } from "../peers/peer.ts";
 import type { BenchNumericFacet } from "./facets.ts";
 import type { BenchFilter, TrendFilter } from "./filter.ts";
 
 /** A page of listings. */
 export interface SearchSpec {
   readonly kind: "search";
-  readonly from: Relation | PastDay;
+  readonly from: Relation | DaySnapshot;
   readonly filters: readonly BenchFilter[];
   /** Ascending; ties are broken by position. `distance` is measured from the origin of the filter `near`. */
   readonly sort: "days_on_market" | "price" | "miles" | "distance";
@@ -25,7 +25,7 @@ export interface SearchSpec {
 /** Value counts of categorical facets with statistics and ranges of numeric facets, or with a metric of each value. */
 export interface FacetSpec {
   readonly kind: "facets";
-  readonly from: Relation | PastDay;
+  readonly from: Relation | DaySnapshot;
   readonly filters: readonly BenchFilter[];
   readonly categorical: readonly CategoricalColumn[];
   readonly numeric: readonly BenchNumericFacet[];

@@ -2,7 +2,7 @@
 import { type ColumnName, defaultColumns } from "../dataset/columns.ts";
 import type { Zip } from "../dataset/sample-values.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
-import { type Dialect, quoteString, type SqlPeer, tableOf } from "../peers/peer.ts";
+import { type Dialect, quoteString, type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type LookUpSpec, listAt, type SearchSpec } from "./query.ts";
 
@@ -56,7 +56,7 @@ const totalAndIds = (body: unknown) => ({
 });
 
 async function executeSearch({ filters, sort, offset, columns, ...spec }: SearchSpec, peer: SqlPeer): Promise<object> {
-  const from = tableOf(spec.from);
+  const from = tableExpression(spec.from);
   const where = sqlCondition(filters, peer.dialect, from);
   const total = await countListings(peer, from, where);
   const order = orderExpression(sort, filters, peer.dialect);
