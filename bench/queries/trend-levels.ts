@@ -62,8 +62,11 @@ function historyStatement(query: LevelQuery, peer: SqlPeer): string {
 function spans({ filters, facet, days }: LevelQuery): string {
   const [first = "", last = ""] = [days[0], days.at(-1)];
   const before = daysBefore(days);
-  const numberOf = (date: string): string =>
-    `([${before.join(", ")}])[1 + greatest(0, least(${before.length - 1}, ${date} - DATE ${quoteString(first)}))]`;
+  const areConsecutive = before.length === days.length + 1;
+  const numberOf = (date: string): string => {
+    const offset = `greatest(0, least(${before.length - 1}, ${date} - DATE ${quoteString(first)}))`;
+    return areConsecutive ? offset : `([${before.join(", ")}])[1 + ${offset}]`;
+  };
   const value = facet === undefined ? "" : `${facet} AS value, `;
   return `
     (SELECT * FROM (
@@ -95,8 +98,12 @@ function expandedStatement(query: LevelQuery, peer: SqlPeer): string {
 
 /** Returns a statement for what begins (`sign` 1) and ends (-1) at each day. */
 function changesStatement(query: LevelQuery, { dialect }: SqlPeer): string {
+  const hasMean = query.metrics.some(({ kind }) => kind === "mean");
+  const sums = hasMean
+    ? ", sum(CASE WHEN price IS NULL THEN 0 ELSE sign END) AS known, sum(sign * price) AS total"
+    : "";
   return `
-    SELECT step${valueColumn(query)}, sum(sign) AS listings, sum(CASE WHEN price IS NULL THEN 0 ELSE sign END) AS known, sum(sign * price) AS total
+    SELECT step${valueColumn(query)}, sum(sign) AS listings${sums}
     FROM (
       SELECT CASE WHEN is_end = 1 THEN hi ELSE lo END AS step, 1 - 2 * is_end AS sign${valueColumn(query)}, price
       FROM (SELECT *, ${dialect.unnest("[0, 1]")} AS is_end FROM ${spans(query)}) AS edges) AS changes
