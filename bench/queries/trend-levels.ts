@@ -27,7 +27,7 @@ export async function queryLevels(query: LevelQuery, peer: SqlPeer): Promise<rea
 }
 
 /** Returns the conditions of filters and facet, each after `AND`. */
-export const conditionOf = (filters: readonly TrendFilter[], facet: TrendFacet | undefined): string =>
+export const trendCondition = (filters: readonly TrendFilter[], facet: TrendFacet | undefined): string =>
   [
     ...filters.map((filter) =>
       filter.kind === "equals" ? `${filter.column} = ${quoteString(filter.value)}` : `price <= ${filter.price}`,
@@ -54,7 +54,7 @@ function historyStatement(query: LevelQuery, peer: SqlPeer): string {
   const value = facet === undefined ? "" : `, ${facet} AS value`;
   return `
     SELECT day${value}, count(*) AS listings${statisticsOf(query, peer)} FROM history
-    WHERE day IN (${days.map(quoteString).join(", ")})${conditionOf(filters, facet)}
+    WHERE day IN (${days.map(quoteString).join(", ")})${trendCondition(filters, facet)}
     GROUP BY day${facet === undefined ? "" : `, ${facet}`}`;
 }
 
@@ -71,7 +71,7 @@ function spans({ filters, facet, days }: LevelQuery): string {
   return `
     (SELECT * FROM (
        SELECT ${numberOf("valid_from")} AS lo, ${numberOf("valid_to")} AS hi, ${value}price FROM intervals
-       WHERE valid_from <= DATE ${quoteString(last)} AND valid_to > DATE ${quoteString(first)}${conditionOf(filters, facet)}) AS numbered
+       WHERE valid_from <= DATE ${quoteString(last)} AND valid_to > DATE ${quoteString(first)}${trendCondition(filters, facet)}) AS numbered
      WHERE lo < hi) AS spans`;
 }
 

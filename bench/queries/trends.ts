@@ -10,7 +10,7 @@ import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";
 import { filterParameters } from "./filter.ts";
 import { at, type BenchQuery, type BenchTrendMetric, listAt, type TrendFacet, type TrendSpec } from "./query.ts";
-import { conditionOf, queryLevels } from "./trend-levels.ts";
+import { queryLevels, trendCondition } from "./trend-levels.ts";
 
 /** Returns the most series of a facet that Carquet accepts. */
 function seriesMax({ metrics, interval, period, facets = [] }: Omit<TrendSpec, "kind">): number {
@@ -118,7 +118,7 @@ function eventStatement(
   const [value, column] = facet === undefined ? ["", ""] : [`, ${facet} AS value`, `, ${facet}`];
   return `
     SELECT day${value}, count(*) AS events FROM events
-    WHERE event = '${event}' AND day BETWEEN '${start}' AND '${end}'${conditionOf(filters, facet)} GROUP BY day${column}`;
+    WHERE event = '${event}' AND day BETWEEN '${start}' AND '${end}'${trendCondition(filters, facet)} GROUP BY day${column}`;
 }
 
 /** Returns the values of the facet with the most listings over all days; null without a facet. */
