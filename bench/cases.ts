@@ -4,6 +4,7 @@
  */
 import { plusDays } from "../src/base/day.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";
+import { pastDayCases, trendCases } from "./history-cases.ts";
 import {
   allBenchFacets,
   benchCategoricalFacets,
@@ -12,10 +13,10 @@ import {
   sidebarFacets,
 } from "./queries/facets.ts";
 import { type BenchFilter, equals } from "./queries/filter.ts";
-import type { BenchQuery, TrendSpec } from "./queries/query.ts";
+import type { BenchQuery } from "./queries/query.ts";
+import { type QueriesByCase, queriesPerCaseMax, queryEach } from "./queries/query-each.ts";
 import { lookUpQuery, searchQuery } from "./queries/search.ts";
-import { trendQuery } from "./queries/trends.ts";
-import { historyPeerNames, type PeerName, peerNames } from "./settings.ts";
+import { dayPeerNames, type PeerName, pastPeerNames, trendPeerNames } from "./settings.ts";
 
 export interface BenchCase {
   readonly name: string;
@@ -23,18 +24,6 @@ export interface BenchCase {
   readonly peers: readonly PeerName[];
   readonly queries: readonly BenchQuery[];
 }
-
-/** The most queries of a case, other than a look-up. */
-const queriesPerCaseMax = 24;
-
-/** Creates a query for each of the first values, which are the most common ones. */
-function queryEach<T>(values: readonly T[], query: (value: T) => BenchQuery): readonly BenchQuery[] {
-  if (values.length === 0) throw new Error("The dataset has no sample values for a case.");
-  return values.slice(0, queriesPerCaseMax).map((value) => query(value));
-}
-
-/** The case whose first query is also the first request of a new service. */
-export const weeklyMedianCase = "trends: weekly median price, model";
 
 const near = (zip: SampleValues["zips"][number]): BenchFilter => ({ kind: "near", zip, miles: 50 });
 const offsets = Array.from({ length: queriesPerCaseMax }, (_, index) => 1000 + 50 * index);
@@ -44,10 +33,12 @@ export function casesOf(values: SampleValues): readonly BenchCase[] {
   const ofDay = { ...searchCases(values), ...facetCases(values), ...metricCases(values), ...lookUpCases(values) };
   const casesWith = (peers: readonly PeerName[], cases: QueriesByCase): readonly BenchCase[] =>
     Object.entries(cases).map(([name, queries]) => ({ name, peers, queries }));
-  return [...casesWith(peerNames, ofDay), ...casesWith(historyPeerNames, trendCases(values))];
+  return [
+    ...casesWith(dayPeerNames, ofDay),
+    ...casesWith(pastPeerNames, pastDayCases(values)),
+    ...casesWith(trendPeerNames, trendCases(values)),
+  ];
 }
-
-type QueriesByCase = Readonly<Record<string, readonly BenchQuery[]>>;
 
 function searchCases({ cars, states, zips, features, vins, dealers, snapshotDay }: SampleValues): QueriesByCase {
   const featurePairs = features
@@ -124,44 +115,6 @@ function metricCases({ states }: SampleValues): QueriesByCase {
       facetQuery({
         ...byMake,
         metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", fraction: 0.95 },
-      }),
-    ],
-  };
-}
-
-/** The longest period of a trend. */
-const trendDaysMax = 365;
-
-function trendCases({ cars, makes, firstDay, asOf }: SampleValues): QueriesByCase {
-  const start = [firstDay, plusDays(asOf, 1 - trendDaysMax)].sort().at(-1) ?? firstDay;
-  const ofAll = { firstDay, period: { start, end: asOf }, filters: [] };
-  const medianPrice = { kind: "percentile", name: "price.median", fraction: 0.5 } as const;
-  const ofModel = (interval: TrendSpec["interval"]) =>
-    queryEach(cars, ({ make, model }) =>
-      trendQuery({
-        ...{ ...ofAll, interval, metrics: [medianPrice] },
-        filters: [equals("make", make), equals("model", model)],
-      }),
-    );
-  return {
-    [weeklyMedianCase]: ofModel("week"),
-    "trends: daily median price, model": ofModel("day"),
-    "trends: daily count by state": [
-      trendQuery({ ...ofAll, interval: "day", facet: "state", metrics: [{ kind: "count", name: "count" }] }),
-    ],
-    "trends: weekly price drops and days of supply, make": queryEach(makes, (make) =>
-      trendQuery({
-        ...{ ...ofAll, interval: "week", filters: [equals("make", make)] },
-        metrics: [
-          { kind: "price_drops", name: "price_drops" },
-          { kind: "days_supply", name: "days_supply" },
-        ],
-      }),
-    ),
-    "trends: monthly p90 price by make": [
-      trendQuery({
-        ...{ ...ofAll, interval: "month", facet: "make" },
-        metrics: [{ kind: "percentile", name: "price.p90", fraction: 0.9 }],
       }),
     ],
   };

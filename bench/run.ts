@@ -5,24 +5,24 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, UserError } from "../src/base/user-error.ts";
-import { type BenchCase, casesOf, weeklyMedianCase } from "./cases.ts";
+import { type BenchCase, casesOf } from "./cases.ts";
 import { type Dataset, type Log, openDataset } from "./dataset/dataset.ts";
 import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts";
+import { firstRequestCases } from "./history-cases.ts";
 import { fdatasyncTiming, openCalibration } from "./measure/calibration.ts";
 import {
-  firstTrendCase,
   type LifecycleOptions,
   type LifecycleResults,
-  measureFirstTrend,
+  measureFirstRequest,
   measureLifecycle,
 } from "./measure/lifecycle.ts";
 import { describeEnvironment } from "./measure/machine.ts";
 import { mixSize, queryMix } from "./measure/mix.ts";
-import { runCases } from "./measure/run-cases.ts";
+import { holdsToday, runCases } from "./measure/run-cases.ts";
 import { measureThroughput } from "./measure/throughput.ts";
 import type { BenchQuery } from "./queries/query.ts";
 import { compareRuns } from "./report/compare.ts";
-import type { Results, Throughput } from "./report/results.ts";
+import type { CaseResult, Results, Throughput } from "./report/results.ts";
 import { formatChanges, formatResults } from "./report/text-report.ts";
 import { type Acquire, withResources } from "./resources.ts";
 import { createBenchKey } from "./servers/api-key.ts";
@@ -56,7 +56,10 @@ async function main(settings: Settings): Promise<void> {
   const isSelected = (name: string): boolean =>
     settings.cases.length === 0 || settings.cases.some((prefix) => name.startsWith(prefix));
   const cases = casesOf(sampleValues).filter(({ name }) => isSelected(name));
-  const names = [...cases.map(({ name }) => name), ...[firstTrendCase, "life", "throughput"].filter(isSelected)];
+  const names = [
+    ...cases.map(({ name }) => name),
+    ...[...Object.keys(firstRequestCases), "life", "throughput"].filter(isSelected),
+  ];
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
   const results = await withResources((acquire) => measureAll(run, acquire));
@@ -82,20 +85,33 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const lifecycle: LifecycleResults = isSelected("life")
     ? await measureLifecycle(carquet.lifecycle)
     : { cases: [], peakMib: 0 };
-  const trend = casesOf(sampleValues).find(({ name }) => name === weeklyMedianCase)?.queries[0];
-  const isMeasured = trend !== undefined && isSelected(firstTrendCase);
-  const firstTrend = isMeasured ? [await measureFirstTrend(carquet.lifecycle, trend)] : [];
+  const firstRequests = await measureFirstRequests(run, carquet.lifecycle);
   const mix = queryMix(sampleValues, dataset.shape.seed, mixSize);
   const uncached = await measureUncached(run, carquet, mix);
   const cachedThroughput = isSelected("throughput") ? await measureCached(run, carquet, mix) : [];
   const { peakMib } = carquet.cached.memory();
   return {
     ...uncached,
-    cases: [...uncached.cases, ...firstTrend, ...lifecycle.cases],
+    cases: [...uncached.cases, ...firstRequests, ...lifecycle.cases],
     throughput: [...uncached.throughput, ...cachedThroughput],
     memory: { rest_mib: carquet.restMib, peak_mib: Math.max(peakMib, lifecycle.peakMib) },
     fdatasync: fdatasyncTiming(carquet.lifecycle.scratch),
   };
+}
+
+/** Measures the selected cases of `firstRequestCases`. */
+async function measureFirstRequests(
+  { sampleValues, isSelected }: BenchRun,
+  options: LifecycleOptions,
+): Promise<readonly CaseResult[]> {
+  const queriesByCase = new Map(casesOf(sampleValues).map(({ name, queries }) => [name, queries]));
+  const results: CaseResult[] = [];
+  for (const [name, sources] of Object.entries(firstRequestCases).filter(([one]) => isSelected(one))) {
+    const [first, ...others] =
+      sources.map((source) => queriesByCase.get(source)).find((queries) => queries !== undefined) ?? [];
+    if (first !== undefined) results.push(await measureFirstRequest(name, [first, ...others], options));
+  }
+  return results;
 }
 
 /** Carquet in this process, and as two services over HTTP: one without, one with a response cache. */
@@ -141,7 +157,10 @@ function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly B
       return await runCases(cases, { inProcess, carquet, peers, calibration, warmUpQueries: mix, isQuick, log });
     });
     const throughput = isSelected("throughput")
-      ? await measureThroughput({ carquet, peers, queries: mix, answers: "uncached", isQuick, log })
+      ? await measureThroughput({
+          ...{ carquet, peers: peers.filter(({ name }) => holdsToday(name)), queries: mix },
+          ...{ answers: "uncached", isQuick, log },
+        })
       : [];
     return { ...(await describeEnvironment(dataset, peers)), cases: measuredCases, throughput };
   });

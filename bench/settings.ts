@@ -6,14 +6,17 @@ import { projectPath } from "../src/base/project-files.ts";
 import { messageOf, UserError } from "../src/base/user-error.ts";
 
 /** Peers that are queried in SQL, behind the HTTP layer of `servers/serve-peer.ts`. */
-export const sqlPeerNames = ["duckdb", "clickhouse", "sqlite"] as const;
+export const sqlPeerNames = ["duckdb", "clickhouse", "clickhouse-intervals", "sqlite"] as const;
 export type SqlPeerName = (typeof sqlPeerNames)[number];
 
 export const peerNames = [...sqlPeerNames, "solr"] as const;
 export type PeerName = (typeof peerNames)[number];
 
-/** Peers that hold the rows of past days. */
-export const historyPeerNames: readonly PeerName[] = ["duckdb", "clickhouse"];
+/** Peers that hold the columns of trends on past days, and those that hold all columns. */
+export const trendPeerNames: readonly PeerName[] = ["duckdb", "clickhouse", "clickhouse-intervals"];
+export const pastPeerNames: readonly PeerName[] = ["duckdb", "clickhouse-intervals"];
+/** Peers that hold the listings of the published day. */
+export const dayPeerNames: readonly PeerName[] = ["duckdb", "clickhouse", "sqlite", "solr"];
 
 export const usage = `npm run bench -- [options]
 
@@ -26,7 +29,8 @@ same requests to all of them in turn over HTTP. Answers are compared before anyt
   --seed S           seed of the dataset (1)
   --options KIND     option sets: typical, or distinct (a different set for every listing) (typical)
   --cases a,b        only the cases whose names begin with one of these; --list prints the names
-  --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
+  --peers a,b        only these peers of ${peerNames.join(", ")}; none for no
+                     peer. clickhouse adds clickhouse-intervals: ClickHouse on Carquet's rows, one for each interval
   --solr-heap MIB    Java heap of Solr (1024, plus 1 for each 1000 listings)
   --quick            fewer rounds and fewer comparisons: takes minutes
   --json FILE        writes the results as JSON
@@ -95,8 +99,7 @@ export function parseSettings(args: readonly string[]): Settings {
       options: parseChoice("--options", values.options, ["typical", "distinct"]),
     },
     cases: splitList(values.cases),
-    peers:
-      values.peers === "none" ? [] : splitList(values.peers).map((peer) => parseChoice("--peers", peer, peerNames)),
+    peers: values.peers === "none" ? [] : parsePeers(values.peers),
     solrHeapMib: values["solr-heap"] === undefined ? undefined : parseInteger("--solr-heap", values["solr-heap"], 256),
     isQuick: values.quick,
     json: values.json,
@@ -119,6 +122,14 @@ const invalidValue = (option: string, value: string, expected: string): UserErro
   new UserError(`Invalid value "${value}" for ${option}: expected ${expected}.`);
 
 const splitList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
+
+/** Returns the peers in the order of `peerNames`. ClickHouse is measured on rows of both kinds. */
+function parsePeers(text: string): readonly PeerName[] {
+  const requested = splitList(text).map((peer) => parseChoice("--peers", peer, peerNames));
+  return peerNames.filter(
+    (name) => requested.includes(name) || (name === "clickhouse-intervals" && requested.includes("clickhouse")),
+  );
+}
 
 function parseInteger(option: string, text: string, min: number): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= min) return Number(text);

@@ -19,7 +19,7 @@ export interface Dataset {
   readonly lake: string;
   /** Folder of the flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
   readonly flat: string;
-  /** Folder of the flat rows of the past: `history.parquet`, `events.parquet`. */
+  /** Folder of the flat rows of the past: `history.parquet`, `intervals.parquet`, `events.parquet`, `past.parquet`. */
   readonly history: string;
 }
 
@@ -89,6 +89,7 @@ async function generateFeeds(out: string, shape: DatasetShape, log: Log): Promis
 export async function runCarquet(args: readonly string[], log: Log): Promise<void> {
   const command = spawn(process.execPath, [programPath, ...args], {
     cwd: projectPath("."),
+    env: { ...process.env, CARQUET_LOG_LEVEL: "error" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   command.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -10,7 +10,7 @@ import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { viewsOf } from "../../src/lake/analyst-views.ts";
 import { flatListings } from "../../src/lake/flat-listings.ts";
 import { currentManifest, type Manifest } from "../../src/lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, positionedListings } from "../../src/lake/market.ts";
+import { activeOn, goneIn, positionedListings, unorderedListings } from "../../src/lake/market.ts";
 import { servedColumns } from "../../src/lake/served-columns.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { peerColumns } from "./columns.ts";
@@ -41,27 +41,35 @@ const columnExpressions: Readonly<Record<string, Sql>> = {
     lambda option: list_contains(facts.options_packages, option.code)), []))::VARCHAR`,
 };
 
+/** The columns of the flat rows, over `facts`: flat listings with `row_number`. Requires the table `options_by_make`. */
+export const flatColumnList: Sql = join(
+  Object.keys(peerColumns).map((column) => sql`${columnExpressions[column] ?? ident(column)} AS ${ident(column)}`),
+);
+
 /** Writes `<relation>.parquet` into a folder for each relation. */
 export async function writeFlatRows(lake: string, folder: string): Promise<void> {
   const manifest = await publishedManifest(lake);
-  const inventories: Readonly<Record<Relation, Inventory>> = {
-    active: activeOn(manifest, manifest.as_of),
-    snapshot: activeOn(manifest, snapshotDay(manifest)),
-    sold: goneIn(manifest.tables.sold),
+  const options = { folder: lake, hasDeliveries: false };
+  const listings: Readonly<Record<Relation, Sql>> = {
+    active: positionedListings(activeOn(manifest, manifest.as_of), options),
+    snapshot: inPastOrder(unorderedListings(activeOn(manifest, snapshotDay(manifest)), options)),
+    sold: positionedListings(goneIn(manifest.tables.sold), options),
   };
   const database = await DuckDatabase.open({ temporaryFolder: joinPath(folder, "spilled") });
   await database.using(async (session) => {
     for (const view of viewsOf(manifest, lake)) await session.run(view);
     await session.run(sql`CREATE TABLE options_by_make AS ${optionsByMake}`);
-    const selectList = join(
-      Object.keys(peerColumns).map((column) => sql`${columnExpressions[column] ?? ident(column)} AS ${ident(column)}`),
-    );
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${selectList} FROM (${flatListings(positionedListings(inventories[relation], { folder: lake, hasDeliveries: false }))}) AS facts ORDER BY "position")
+        COPY (SELECT ${flatColumnList} FROM (${flatListings(listings[relation])}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });
   database.close();
 }
+
+/** Adds `row_number` to rows of past days, in the order in which Carquet breaks ties on past days. Requires the view `builds`. */
+export const inPastOrder = (rows: Sql): Sql => sql`
+  SELECT rows_of_past.*, row_number() OVER (ORDER BY make, model, year, build_trim, id) - 1 AS row_number
+  FROM   (${rows}) AS rows_of_past JOIN (SELECT build_key, trim AS build_trim FROM builds) USING (build_key)`;

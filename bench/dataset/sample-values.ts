@@ -23,6 +23,8 @@ export interface Zip extends Origin {
 }
 
 export interface SampleValues {
+  /** The active listings of the dataset, about as many on each day. */
+  readonly listings: number;
   /** The first day of the dataset. There is a snapshot for each day up to `asOf`. */
   readonly firstDay: string;
   readonly snapshotDay: string;
@@ -42,12 +44,12 @@ const [valuesMax, carsMax, listingsMax] = [100, 200, 500];
 
 /** Returns the sample values of a dataset. */
 export async function loadSampleValues(dataset: Dataset): Promise<SampleValues> {
-  const { days, end } = dataset.shape;
-  return { ...(await loadQueriedValues(dataset)), firstDay: plusDays(end, 1 - days) };
+  const { listings, days, end } = dataset.shape;
+  return { ...(await loadQueriedValues(dataset)), listings, firstDay: plusDays(end, 1 - days) };
 }
 
 /** The sample values that are read from the flat rows. */
-type QueriedValues = Omit<SampleValues, "firstDay">;
+type QueriedValues = Omit<SampleValues, "listings" | "firstDay">;
 
 async function loadQueriedValues({ folder, flat, lake }: Dataset): Promise<QueriedValues> {
   const path = join(folder, "sample-values.json");

@@ -25,9 +25,6 @@ export interface LifecycleResults {
   readonly peakMib: number;
 }
 
-/** The name of the case that `measureFirstTrend` measures. */
-export const firstTrendCase = "trends: first request after start-up";
-
 const probe = "/v1/listings?limit=1";
 
 /** Returns the cases named `life: …`. Those of publishing are omitted if the lake has only one version. */
@@ -37,14 +34,16 @@ export async function measureLifecycle(options: LifecycleOptions): Promise<Lifec
   return { cases: [startUp, ...cases], peakMib };
 }
 
-/** Measures the first request for a trend of a service that has just started. The page cache has its files. */
-export async function measureFirstTrend(
+/** Measures the first request of a service that has just started, with the queries in rotation. The page cache has its files. */
+export async function measureFirstRequest(
+  name: string,
+  queries: readonly [BenchQuery, ...BenchQuery[]],
   { dataset, accounts, key, repetitions }: LifecycleOptions,
-  { path, matchCount }: BenchQuery,
 ): Promise<CaseResult> {
   const times: number[] = [];
   let rows = 0;
   for (let repetition = 0; repetition < repetitions; repetition += 1) {
+    const { path, matchCount } = queries[repetition % queries.length] ?? queries[0];
     const service = await serve(dataset.lake, accounts, key);
     try {
       const startedAtMs = performance.now();
@@ -54,7 +53,7 @@ export async function measureFirstTrend(
       await service.stop();
     }
   }
-  return { case: firstTrendCase, rows, carquet: timingOf(times), peers: {}, ratio: {} };
+  return { case: name, rows, carquet: timingOf(times), peers: {}, ratio: {} };
 }
 
 /** Measures the time from the start of the process to its first answer. */

@@ -6,6 +6,7 @@ import type { CaseResult, ServerName } from "../report/results.ts";
 import type { InProcess } from "../servers/carquet.ts";
 import type { Server } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
+import { dayPeerNames } from "../settings.ts";
 import { assertSameAnswer } from "./assert-same-answer.ts";
 import type { Calibration } from "./calibration.ts";
 import { roundToThousandths, type TimingLimits, timeInterleaved, timingOf } from "./timing.ts";
@@ -16,7 +17,7 @@ export interface CaseOptions {
   readonly carquet: Server<"carquet">;
   readonly peers: readonly Server[];
   readonly calibration: Calibration;
-  /** Sent to the servers before the first case. */
+  /** Sent before the first case to the servers that hold the listings of the published day; the others are sent their cases. */
   readonly warmUpQueries: readonly BenchQuery[];
   readonly isQuick: boolean;
   readonly log: Log;
@@ -42,8 +43,11 @@ const quickEffort: Effort = {
 export async function runCases(cases: readonly BenchCase[], options: CaseOptions): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   const { carquet, peers, warmUpQueries, isQuick, log } = options;
-  if (cases.length > 0)
-    await warmUp([carquet, ...peers], warmUpQueries, { durationMs: warmUpMs(isQuick), requestsMin: 0 });
+  for (const server of cases.length === 0 ? [] : [carquet, ...peers]) {
+    const ownCases = cases.filter((benchCase) => benchCase.peers.some((peer) => peer === server.name));
+    const queries = holdsToday(server.name) ? warmUpQueries : ownCases.flatMap(({ queries }) => queries);
+    await warmUp([server], queries, { durationMs: warmUpMs(isQuick), requestsMin: 0 });
+  }
   for (const benchCase of cases) {
     const casePeers = peers.filter(({ name }) => benchCase.peers.some((peer) => peer === name));
     results.push(await runCase(benchCase, { ...options, peers: casePeers }));
@@ -51,6 +55,9 @@ export async function runCases(cases: readonly BenchCase[], options: CaseOptions
   }
   return results;
 }
+
+/** Returns whether a server holds the listings of the published day. */
+export const holdsToday = (name: ServerName): boolean => name === "carquet" || dayPeerNames.includes(name);
 
 async function runCase({ name, queries }: BenchCase, options: CaseOptions): Promise<CaseResult> {
   const { inProcess, carquet, peers, calibration, isQuick } = options;

@@ -1,6 +1,8 @@
 /**
  * ClickHouse, embedded in this process. Each relation is a MergeTree sorted by make and model, with LowCardinality strings, Nullable only
  * for columns that contain nulls, Bloom filters for look-ups, and min-max indexes for the sorts of pages and for the days of the past.
+ *
+ * `clickhouse` has a row for each listing and day of the past, `clickhouse-intervals` Carquet's rows: one for each listing and interval.
  */
 import { join } from "node:path";
 import type { Row } from "../../src/base/json.ts";
@@ -10,15 +12,45 @@ import { Sql } from "../../src/db/sql.ts";
 import { type ColumnKind, columnNames, kindOf } from "../dataset/columns.ts";
 import { type Dataset, type Log, peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
-import { type HistoryRelation, historyColumns, historyRelations } from "../dataset/history-rows.ts";
-import { type Dialect, haversineMiles, inBoundingBox, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
+import { type HistoryRelation, historyColumns } from "../dataset/history-rows.ts";
+import {
+  type Dialect,
+  haversineMiles,
+  inBoundingBox,
+  isTokenList,
+  type OpenPeer,
+  quoteString,
+  type SqlPeer,
+} from "./peer.ts";
 
 /** Reads wide columns only for the rows of a page. The query condition cache is off: answers are measured uncached. */
 const settings = "SETTINGS query_plan_max_limit_for_lazy_materialization = 1000, use_query_condition_cache = 0";
 
-export const openClickhouse: OpenPeer = async (dataset, log) => {
+export const openClickhouse: OpenPeer = (dataset, log) =>
+  open(
+    {
+      name: "clickhouse",
+      levels: "history",
+      tables: [...listingTables(dataset), ...pastTables(dataset, ["history", "events"])],
+    },
+    dataset,
+    log,
+  );
+
+export const openClickhouseIntervals: OpenPeer = (dataset, log) =>
+  open(
+    { name: "clickhouse-intervals", levels: "intervals", tables: pastTables(dataset, ["intervals", "events", "past"]) },
+    dataset,
+    log,
+  );
+
+interface Variant extends Pick<SqlPeer, "name" | "levels"> {
+  readonly tables: readonly Table[];
+}
+
+async function open({ name, levels, tables }: Variant, dataset: Dataset, log: Log): Promise<SqlPeer> {
   const chdb = await importChdb();
-  const path = await fillClickhouse(dataset, chdb, log);
+  const path = await peerFolder(dataset, name, log, (unfinished) => fillClickhouse(unfinished, tables, chdb));
   const session = new chdb.Session(path);
   const rows = async (statement: string): Promise<readonly Row[]> => {
     const result = await session.queryAsync(`${statement} ${settings}`, { format: "JSON" });
@@ -26,16 +58,17 @@ export const openClickhouse: OpenPeer = async (dataset, log) => {
   };
   const [versionRow] = await rows("SELECT version() AS version");
   return {
-    name: "clickhouse",
+    name,
     version: String(versionRow?.version),
     dialect,
+    levels,
     rows,
     close: async () => {
       session.close();
       await chdb.drainPending();
     },
   };
-};
+}
 
 type Chdb = typeof import("chdb");
 
@@ -46,20 +79,22 @@ const importChdb = (): Promise<Chdb> =>
     );
   });
 
-/** Returns the database folder. Fills a new one from the flat rows if it does not exist yet. */
-function fillClickhouse(dataset: Dataset, { drainPending, Session }: Chdb, log: Log): Promise<string> {
-  return peerFolder(dataset, "clickhouse", log, async (unfinished) => {
-    const session = new Session(unfinished);
-    const run = (statement: string) => session.queryAsync(statement, { format: "Null" });
-    for (const table of tablesOf(dataset)) {
-      const columnList = Object.keys(table.columns).map(quoteName).join(", ");
-      await run(await createTable(table));
-      await run(`INSERT INTO ${table.name} SELECT ${columnList} FROM file(${quoteString(table.file)}, Parquet)`);
-      await run(`OPTIMIZE TABLE ${table.name} FINAL`);
-    }
-    session.close();
-    await drainPending();
-  });
+/** Creates a database with tables that are filled from the flat rows. */
+async function fillClickhouse(
+  folder: string,
+  tables: readonly Table[],
+  { drainPending, Session }: Chdb,
+): Promise<void> {
+  const session = new Session(folder);
+  const run = (statement: string) => session.queryAsync(statement, { format: "Null" });
+  for (const table of tables) {
+    const columnList = Object.keys(table.columns).map(quoteName).join(", ");
+    await run(await createTable(table));
+    await run(`INSERT INTO ${table.name} SELECT ${columnList} FROM file(${quoteString(table.file)}, Parquet)`);
+    await run(`OPTIMIZE TABLE ${table.name} FINAL`);
+  }
+  session.close();
+  await drainPending();
 }
 
 const columnTypes: Readonly<Record<ColumnKind, string>> = {
@@ -83,20 +118,31 @@ interface Table {
   readonly indexes: Readonly<Record<string, string>>;
 }
 
-function tablesOf({ flat, history }: Dataset): readonly Table[] {
+const bloomFilter = "bloom_filter(0.001)";
+
+function listingTables({ flat }: Dataset): readonly Table[] {
   const columns = Object.fromEntries(columnNames.map((column) => [column, kindOf(column)]));
-  const bloomFilter = "bloom_filter(0.001)";
-  return [
-    ...relations.map((name) => ({
-      ...{ name, columns, file: join(flat, `${name}.parquet`), order: ["make", "model", "year", "position"] },
-      indexes: { id: bloomFilter, vin: bloomFilter, days_on_market: "minmax", price: "minmax" },
-    })),
-    ...historyRelations.map((name) => ({
-      ...{ name, columns: historyColumns[name], file: join(history, `${name}.parquet`) },
-      ...{ order: ["make", "model", "day"], indexes: { day: "minmax" } },
-    })),
-  ];
+  return relations.map((name) => ({
+    ...{ name, columns, file: join(flat, `${name}.parquet`), order: ["make", "model", "year", "position"] },
+    indexes: { id: bloomFilter, vin: bloomFilter, days_on_market: "minmax", price: "minmax" },
+  }));
 }
+
+const [byDay, byInterval] = [{ day: "minmax" }, { valid_from: "minmax", valid_to: "minmax" }];
+
+/** The sort order and the skip indexes of each relation of the past. */
+const pastLayouts: Readonly<Record<HistoryRelation, Pick<Table, "order" | "indexes">>> = {
+  history: { order: ["make", "model", "day"], indexes: byDay },
+  events: { order: ["make", "model", "day"], indexes: byDay },
+  intervals: { order: ["make", "model", "valid_from"], indexes: byInterval },
+  past: { order: ["make", "model", "year", "position"], indexes: { ...byInterval, price: "minmax" } },
+};
+
+const pastTables = ({ history }: Dataset, names: readonly HistoryRelation[]): readonly Table[] =>
+  names.map((name) => ({
+    ...{ name, columns: historyColumns[name], file: join(history, `${name}.parquet`) },
+    ...pastLayouts[name],
+  }));
 
 /** Returns the CREATE TABLE statement of a table. Nullability follows from its flat rows. */
 async function createTable(table: Table): Promise<string> {
@@ -153,4 +199,5 @@ const dialect: Dialect = {
   percentile: (column, fraction) => `quantileExactInclusive(${fraction})(${column})`,
   stddev: (column) => `stddevSampStable(${column})`,
   integerDivision: (column, divisor) => `intDiv(${column}, ${divisor})`,
+  unnest: (list) => `arrayJoin(${list})`,
 };

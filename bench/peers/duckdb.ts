@@ -39,6 +39,7 @@ export const openDuckdb: OpenPeer = async ({ flat, history }) => {
     name: "duckdb",
     version: engineVersion,
     dialect,
+    levels: "history",
     rows: (statement) => pool.engineOf(nextJob()).rows(new Sql([statement], [])),
     close: async () => {
       pool.close();
@@ -70,4 +71,5 @@ const dialect: Dialect = {
   percentile: (column, fraction) => `quantile_cont(${column}, ${fraction})`,
   stddev: (column) => `stddev_samp(${column})`,
   integerDivision: (column, divisor) => `(${column} // ${divisor})::INTEGER`,
+  unnest: (list) => `unnest(${list})`,
 };

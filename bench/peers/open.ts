@@ -1,7 +1,7 @@
 /** Opens a SQL peer by its name. */
 import type { Dataset, Log } from "../dataset/dataset.ts";
 import type { SqlPeerName } from "../settings.ts";
-import { openClickhouse } from "./clickhouse.ts";
+import { openClickhouse, openClickhouseIntervals } from "./clickhouse.ts";
 import { openDuckdb } from "./duckdb.ts";
 import type { OpenPeer, SqlPeer } from "./peer.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -9,6 +9,7 @@ import { openSqlite } from "./sqlite.ts";
 const openers: Readonly<Record<SqlPeerName, OpenPeer>> = {
   duckdb: openDuckdb,
   clickhouse: openClickhouse,
+  "clickhouse-intervals": openClickhouseIntervals,
   sqlite: openSqlite,
 };
 

@@ -3,12 +3,15 @@ import type { Row } from "../../src/base/json.ts";
 import type { ColumnName } from "../dataset/columns.ts";
 import type { Dataset, Log } from "../dataset/dataset.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
+import type { HistoryRelation } from "../dataset/history-rows.ts";
 import type { SqlPeerName } from "../settings.ts";
 
 export interface SqlPeer {
   readonly name: SqlPeerName;
   readonly version: string;
   readonly dialect: Dialect;
+  /** The relation that it measures the levels of trends in. */
+  readonly levels: Extract<HistoryRelation, "history" | "intervals">;
   rows(statement: string): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
@@ -18,7 +21,8 @@ export type OpenPeer = (dataset: Dataset, log: Log) => Promise<SqlPeer>;
 
 export interface PageQuery {
   readonly columns: readonly ColumnName[];
-  readonly from: Relation;
+  /** A table, or a subquery in parentheses. */
+  readonly from: string;
   /** A condition, `true` for all rows. */
   readonly where: string;
   /** An expression; ties are broken by position. */
@@ -32,23 +36,38 @@ export interface Origin {
   readonly longitude: number;
 }
 
+/** The listings of a past day, in the relation `past`. */
+export interface DaySnapshot {
+  readonly day: string;
+}
+
+/** Returns the table of listings, in SQL that all peers with the relation `past` support. */
+export function tableExpression(from: Relation | DaySnapshot): string {
+  if (typeof from === "string") return from;
+  const day = `DATE ${quoteString(from.day)}`;
+  return `(SELECT * REPLACE (greatest(0, ${day} - CAST(listed_at AS DATE)) AS days_on_market) FROM past
+    WHERE valid_from <= ${day} AND valid_to > ${day}) AS listings_of_day`;
+}
+
 /** SQL that differs between engines: complete statements (`page`, `valueCounts`), conditions and expressions. */
 export interface Dialect {
   page(query: PageQuery): string;
   /** Condition: a list of the listing contains a token. */
-  hasToken(list: TokenList, token: string, from: Relation): string;
+  hasToken(list: TokenList, token: string, from: string): string;
   /** Condition: the listing's dealer is at most so many miles from an origin. */
-  withinRadius(origin: Origin, miles: number, from: Relation): string;
+  withinRadius(origin: Origin, miles: number, from: string): string;
   /** Expression: great-circle miles from an origin. */
   distanceMiles(origin: Origin): string;
   /** Statement: rows of `facet`, `value` and `listings`; for each facet the most common values first, ties by value. */
-  valueCounts(facets: readonly CategoricalColumn[], from: Relation, where: string, limit: number): string;
+  valueCounts(facets: readonly CategoricalColumn[], from: string, where: string, limit: number): string;
   /** Expression: the exact percentile of a column, interpolated; `fraction` is from 0 to 1. */
   percentile(column: string, fraction: number): string;
   /** Expression: the sample standard deviation of a column. */
   stddev(column: string): string;
   /** Expression: the integer quotient of a column. */
   integerDivision(column: string, divisor: number): string;
+  /** Expression: a row for each item of a list. */
+  unnest(list: string): string;
 }
 
 export type TokenList = "features" | "options_packages" | "keywords";

@@ -27,6 +27,7 @@ export const openSqlite: OpenPeer = async (dataset, log) => {
     name: "sqlite",
     version: String(versionRow?.version),
     dialect,
+    levels: "history",
     rows: async (statement) => rowsOf(file, statement),
     close: async () => {
       file.close();
@@ -214,10 +215,13 @@ const dialect: Dialect = {
   stddev: (column) =>
     `sqrt((count(${column}) * sum(1.0 * ${column} * ${column}) - pow(sum(1.0 * ${column}), 2)) / count(${column}) / (count(${column}) - 1))`,
   integerDivision: (column, divisor) => `(${column} / ${divisor})`,
+  unnest: () => {
+    throw new Error("SQLite has no rows of the past: expected a case without trends.");
+  },
 };
 
 /** Counts tokens by key before it joins their texts. */
-function tokenCounts(list: string, from: Relation, isFiltered: boolean, limit: number): string {
+function tokenCounts(list: string, from: string, isFiltered: boolean, limit: number): string {
   const listingTokens = isFiltered ? `matches JOIN ${from}_tokens USING (position)` : `${from}_tokens`;
   return `SELECT * FROM (SELECT '${list}' AS facet, token AS value, listings
     FROM (SELECT token_key, count(*) AS listings FROM ${listingTokens} GROUP BY token_key) JOIN tokens USING (token_key)

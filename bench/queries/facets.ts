@@ -3,8 +3,7 @@
  * statistics with percentiles first, then counts of ranges whose width follows from the percentiles.
  */
 import type { Row } from "../../src/base/json.ts";
-import type { Relation } from "../dataset/flat-rows.ts";
-import type { CategoricalColumn, SqlPeer } from "../peers/peer.ts";
+import { type CategoricalColumn, type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { compareFacets } from "./compare-facets.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type FacetSpec } from "./query.ts";
@@ -35,7 +34,7 @@ export interface FacetOptions {
   readonly filters?: readonly BenchFilter[];
   /** Parameters other than facets, filters and metric. */
   readonly parameters?: readonly string[];
-  readonly from?: Relation;
+  readonly from?: FacetSpec["from"];
   readonly metric?: NonNullable<FacetSpec["metric"]>;
 }
 
@@ -89,15 +88,16 @@ export function facetsBody(
 }
 
 async function executeFacets(spec: FacetSpec, peer: SqlPeer): Promise<object> {
-  const { from, filters, categorical, numeric, metric } = spec;
+  const { filters, categorical, numeric, metric } = spec;
   const { dialect } = peer;
+  const from = tableExpression(spec.from);
   const where = sqlCondition(filters, dialect, from);
   const total = await countListings(peer, from, where);
   const statement =
     metric === undefined
       ? dialect.valueCounts(categorical, from, where, valuesPerFacetMax)
       : metricStatement(peer, spec, metric, where);
-  const buckets = await peer.rows(statement);
+  const buckets = categorical.length === 0 ? [] : await peer.rows(statement);
   const rangeFacets = numeric.length === 0 ? {} : await executeRangeFacets(peer, spec, where, total);
   return facetsBody(total, spec, buckets, rangeFacets);
 }
@@ -112,16 +112,17 @@ function metricStatement(
   return `
     SELECT '${facet}' AS facet, ${facet} AS value, count(*) AS listings,
       ${dialect.percentile(column, fraction)} AS metric, count(${column}) AS sample
-    FROM ${from} WHERE ${where} AND ${facet} IS NOT NULL GROUP BY ${facet} ORDER BY listings DESC, ${facet} LIMIT ${valuesPerFacetMax}`;
+    FROM ${tableExpression(from)} WHERE ${where} AND ${facet} IS NOT NULL GROUP BY ${facet} ORDER BY listings DESC, ${facet} LIMIT ${valuesPerFacetMax}`;
 }
 
 /** Executes two statements: the statistics of all numeric facets, then the counts of their ranges. */
 async function executeRangeFacets(
   peer: SqlPeer,
-  { from, numeric }: FacetSpec,
+  { numeric, ...spec }: FacetSpec,
   where: string,
   total: number,
 ): Promise<object> {
+  const from = tableExpression(spec.from);
   const expressions = numeric.flatMap((facet) => statisticExpressions(peer, facet));
   const [row = {}] = await peer.rows(`SELECT ${expressions.join(", ")} FROM ${from} WHERE ${where}`);
   const numberOf = (column: string): number | null => (row[column] === null ? null : Number(row[column]));

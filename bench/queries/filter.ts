@@ -1,5 +1,4 @@
 /** Filters of benchmark queries as plain data, rendered as parameters of the API and as SQL. Solr's queries: `peers/solr/requests.ts`. */
-import type { Relation } from "../dataset/flat-rows.ts";
 import type { Zip } from "../dataset/sample-values.ts";
 import { type Dialect, quoteString } from "../peers/peer.ts";
 
@@ -17,7 +16,10 @@ export type BenchFilter =
 type FiltersByKind = { readonly [Kind in BenchFilter["kind"]]: Extract<BenchFilter, { readonly kind: Kind }> };
 
 /** A filter on a value of a column. */
-export type EqualsFilter = FiltersByKind["equals"];
+type EqualsFilter = FiltersByKind["equals"];
+
+/** A filter on the columns that peers have of the past. */
+export type TrendFilter = FiltersByKind["equals" | "maxPrice"];
 
 /** Creates the filter `column = value`. */
 export const equals = (column: EqualsFilter["column"], value: string): EqualsFilter => ({
@@ -51,7 +53,7 @@ const parameterRenderers: FilterRenderers<[], string> = {
   soldWithin: ({ days }) => `sold_within_days=${days}`,
 };
 
-const conditionRenderers: FilterRenderers<[Dialect, Relation], string> = {
+const conditionRenderers: FilterRenderers<[Dialect, string], string> = {
   equals: ({ column, value }) => `${column} = ${quoteString(value)}`,
   maxPrice: ({ price }) => `price <= ${price}`,
   near: ({ zip, miles }, dialect, from) => dialect.withinRadius(zip, miles, from),
@@ -67,7 +69,7 @@ export const filterParameters = (filters: readonly BenchFilter[]): readonly stri
   filters.map((filter) => renderFilter(parameterRenderers, filter)).filter((parameter) => parameter !== "");
 
 /** Renders filters as a SQL condition in a peer's dialect; `true` for no filters. */
-export const sqlCondition = (filters: readonly BenchFilter[], dialect: Dialect, from: Relation): string =>
+export const sqlCondition = (filters: readonly BenchFilter[], dialect: Dialect, from: string): string =>
   filters.length === 0
     ? "true"
     : filters.map((filter) => renderFilter(conditionRenderers, filter, dialect, from)).join(" AND ");

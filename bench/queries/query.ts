@@ -6,14 +6,14 @@ import { isObject } from "../../src/base/json.ts";
 import type { DayRange, IntervalLength } from "../../src/query/intervals.ts";
 import type { ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
-import type { CategoricalColumn, SqlPeer } from "../peers/peer.ts";
+import type { CategoricalColumn, DaySnapshot, SqlPeer } from "../peers/peer.ts";
 import type { BenchNumericFacet } from "./facets.ts";
-import type { BenchFilter, EqualsFilter } from "./filter.ts";
+import type { BenchFilter, TrendFilter } from "./filter.ts";
 
 /** A page of listings. */
 export interface SearchSpec {
   readonly kind: "search";
-  readonly from: Relation;
+  readonly from: Relation | DaySnapshot;
   readonly filters: readonly BenchFilter[];
   /** Ascending; ties are broken by position. `distance` is measured from the origin of the filter `near`. */
   readonly sort: "days_on_market" | "price" | "miles" | "distance";
@@ -25,7 +25,7 @@ export interface SearchSpec {
 /** Value counts of categorical facets with statistics and ranges of numeric facets, or with a metric of each value. */
 export interface FacetSpec {
   readonly kind: "facets";
-  readonly from: Relation;
+  readonly from: Relation | DaySnapshot;
   readonly filters: readonly BenchFilter[];
   readonly categorical: readonly CategoricalColumn[];
   readonly numeric: readonly BenchNumericFacet[];
@@ -41,9 +41,13 @@ export interface LookUpSpec {
   readonly columns: readonly ColumnName[];
 }
 
+export type TrendFacet = "make" | "state";
+
 /** A metric of a trend, by its name in the API. */
 export type BenchTrendMetric =
   | { readonly kind: "count" | "price_drops" | "days_supply"; readonly name: string }
+  /** The mean of the price. */
+  | { readonly kind: "mean"; readonly name: string }
   /** A percentile of the price; the fraction is from 0 to 1. */
   | { readonly kind: "percentile"; readonly name: string; readonly fraction: number };
 
@@ -55,8 +59,9 @@ export interface TrendSpec {
   readonly period: DayRange;
   /** The first day of the dataset. */
   readonly firstDay: string;
-  readonly filters: readonly EqualsFilter[];
-  readonly facet?: "make" | "state";
+  /** Events have no price. */
+  readonly filters: readonly TrendFilter[];
+  readonly facets?: readonly TrendFacet[];
 }
 
 export type QuerySpec = SearchSpec | FacetSpec | LookUpSpec | TrendSpec;

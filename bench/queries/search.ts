@@ -1,9 +1,8 @@
 /** Queries for a page of listings or for one listing, with every column that the API returns. */
 import { type ColumnName, defaultColumns } from "../dataset/columns.ts";
-import type { Relation } from "../dataset/flat-rows.ts";
 import type { Zip } from "../dataset/sample-values.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
-import { type Dialect, quoteString, type SqlPeer } from "../peers/peer.ts";
+import { type Dialect, quoteString, type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type LookUpSpec, listAt, type SearchSpec } from "./query.ts";
 
@@ -13,7 +12,7 @@ export interface SearchOptions {
   readonly path?: string;
   /** Parameters other than filters and sort. */
   readonly parameters?: readonly string[];
-  readonly from?: Relation;
+  readonly from?: SearchSpec["from"];
   readonly offset?: number;
   /** Columns that `include` adds. */
   readonly expansionColumns?: readonly ColumnName[];
@@ -56,7 +55,8 @@ const totalAndIds = (body: unknown) => ({
   ids: listAt(body, "data").map((listing) => String(at(listing, "id"))),
 });
 
-async function executeSearch({ from, filters, sort, offset, columns }: SearchSpec, peer: SqlPeer): Promise<object> {
+async function executeSearch({ filters, sort, offset, columns, ...spec }: SearchSpec, peer: SqlPeer): Promise<object> {
+  const from = tableExpression(spec.from);
   const where = sqlCondition(filters, peer.dialect, from);
   const total = await countListings(peer, from, where);
   const order = orderExpression(sort, filters, peer.dialect);
@@ -76,8 +76,8 @@ export function distanceOrigin(filters: readonly BenchFilter[]): Zip {
   return near.zip;
 }
 
-/** Counts the listings of a relation that satisfy a SQL condition. */
-export async function countListings(peer: SqlPeer, from: Relation, where: string): Promise<number> {
+/** Counts the listings of a table that satisfy a SQL condition. */
+export async function countListings(peer: SqlPeer, from: string, where: string): Promise<number> {
   const [row] = await peer.rows(`SELECT count(*) AS total FROM ${from} WHERE ${where}`);
   return Number(row?.total);
 }

@@ -1,27 +1,32 @@
 /**
- * Trend queries: levels of the last day of each interval, and flows of its days. A peer executes one statement for all levels and one for
- * each kind of event, by day; the days are added up to intervals here.
+ * Trend queries: levels of the last day of each interval, and flows of its days. For each facet, a peer executes one statement for all levels
+ * (see `trend-levels.ts`) and one for each kind of event, by day; the days are added up to intervals here.
  */
 import { bounds } from "../../src/base/bounds.ts";
 import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
 import { type DayRange, intervalsOf } from "../../src/query/intervals.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
-import { quoteString, type SqlPeer } from "../peers/peer.ts";
+import type { SqlPeer } from "../peers/peer.ts";
 import { filterParameters } from "./filter.ts";
-import { at, type BenchQuery, type BenchTrendMetric, listAt, type TrendSpec } from "./query.ts";
+import { at, type BenchQuery, type BenchTrendMetric, listAt, type TrendFacet, type TrendSpec } from "./query.ts";
+import { queryLevels, trendCondition } from "./trend-levels.ts";
 
-/** The most series of a trend. */
-const seriesMax = 50;
+/** Returns the most series of a facet that Carquet accepts. */
+function seriesMax({ metrics, interval, period, facets = [] }: Omit<TrendSpec, "kind">): number {
+  const intervals = [...intervalsOf(period, interval)].length;
+  const values = intervals * metrics.length * Math.max(1, facets.length);
+  return Math.min(50, Math.floor(bounds.trendValuesMax / values));
+}
 
 /** Creates a query for a trend. */
 export function trendQuery(options: Omit<TrendSpec, "kind">): BenchQuery {
   const spec: TrendSpec = { kind: "trends", ...options };
-  const { metrics, interval, period, filters, facet } = spec;
+  const { metrics, interval, period, filters, facets = [] } = spec;
   const parameters = [
     `metric=${metrics.map(({ name }) => name).join(",")}`,
     ...[`interval=${interval}`, `from=${period.start}`, `to=${period.end}`],
-    ...(facet === undefined ? [] : [`facet=${facet}`, `facet_limit=${seriesMax}`]),
+    ...(facets.length === 0 ? [] : [`facet=${facets.join(",")}`, `facet_limit=${seriesMax(spec)}`]),
     ...filterParameters(filters),
   ];
   const path = `/v1/trends?${parameters.join("&")}`;
@@ -43,6 +48,7 @@ export function trendQuery(options: Omit<TrendSpec, "kind">): BenchQuery {
 /** Returns the values of all series. Percentiles are rounded to nine digits. */
 const seriesOf = (body: unknown) =>
   listAt(body, "data").map((series) => ({
+    facet: at(series, "facet"),
     value: at(series, "value"),
     points: listAt(series, "points").map((point) => ({
       ...{ start: at(point, "start"), end: at(point, "end") },
@@ -64,14 +70,21 @@ interface SeriesRows {
 type EventName = "price_drops" | "sold";
 
 async function executeTrend(spec: TrendSpec, peer: SqlPeer): Promise<object> {
+  const facets: readonly (TrendFacet | undefined)[] = spec.facets ?? [undefined];
+  const series = await Promise.all(facets.map((facet) => executeFacet(spec, facet, peer)));
+  return { data: series.flat() };
+}
+
+async function executeFacet(spec: TrendSpec, facet: TrendFacet | undefined, peer: SqlPeer): Promise<readonly object[]> {
+  const { metrics, filters } = spec;
   const intervals = [...intervalsOf(spec.period, spec.interval)];
-  const levels = await peer.rows(levelStatement(spec, intervals, peer));
+  const levels = await queryLevels({ metrics, filters, facet, days: intervals.map(({ end }) => end) }, peer);
   const isRequested = (kind: BenchTrendMetric["kind"]): boolean => spec.metrics.some((metric) => metric.kind === kind);
   const eventRows = async (event: EventName, start: string): Promise<readonly Row[]> =>
-    peer.rows(eventStatement(spec, event, { start, end: spec.period.end }));
+    peer.rows(eventStatement(spec, { event, facet }, { start, end: spec.period.end }));
   const drops = isRequested("price_drops") ? await eventRows("price_drops", spec.period.start) : [];
   const sold = isRequested("days_supply") ? await eventRows("sold", firstSaleDay(spec.period.start)) : [];
-  const series = valuesOf(spec, levels).map((value): SeriesRows => {
+  const series = valuesOf(spec, facet, levels).map((value): SeriesRows => {
     const ofValue = (rows: readonly Row[]) => rows.filter((row) => value === null || row.value === value);
     const counts = (rows: readonly Row[]) =>
       new Map(ofValue(rows).map((row) => [String(row.day), Number(row.events)] as const));
@@ -81,59 +94,42 @@ async function executeTrend(spec: TrendSpec, peer: SqlPeer): Promise<object> {
       events: { price_drops: counts(drops), sold: counts(sold) },
     };
   });
-  return {
-    data: series.map((rows) => ({
-      value: rows.value,
-      points: intervals.map((range) => ({
-        ...range,
-        metrics: spec.metrics.map((metric, index) => ({
-          name: metric.name,
-          ...metricOfPoint(metric, rows, range, { firstDay: spec.firstDay, index }),
-        })),
+  return series.map((rows) => ({
+    facet: facet ?? null,
+    value: rows.value,
+    points: intervals.map((range) => ({
+      ...range,
+      metrics: metrics.map((metric, index) => ({
+        name: metric.name,
+        ...metricOfPoint(metric, rows, range, { firstDay: spec.firstDay, index }),
       })),
     })),
-  };
+  }));
 }
 
 /** Returns the first of the days whose sales are the denominator of the days of supply of a day. */
 const firstSaleDay = (day: string): string => plusDays(day, 1 - bounds.supplyDays);
 
-const condition = ({ filters, facet }: TrendSpec): string =>
-  [
-    ...filters.map(({ column, value }) => `${column} = ${quoteString(value)}`),
-    ...(facet === undefined ? [] : [`${facet} IS NOT NULL`]),
-  ]
-    .map((predicate) => ` AND ${predicate}`)
-    .join("");
-
-const columnsOf = ({ facet }: TrendSpec): string => (facet === undefined ? "day" : `day, ${facet}`);
-const selectedColumns = ({ facet }: TrendSpec): string => (facet === undefined ? "day" : `day, ${facet} AS value`);
-
-function levelStatement(spec: TrendSpec, intervals: readonly DayRange[], { dialect }: SqlPeer): string {
-  const statistics = spec.metrics.flatMap((metric, index) =>
-    metric.kind === "percentile"
-      ? [`, ${dialect.percentile("price", metric.fraction)} AS metric_${index}, count(price) AS sample_${index}`]
-      : [],
-  );
-  const days = intervals.map(({ end }) => quoteString(end)).join(", ");
+function eventStatement(
+  { filters }: TrendSpec,
+  { event, facet }: { readonly event: EventName; readonly facet: TrendFacet | undefined },
+  { start, end }: DayRange,
+): string {
+  const [value, column] = facet === undefined ? ["", ""] : [`, ${facet} AS value`, `, ${facet}`];
   return `
-    SELECT ${selectedColumns(spec)}, count(*) AS listings${statistics.join("")} FROM history
-    WHERE day IN (${days})${condition(spec)} GROUP BY ${columnsOf(spec)}`;
+    SELECT day${value}, count(*) AS events FROM events
+    WHERE event = '${event}' AND day BETWEEN '${start}' AND '${end}'${trendCondition(filters, facet)} GROUP BY day${column}`;
 }
 
-const eventStatement = (spec: TrendSpec, event: EventName, { start, end }: DayRange): string => `
-  SELECT ${selectedColumns(spec)}, count(*) AS events FROM events
-  WHERE event = '${event}' AND day BETWEEN '${start}' AND '${end}'${condition(spec)} GROUP BY ${columnsOf(spec)}`;
-
 /** Returns the values of the facet with the most listings over all days; null without a facet. */
-function valuesOf({ facet }: TrendSpec, levels: readonly Row[]): readonly (string | null)[] {
+function valuesOf(spec: TrendSpec, facet: TrendFacet | undefined, levels: readonly Row[]): readonly (string | null)[] {
   if (facet === undefined) return [null];
   const totals = new Map<string, number>();
   for (const { value, listings } of levels)
     totals.set(String(value), (totals.get(String(value)) ?? 0) + Number(listings));
   return [...totals]
     .sort(([a, aTotal], [b, bTotal]) => bTotal - aTotal || (a < b ? -1 : 1))
-    .slice(0, seriesMax)
+    .slice(0, seriesMax(spec))
     .map(([value]) => value);
 }
 
@@ -158,7 +154,7 @@ function metricOfPoint(
     return { value: isKnown ? Math.round((100 * listings * bounds.supplyDays) / sales) / 100 : null, sample: sales };
   }
   const sample = Number(level?.[`sample_${index}`] ?? 0);
-  const isKnown = listings >= bounds.metricListingsMin && sample > 0;
+  const isKnown = sample >= bounds.metricListingsMin;
   return { value: isKnown ? Number(level?.[`metric_${index}`]) : null, sample };
 }
 

@@ -1,5 +1,7 @@
 /** Formats the results of a run as Markdown tables. */
+import { lakeFormat } from "../../src/lake/manifest.ts";
 import type { CaseResult, Load, Results, ServerName } from "./results.ts";
+import { lakeFormatOf, storageNote } from "./storage.ts";
 import { approximationNote, formatNumber, peersOf, throughputLabel } from "./text-report.ts";
 
 /** Sizes whose key in the JSON format is not their label. */
@@ -15,12 +17,13 @@ export function resultsSection(run: Results): string {
   const { days, ingestedDays = days } = dataset;
   const ingested = ingestedDays === days ? "" : ` (${ingestedDays} ingested, repeated)`;
   return [
-    `## ${dataset.listings.toLocaleString("en")} listings, ${days} days${ingested}, ${dataset.options} options`,
+    `## ${dataset.listings.toLocaleString("en")} listings, ${days} days${ingested}, ${dataset.options} options, lake format ${lakeFormatOf(run)}`,
     `Seed ${dataset.seed}, as of ${dataset.end}, ${dataset.sold.toLocaleString("en")} sold. ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.system}. ${versions.join(", ")}. On disk: ${sizes.join(", ")}.`,
     tableLegend(run),
     casesTable(run),
     ...(run.throughput.length === 0 ? [] : [throughputTable(run)]),
     [
+      ...[storageNote(run)].filter((note) => note !== undefined),
       ...(memory === undefined
         ? []
         : [`Memory of the service: ${memory.rest_mib} MiB after start, ${memory.peak_mib} MiB peak.`]),
@@ -38,6 +41,7 @@ export const markdownTable = (head: readonly string[], rows: readonly (readonly 
 const peerLabels = {
   duckdb: "DuckDB, flat Parquet",
   clickhouse: "ClickHouse",
+  "clickhouse-intervals": "ClickHouse, Carquet's intervals",
   sqlite: "SQLite",
   solr: "Apache Solr",
 } as const;
@@ -85,9 +89,13 @@ export function throughputTable(run: Results): string {
   );
 }
 
+const pastFormatNote = (run: Results): string =>
+  `Measured on lake format ${lakeFormatOf(run)}, in which each day is a copy of all listings: cases of past days and trends say nothing about format ${lakeFormat}.`;
+
 /** Returns the sentences that explain the numbers of a run's tables. */
 export function tableLegend(run: Results): string {
   const legend =
     "Medians in ms over HTTP, uncached; after the semicolon processor time per request; in parentheses: peer time / Carquet time.";
-  return [legend, approximationNote(run)].filter((sentence) => sentence !== undefined).join(" ");
+  const past = lakeFormatOf(run) < lakeFormat ? pastFormatNote(run) : undefined;
+  return [legend, past, approximationNote(run)].filter((sentence) => sentence !== undefined).join(" ");
 }

@@ -41,6 +41,18 @@ export interface Load extends Timing {
   readonly processor_ms?: number;
 }
 
+/** The files of a published version, in bytes. */
+export interface Storage {
+  /** The lake format. */
+  readonly format: number;
+  /** The days from the first to the last one with a snapshot. */
+  readonly days: number;
+  /** The mean number of active listings of a day. */
+  readonly active: number;
+  readonly tables: Readonly<Record<string, number>>;
+  readonly serving: number;
+}
+
 /** The machine and the programs of a run. */
 export interface Environment {
   readonly machine: {
@@ -54,10 +66,12 @@ export interface Environment {
 
 export interface Results extends Environment {
   readonly dataset: DatasetShape & {
-    /** Absent in runs of releases that ingested all days. */
+    /** Runs of lake format 2 with long histories ingested the last days alone, and repeated their snapshots. */
     readonly ingestedDays?: number;
     readonly sold: number;
     readonly bytes: Readonly<Record<string, number>>;
+    /** Absent in runs of lake format 2. */
+    readonly storage?: Storage;
   };
   readonly cases: readonly CaseResult[];
   readonly throughput: readonly Throughput[];

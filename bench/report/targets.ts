@@ -1,7 +1,9 @@
 /** Targets of the cases, as peer time / Carquet time, and their table in `bench/README.md`, which `npm run bench:publish` writes. */
+import { lakeFormat } from "../../src/lake/manifest.ts";
 import type { PeerName } from "../settings.ts";
 import { markdownTable } from "./markdown-report.ts";
 import type { Results } from "./results.ts";
+import { lakeFormatOf } from "./storage.ts";
 import { formatNumber, throughputLabel } from "./text-report.ts";
 
 type Target = Readonly<Partial<Record<PeerName, number>>>;
@@ -42,7 +44,10 @@ const peerNames = { solr: "Solr", clickhouse: "ClickHouse" } as const;
 
 /** Returns the table of targets with the ratios of some runs. What is below its target is bold. */
 export function targetsTable(runs: readonly Results[]): string {
-  const sizes = runs.map(({ dataset }) => dataset.listings.toLocaleString("en"));
+  const sizes = runs.map((run) => {
+    const [listings, format] = [run.dataset.listings.toLocaleString("en"), lakeFormatOf(run)];
+    return format < lakeFormat ? `${listings}, format ${format}` : listings;
+  });
   const head = targetedPeers.flatMap((peer) => [`${peerNames[peer]}: target`, ...sizes]);
   const ratiosByRun = runs.map(ratiosOf);
   const cells = (title: string, target: Target): readonly string[] =>

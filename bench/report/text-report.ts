@@ -2,6 +2,7 @@
 import { type PeerName, peerNames } from "../settings.ts";
 import type { CaseChange } from "./compare.ts";
 import type { Results, Throughput } from "./results.ts";
+import { storageNote } from "./storage.ts";
 
 /** Aligns the columns of a table: the first one to the left, all others to the right. */
 function alignTable(rows: readonly (readonly string[])[]): string {
@@ -30,6 +31,7 @@ export function formatResults(results: Results): string {
     ...(results.cases.length === 0 ? [] : [alignTable(caseRows(results))]),
     ...listOf(approximationNote(results)),
     ...(results.throughput.length === 0 ? [] : [alignTable(throughputRows(results))]),
+    ...listOf(storageNote(results)),
     ...(memory === undefined
       ? []
       : [`memory of the service: ${memory.rest_mib} MiB after start, ${memory.peak_mib} MiB peak`]),

@@ -123,7 +123,7 @@ export const bounds = {
   rangeBucketsMax: 20,
   /** The most ranges of a range facet with a requested `interval`. */
   fixedRangeBucketsMax: 100,
-  /** The most intervals of a trend, and the most values: intervals times series times metrics. */
+  /** The most intervals of a trend, and the most values: intervals times series of all facets times metrics. */
   trendIntervalsMax: 400,
   trendValuesMax: 20_000,
   /** The most listings in the snapshots that a trend reads: two cores measure as many within the deadline, if no filter narrows them. */

@@ -95,7 +95,7 @@ export const tools: readonly Tool[] = [
     title: "Follow the market over time",
     description:
       "Follows metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles, `days_supply`, " +
-      "`new_listings`, `sold`, `price_drops`; optionally one series for each value of `facet`. Takes the filters of `search_listings` " +
+      "`new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. A point whose `days` is 0 has no data. Takes the filters of `search_listings` " +
       "except inventory_status, sold_within_days and snapshot_date.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),

@@ -3,6 +3,7 @@ import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
+import type { CountedName } from "../listing/schema.ts";
 import type { EventWindow, Level, TrendSource } from "../listing/trend-source.ts";
 import type { DayRange } from "./intervals.ts";
 import type { TrendMetric } from "./trend-metrics.ts";
@@ -30,18 +31,21 @@ interface MetricValue {
   readonly null_reason?: "insufficient_sample" | "no_values" | "no_data";
 }
 
-/** What is known of one value of the facet: its levels by day, and its numbers of events by window (see `idOf`). */
+/** What is known of one value of a facet: its levels by day, and its numbers of events by window (see `idOf`). */
 interface MeasuredSeries {
+  readonly facet: CountedName | null;
   readonly value: string | null;
   readonly levels: ReadonlyMap<string, Level>;
   readonly events: ReadonlyMap<string, number>;
 }
 
-/** Returns the series of a plan, schema `TrendSeries`. Those with the most listings come first. */
+/** Returns the series of a plan, schema `TrendSeries`, facet by facet. Those of a facet with the most listings come first. */
 export async function measureSeries(plan: SeriesPlan, source: TrendSource) {
   const { intervals, metrics } = plan;
-  return (await measure(plan, source)).map(({ value, ...measured }) => ({
-    value,
+  const facets: readonly (CountedName | undefined)[] = plan.query.facet ?? [undefined];
+  const series = await Promise.all(facets.map((facet) => measure(plan, source, facet)));
+  return series.flat().map(({ facet, value, ...measured }) => ({
+    ...{ facet, value },
     points: intervals.map((interval) => ({
       ...{ start: interval.start, end: interval.end, days: interval.days, level_day: interval.levelDay },
       metrics: metrics.map((metric) => ({ name: metric.name, ...metricValue(metric, interval, measured, plan) })),
@@ -49,23 +53,29 @@ export async function measureSeries(plan: SeriesPlan, source: TrendSource) {
   }));
 }
 
-async function measure(plan: SeriesPlan, source: TrendSource): Promise<readonly MeasuredSeries[]> {
-  const { query, filters, metrics, intervals } = plan;
-  const levels = await measureLevels(plan, source);
+/** Measures the series of a facet; without one, a single series. */
+async function measure(
+  plan: SeriesPlan,
+  source: TrendSource,
+  facet: CountedName | undefined,
+): Promise<readonly MeasuredSeries[]> {
+  const { filters, metrics, intervals } = plan;
+  const levels = await measureLevels(plan, source, facet);
   const levelsByKey = byKey(levels);
-  const keys = query.facet === undefined ? [""] : [...levelsByKey.keys()];
+  const keys = facet === undefined ? [""] : [...levelsByKey.keys()];
   const requested = metrics.flatMap((metric) =>
     intervals.flatMap((interval) => windowOf(metric, interval, plan) ?? []),
   );
   const windows = [...new Map(requested.map((window) => [idOf(window), window])).values()];
   const ids = windows.map(idOf);
-  const counts = keys.length === 0 ? [] : await source.countEvents({ windows, filters, attribute: query.facet, keys });
+  const counts = keys.length === 0 ? [] : await source.countEvents({ windows, filters, attribute: facet, keys });
   const countsByKey = byKey(counts);
   return keys.map((key) => {
     const ofKey = levelsByKey.get(key) ?? [];
     const events = countsByKey.get(key) ?? [];
     return {
-      value: query.facet === undefined ? null : (ofKey[0]?.value ?? null),
+      facet: facet ?? null,
+      value: facet === undefined ? null : (ofKey[0]?.value ?? null),
       levels: new Map(ofKey.map((level) => [level.day, level])),
       events: new Map(events.map(({ window, count }) => [ids[window] ?? "", count])),
     };
@@ -87,25 +97,27 @@ function byKey<Item extends { readonly key: string }>(items: readonly Item[]): R
 async function measureLevels(
   { query, filters, metrics, intervals }: SeriesPlan,
   source: TrendSource,
+  facet: CountedName | undefined,
 ): Promise<readonly Level[]> {
   const days = intervals.flatMap(({ levelDay }) => levelDay ?? []);
-  const isNeeded = query.facet !== undefined || metrics.some(({ kind }) => kind !== "event");
+  const isNeeded = facet !== undefined || metrics.some(({ kind }) => kind !== "event");
   if (!isNeeded || days.length === 0) return [];
   const statistics = metrics.flatMap((metric) => (metric.kind === "statistic" ? metric.statistic : []));
-  return source.measureLevels({ days, filters, attribute: query.facet, limit: query.facet_limit, statistics });
+  return source.measureLevels({ days, filters, attribute: facet, limit: query.facet_limit, statistics });
 }
 
 /**
- * Returns the window whose events a metric counts in an interval; undefined if it counts none, or if the days of sales of a days of supply
- * are not all known.
+ * Returns the window whose events a metric counts in an interval; undefined if it counts none, if no day of the interval has a snapshot, or
+ * if the days of sales of a days of supply are not all known.
  */
 function windowOf(
   metric: TrendMetric,
   { start, end, levelDay }: TrendInterval,
   { firstDay }: SeriesPlan,
 ): EventWindow | undefined {
+  if (levelDay === null) return undefined;
   if (metric.kind === "event") return { event: metric.event, start, end };
-  if (metric.kind !== "days_supply" || levelDay === null) return undefined;
+  if (metric.kind !== "days_supply") return undefined;
   const firstSaleDay = plusDays(levelDay, 1 - bounds.supplyDays);
   return firstSaleDay < firstDay ? undefined : { event: "sold", start: firstSaleDay, end: levelDay };
 }
@@ -114,17 +126,17 @@ const idOf = ({ event, start, end }: EventWindow): string => `${event} ${start} 
 
 const noData: MetricValue = { value: null, sample: 0, null_reason: "no_data" };
 
-/** Returns the value of a metric in an interval. */
+/** Returns the value of a metric in an interval. Nothing is known of an interval without a snapshot: events are recorded on the days of deliveries. */
 function metricValue(
   metric: TrendMetric,
   interval: TrendInterval,
   { levels, events }: Pick<MeasuredSeries, "levels" | "events">,
   plan: SeriesPlan,
 ): MetricValue {
+  if (interval.levelDay === null) return noData;
   const window = windowOf(metric, interval, plan);
   const eventCount = window === undefined ? 0 : (events.get(idOf(window)) ?? 0);
   if (metric.kind === "event") return exactly(eventCount);
-  if (interval.levelDay === null) return noData;
   const level = levels.get(interval.levelDay);
   const count = level?.count ?? 0;
   if (metric.kind === "count") return exactly(count);

@@ -1,8 +1,8 @@
 /**
  * Trends for operation `getTrends`: metrics of the matching listings for each interval of a period.
  *
- * Levels describe the last day of an interval that has a snapshot, flows add up what happened on its days. One request to the trend source
- * measures all levels, another one counts all events.
+ * Levels describe the last day of an interval that has a snapshot, flows add up what happened on its days. For each facet, one request to
+ * the trend source measures all levels, another one counts all events.
  */
 import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
@@ -58,13 +58,20 @@ export async function computeTrends(plan: TrendPlan, source: TrendSource) {
       interval: query.interval,
       from: period.start,
       to: period.end,
-      ...(query.facet === undefined ? {} : { facet: query.facet, facet_limit: query.facet_limit }),
+      ...facetMeta(query),
       sort: "-count",
       definitions: metrics.map(definitionOf),
       missing_days: plan.missingDays,
       minimum_metric_count: bounds.metricListingsMin,
     },
   };
+}
+
+/** Returns the part of schema `TrendMeta` on facets: `facet` names a single one. */
+function facetMeta({ facet: facets = [], facet_limit }: TrendQuery) {
+  const [facet] = facets;
+  if (facet === undefined) return {};
+  return { ...(facets.length === 1 ? { facet } : {}), facets, facet_limit };
 }
 
 /** Returns the requested period, cut at the first and the last day of the data. */
@@ -96,10 +103,11 @@ function plannedIntervals({ interval }: TrendQuery, period: DayRange): readonly 
   });
 }
 
-function refuseTooManyValues({ facet, facet_limit: limit, metric }: TrendQuery, intervals: number): void {
-  const most = Math.floor(bounds.trendValuesMax / (intervals * metric.length));
-  if (facet === undefined || limit <= most) return;
-  const values = `intervals (${intervals}), series and metrics (${metric.length}) multiply to at most ${bounds.trendValuesMax}`;
+function refuseTooManyValues({ facet = [], facet_limit: limit, metric }: TrendQuery, intervals: number): void {
+  const most = Math.floor(bounds.trendValuesMax / (intervals * facet.length * metric.length));
+  if (facet.length === 0 || limit <= most) return;
+  const facets = facet.length === 1 ? "" : `, facets (${facet.length})`;
+  const values = `intervals (${intervals})${facets}, series and metrics (${metric.length}) multiply to at most ${bounds.trendValuesMax}`;
   throw refuse("invalid_parameter_value", {
     parameter: "facet_limit",
     value: quoted(limit),
@@ -108,18 +116,19 @@ function refuseTooManyValues({ facet, facet_limit: limit, metric }: TrendQuery, 
   });
 }
 
-/** Refuses levels of snapshots with more listings than the engine can measure within the deadline. */
+/** Refuses levels of snapshots with more listings than the engine can measure within the deadline. Each facet measures them once. */
 function refuseTooManyListings(
-  { interval }: TrendQuery,
+  { interval, facet = [] }: TrendQuery,
   intervals: readonly TrendInterval[],
   snapshotSizes: LakeVersion["snapshotSizes"],
 ): void {
   const listings = intervals.reduce((sum, { levelDay }) => sum + (snapshotSizes.get(levelDay ?? "") ?? 0), 0);
-  if (listings <= bounds.trendListingsMax) return;
+  const most = Math.floor(bounds.trendListingsMax / Math.max(1, facet.length));
+  if (listings <= most) return;
   throw refuse("invalid_parameter_value", {
     parameter: "interval",
     value: quoted(interval),
-    allowed: `snapshots of at most ${bounds.trendListingsMax} listings, not ${listings}`,
+    allowed: `snapshots of at most ${most} listings${facet.length > 1 ? ` for ${facet.length} facets` : ""}, not ${listings}`,
     hint: longerInterval,
   });
 }

@@ -4,13 +4,15 @@ import { test } from "node:test";
 import type { Dataset } from "../../bench/dataset/dataset.ts";
 import { writeFlatRows } from "../../bench/dataset/flat-rows.ts";
 import { writeHistoryRows } from "../../bench/dataset/history-rows.ts";
+import { loadSampleValues } from "../../bench/dataset/sample-values.ts";
+import { pastDayCases, trendCases } from "../../bench/history-cases.ts";
 import { openDuckdb } from "../../bench/peers/duckdb.ts";
 import { listAt, type TrendSpec } from "../../bench/queries/query.ts";
 import { trendQuery } from "../../bench/queries/trends.ts";
 import { openInProcess } from "../../bench/servers/carquet.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const { lake } = await createLakeOfEveryState(fileScope);
 const folder = await temporaryFolder(fileScope);
@@ -25,34 +27,55 @@ const metrics: TrendSpec["metrics"] = [
   { kind: "price_drops", name: "price_drops" },
   { kind: "days_supply", name: "days_supply" },
 ];
+const summed: TrendSpec["metrics"] = [
+  { kind: "mean", name: "price.mean" },
+  { kind: "count", name: "count" },
+];
 const spec = { metrics, firstDay, period: { start: firstDay, end: lastDay }, filters: [] };
 const queries = [
   trendQuery({ ...spec, interval: "day" }),
   trendQuery({ ...spec, interval: "week", filters: [{ kind: "equals", column: "make", value: "Honda" }] }),
-  trendQuery({ ...spec, interval: "week", facet: "make" }),
+  trendQuery({ ...spec, interval: "week", facets: ["make"] }),
   trendQuery({ ...spec, interval: "month", filters: [{ kind: "equals", column: "make", value: "Lada" }] }),
+  trendQuery({ ...spec, interval: "day", metrics: summed, facets: ["make", "state"] }),
+  trendQuery({ ...spec, interval: "week", metrics: summed, filters: [{ kind: "maxPrice", price: 20_015 }] }),
 ];
 
-test("a trend over flat rows equals Carquet's", async () => {
-  const [carquet, peer] = await Promise.all([
-    openInProcess(lake),
-    openDuckdb({ shape, folder, lake, flat: folder, history: folder }, () => {}),
-  ]);
-  try {
+const carquet = await openInProcess(lake);
+const peer = await openDuckdb({ shape, folder, lake, flat: folder, history: folder }, () => {});
+onScopeEnd(fileScope, () => carquet.close());
+onScopeEnd(fileScope, () => peer.close());
+
+for (const levels of ["history", "intervals"] as const)
+  test(`a trend over rows of ${levels} equals Carquet's`, async () => {
     for (const query of queries) {
       const ours: unknown = JSON.parse(await carquet.fetch(query.path));
-      const theirs = await query.execute(peer);
+      const theirs = await query.execute({ ...peer, levels });
       query.compare(ours, theirs, { name: "duckdb", tolerance: 0 });
-      assert.ok(listAt(ours, "data").length > 0);
+      assert.equal(listAt(ours, "data").length > 0, true);
     }
     const [daily, , , none] = queries;
     const answerOf = async (path = ""): Promise<unknown> => JSON.parse(await carquet.fetch(path));
     assert.equal(daily?.matchCount(await answerOf(daily.path)), 12 * 31 - 6);
     assert.equal(none?.matchCount(await answerOf(none.path)), 0);
-  } finally {
-    await carquet.close();
-    await peer.close();
+  });
+
+test("requests for past days over rows of intervals equal Carquet's, in both months", async () => {
+  const values = await loadSampleValues({ shape, folder, lake, flat: folder, history: folder });
+  const cases = Object.entries(pastDayCases(values));
+  assert.deepEqual([cases.length, cases.flatMap(([, queries]) => queries).length], [8, 4 * 10]);
+  for (const query of cases.flatMap(([, queries]) => queries)) {
+    const ours: unknown = JSON.parse(await carquet.fetch(query.path));
+    query.compare(ours, await query.execute(peer), { name: "duckdb", tolerance: 0 });
+    assert.ok(query.matchCount(ours) > 20);
   }
+});
+
+test("all cases are valid requests, each with its own path", async () => {
+  const values = await loadSampleValues({ shape, folder, lake, flat: folder, history: folder });
+  const queries = Object.values(trendCases({ ...values, listings: 1_000_000 })).flat();
+  for (const { path } of queries) await carquet.fetch(path);
+  assert.equal(new Set(queries.map(({ path }) => path)).size, queries.length);
 });
 
 test("a different value or sample is a difference", () => {

@@ -187,6 +187,7 @@ const largestLists: readonly (readonly [OperationId, string, items: number])[] =
   ["getFacets", "dealer_id", 50],
   ["getFacets", "interval", 4],
   ["getTrends", "metric", 5],
+  ["getTrends", "facet", 3],
 ];
 
 const schemaOf = (id: OperationId, parameter: string) =>

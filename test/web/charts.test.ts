@@ -1,5 +1,7 @@
 /** The charts of the explorer in a browser. Their numbers are compared with those of the API. */
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "csv-parse/sync";
 import type { Page } from "playwright-core";
@@ -103,6 +105,25 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
         numbersOf(await csvOf(page, `trend-${name}`), name),
         points.map(({ metrics }) => metrics[index]?.value),
       );
+  });
+
+  test("lines are interrupted and shaded where there was no delivery", async (t) => {
+    const feeds = await generateFeeds(t, { listings: 400, days: 7 });
+    for (const day of ["2026-11-15", "2026-11-16"]) await rm(join(feeds, day), { recursive: true });
+    const gap = await startService(t, (await createLake(t, feeds)).lake);
+    const page = await (await signedInBrowser(t, gap)).open("/?layout=charts&chart=time");
+    const figure = page.locator("figure", { hasText: "Inventory" });
+    assert.match((await figure.locator(".note").first().textContent()) ?? "", /Days without a delivery are shaded\.$/);
+    const shade = figure.locator(".shade");
+    assert.equal(await shade.count(), 1);
+    assert.equal(await shade.locator("title").textContent(), "No delivery from Nov 15, 2026 to Nov 16, 2026");
+    assert.match((await figure.locator(".plot-area").getAttribute("aria-label")) ?? "", /; No delivery from Nov 15/);
+    assert.equal((await figure.locator("path.line").getAttribute("d"))?.match(/M/g)?.length, 2);
+    for (const metric of ["count", "sold", "price.median"]) {
+      const rows = await csvOf(page, `trend-${metric.replace(".", "-")}`);
+      const unknown = rows.filter((row) => row[metric.replace(".", "_")] === "").map(({ day }) => day);
+      assert.deepEqual(unknown, ["2026-11-15", "2026-11-16"], metric);
+    }
   });
 
   test("the map leads to a state, whose dots are ZIP codes", async () => {

@@ -115,7 +115,8 @@ export interface paths {
         /**
          * Follow metrics over time
          * @description Returns one or several metrics of the matching listings for each day, week, month or quarter of a period: the
-         *     median price of a model, week by week. `facet` returns a series for each value of an attribute. Accepts
+         *     median price of a model, week by week. `facet` returns a series for each value of one or several attributes:
+         *     `facet=make,state` returns the series of makes, then those of states. Accepts
          *     the filters of listing search, without the inventory views, pagination, fields and expansions.
          *
          *     A **level** describes the active listings of one day: the last day of the interval that has a snapshot,
@@ -135,6 +136,10 @@ export interface paths {
          *
          *     Means and percentiles are null for fewer than 10 known values, `days_supply` for fewer than 10 active listings. On the first day of the
          *     data, every listing that is not backfilled is new.
+         *
+         *     Nothing is interpolated. An interval without a published day has `days` 0 and null values with `no_data`, levels and
+         *     flows alike. An interval with some of its days has fewer `days` than it is long: its levels describe `level_day`, its flows
+         *     what the published days recorded. `meta.missing_days` lists the days of the period without a delivery.
          *
          *     This operation is an extension. Billed as `trend_series`, once per request.
          */
@@ -798,7 +803,9 @@ export interface components {
         };
         /** @description The points of a period, in the order of time. */
         TrendSeries: {
-            /** @description The value of the requested `facet`, spelled as the filter of the same name accepts it. Null without `facet`. */
+            /** @description The facet that the series belongs to. Null without `facet`. */
+            facet: string | null;
+            /** @description The value of the facet, spelled as the filter of the same name accepts it. Null without `facet`. */
             value: string | null;
             /** @description A point for each interval. */
             points: components["schemas"]["TrendPoint"][];
@@ -815,7 +822,7 @@ export interface components {
              * @description The last day of the interval, inclusive, within the period.
              */
             end: string;
-            /** @description The number of days of the interval that have a snapshot. */
+            /** @description The number of days of the interval that have a snapshot: fewer than from `start` to `end` if there was no delivery on some of them, 0 if there was none on all. */
             days: number;
             /**
              * Format: date
@@ -834,7 +841,7 @@ export interface components {
             /** @description The number of listings or events that the value is computed from. */
             sample: number;
             /**
-             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active, or fewer than 10 have a known measure. `no_values`: at least 10 are active, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active, or fewer than 10 have a known measure. `no_values`: at least 10 are active, none with a known measure, or none was sold. `no_data`: an interval without a snapshot, or a `days_supply` whose 30 days begin before the first snapshot.
              * @enum {string}
              */
             null_reason?: "insufficient_sample" | "no_values" | "no_data";
@@ -887,18 +894,20 @@ export interface components {
              * @description The last day of the period.
              */
             to: string;
-            /** @description The requested facet, if any. */
+            /** @description The requested facet, if it is a single one. */
             facet?: string;
-            /** @description The maximum number of series, if a facet was requested. */
+            /** @description The requested facets, in the order of their series, if any. */
+            facets?: string[];
+            /** @description The maximum number of series of each facet, if one was requested. */
             facet_limit?: number;
             /**
-             * @description The order of the series: most active listings first, added up over the `level_day` of all points. Ties are sorted by value as in facets.
+             * @description The order of the series of a facet: most active listings first, added up over the `level_day` of all points. Ties are sorted by value as in facets.
              * @enum {string}
              */
             sort: "-count";
             /** @description The definitions of the requested metrics. */
             definitions: components["schemas"]["TrendDefinition"][];
-            /** @description The days of the period that have no snapshot. */
+            /** @description The days of the period that have no snapshot: there was no delivery, or it is no longer kept. */
             missing_days: components["schemas"]["DayRange"][];
             /** @description The number of active listings below which a mean, percentile or `days_supply` is null: 10. */
             minimum_metric_count: number;
@@ -913,7 +922,7 @@ export interface components {
         };
         /** @description The series and their metadata. */
         TrendEnvelope: {
-            /** @description One series, or one for each value of the requested facet. */
+            /** @description One series, or one for each value of each requested facet, facet by facet. */
             data: components["schemas"]["TrendSeries"][];
             meta: components["schemas"]["TrendMeta"];
         };
@@ -2326,12 +2335,14 @@ export interface components {
          */
         trend_to: string;
         /**
-         * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
-         * @example make
+         * @description Categorical facets, in any case, at most 3: returns a series for each of the most frequent values of each facet, instead of one for all matches. Facets are independent of each other, as in `GET /v1/facets`: a listing counts in the series of its make and in that of its state. For the states of one make, filter by `make`.
+         * @example [
+         *       "make"
+         *     ]
          */
-        trend_facet: "make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords";
+        trend_facet: ("make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords")[];
         /**
-         * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+         * @description The maximum number of series of each facet, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, facets, series and metrics multiply to at most 20000.
          * @example 5
          */
         facet_limit: number;
@@ -4336,12 +4347,14 @@ export interface operations {
                  */
                 to?: components["parameters"]["trend_to"];
                 /**
-                 * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
-                 * @example make
+                 * @description Categorical facets, in any case, at most 3: returns a series for each of the most frequent values of each facet, instead of one for all matches. Facets are independent of each other, as in `GET /v1/facets`: a listing counts in the series of its make and in that of its state. For the states of one make, filter by `make`.
+                 * @example [
+                 *       "make"
+                 *     ]
                  */
                 facet?: components["parameters"]["trend_facet"];
                 /**
-                 * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+                 * @description The maximum number of series of each facet, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, facets, series and metrics multiply to at most 20000.
                  * @example 5
                  */
                 facet_limit?: components["parameters"]["facet_limit"];

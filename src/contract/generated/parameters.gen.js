@@ -1631,7 +1631,7 @@ return errors === 0;
 validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter35 = validate55;
-const schema66 = {"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]};
+const schema66 = {"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1643,18 +1643,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 3){
+validate55.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"}];
 return false;
 }
-if(!((((((((((((((((((((((((((data === "make") || (data === "model")) || (data === "inventory_type")) || (data === "year")) || (data === "trim")) || (data === "version")) || (data === "base_exterior_color")) || (data === "exterior_color")) || (data === "base_interior_color")) || (data === "interior_color")) || (data === "seating_capacity")) || (data === "doors")) || (data === "engine")) || (data === "state")) || (data === "drivetrain")) || (data === "assembly_location")) || (data === "assembly_country")) || (data === "transmission")) || (data === "fuel_type")) || (data === "body_type")) || (data === "cylinders")) || (data === "dealer_type")) || (data === "availability_status")) || (data === "options_packages")) || (data === "features")) || (data === "keywords"))){
-validate55.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate55.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((data0 === "make") || (data0 === "model")) || (data0 === "inventory_type")) || (data0 === "year")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "base_exterior_color")) || (data0 === "exterior_color")) || (data0 === "base_interior_color")) || (data0 === "interior_color")) || (data0 === "seating_capacity")) || (data0 === "doors")) || (data0 === "engine")) || (data0 === "state")) || (data0 === "drivetrain")) || (data0 === "assembly_location")) || (data0 === "assembly_country")) || (data0 === "transmission")) || (data0 === "fuel_type")) || (data0 === "body_type")) || (data0 === "cylinders")) || (data0 === "dealer_type")) || (data0 === "availability_status")) || (data0 === "options_packages")) || (data0 === "features")) || (data0 === "keywords"))){
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema66.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate55.errors = vErrors;
 return errors === 0;
 }
-validate55.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate55.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter36 = validate56;
 const schema67 = {"type":"integer","minimum":1,"maximum":50};

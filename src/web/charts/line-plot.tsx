@@ -1,4 +1,4 @@
-/** Lines over days: one for each series, interrupted where a value is unknown. */
+/** Lines over days: one for each series, interrupted where a value is unknown, over shaded ranges of days. */
 import type { JSX } from "preact";
 import { type Axis, dayAxis, percentText, roundAxis, timeOfDay } from "./axis.ts";
 import { PlotArea } from "./plot-area.tsx";
@@ -6,6 +6,13 @@ import { PlotArea } from "./plot-area.tsx";
 export interface LinePoint {
   readonly day: string;
   readonly value: number | null;
+  readonly title: string;
+}
+
+/** A range of days without data, both inclusive. */
+export interface ShadedDays {
+  readonly start: string;
+  readonly end: string;
   readonly title: string;
 }
 
@@ -22,6 +29,7 @@ interface LinePlotProps {
   readonly isFromZero?: boolean;
   /** Whether a value lasts until the next point. */
   readonly isStepped?: boolean;
+  readonly shaded?: readonly ShadedDays[];
 }
 
 /** Points are marked if they are at most so many. */
@@ -33,6 +41,7 @@ export const LinePlot = ({
   format,
   isFromZero = false,
   isStepped = false,
+  shaded = [],
 }: LinePlotProps): JSX.Element => {
   const points = lines.flatMap((line) => line.points);
   const values = points.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -40,30 +49,70 @@ export const LinePlot = ({
   const x = dayAxis(days[0] ?? "", days.at(-1) ?? "");
   const y = roundAxis(extentOf(values, isFromZero), format, 4);
   return (
-    <PlotArea label={`${title}: ${summaryOf(lines, format)}`} x={x} y={y}>
+    <PlotArea
+      label={[`${title}: ${summaryOf(lines, format)}`, ...shaded.map((days) => days.title)].join("; ")}
+      x={x}
+      y={y}
+    >
+      <Shades shaded={shaded} x={x} />
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
         {lines.map((line, index) => (
           <path key={index} class={`line series-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
         ))}
       </svg>
-      {lines.flatMap((line, index) =>
-        line.points.map(({ day, value, title: pointTitle }) =>
-          value === null || line.points.length > marksMost ? null : (
-            <circle
-              key={`${index} ${day}`}
-              class={`mark series-${index + 1}`}
-              cx={percentText(x.at(timeOfDay(day)))}
-              cy={percentText(100 - y.at(value))}
-              r="2.5"
-            >
-              <title>{pointTitle}</title>
-            </circle>
-          ),
-        ),
-      )}
+      <Marks lines={lines} x={x} y={y} />
     </PlotArea>
   );
 };
+
+/** Marks the known points of lines with few points. */
+const Marks = ({
+  lines,
+  x,
+  y,
+}: {
+  readonly lines: readonly Line[];
+  readonly x: Axis;
+  readonly y: Axis;
+}): JSX.Element => (
+  <g>
+    {lines.flatMap((line, index) =>
+      line.points.map(({ day, value, title }) =>
+        value === null || line.points.length > marksMost ? null : (
+          <circle
+            key={`${index} ${day}`}
+            class={`mark series-${index + 1}`}
+            cx={percentText(x.at(timeOfDay(day)))}
+            cy={percentText(100 - y.at(value))}
+            r="2.5"
+          >
+            <title>{title}</title>
+          </circle>
+        ),
+      ),
+    )}
+  </g>
+);
+
+/** Shades days, each of which extends to half of the distance to its neighbors. */
+const Shades = ({ shaded, x }: { readonly shaded: readonly ShadedDays[]; readonly x: Axis }): JSX.Element => {
+  const at = (day: string, offset: number): number =>
+    Math.min(100, Math.max(0, x.at(timeOfDay(day) + offset * halfDayMs)));
+  return (
+    <g>
+      {shaded.map(({ start, end, title }) => {
+        const [left, right] = [at(start, -1), at(end, 1)];
+        return (
+          <rect key={start} class="shade" x={percentText(left)} width={percentText(right - left)} y="0%" height="100%">
+            <title>{title}</title>
+          </rect>
+        );
+      })}
+    </g>
+  );
+};
+
+const halfDayMs = 12 * 60 * 60 * 1000;
 
 /** Returns the extent of an axis: at least 5 % of the greatest value, so that noise is not drawn large. */
 function extentOf(values: readonly number[], isFromZero: boolean): readonly [number, number] {

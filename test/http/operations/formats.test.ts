@@ -58,7 +58,7 @@ const requests: readonly (readonly [id: OperationId, path: string])[] = [
   ["getFacets", `/v1/facets?${everyFacet}&vin_pattern=ZZZ*`],
   ["getFacets", "/v1/facets?facets=make,price&metric=price.median&facet_value_limit=100"],
   ["getFacets", "/v1/facets?facets=days_on_market&interval=days_on_market:10"],
-  ["getTrends", "/v1/trends?metric=price.median,count,sold,days_supply&interval=day&facet=make"],
+  ["getTrends", "/v1/trends?metric=price.median,count,sold,days_supply&interval=day&facet=make,state"],
   ["getTrends", "/v1/trends?metric=price.p5&interval=week&vin_pattern=ZZZ*"],
 ];
 

@@ -58,7 +58,9 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
     /^Invalid value "2026-11-17" for to: expected a day from 2026-11-18 on, the first day with data\.$/,
   ],
   ["metric=count&facet=price", "invalid_parameter_value", /^Invalid value "price" for facet: /],
-  ["metric=count&facet=make,model", "invalid_parameter_value", /^Invalid value "make,model" for facet: /],
+  ["metric=count&facet=make,price", "invalid_parameter_value", /^Invalid value "price" for facet: /],
+  ["metric=count&facet=make,", "invalid_parameter_value", /^Invalid value "make," for facet: .+ without empty items/],
+  ["metric=count&facet=make,model,state,year", "invalid_parameter_value", /\(4 items\) for facet: .+ at most 3/],
   [
     "metric=count&facet=make&facet_limit=51",
     "invalid_parameter_value",
@@ -152,6 +154,32 @@ test("a trend without matches has points of zero, and no series by facet", async
   assert.deepEqual((await getTrend("metric=count,sold&make=nobody&facet=make")).data, []);
 });
 
+test("several facets return the series of each, in the requested order", async () => {
+  const shared = "metric=count,price.median,new_listings,days_supply&interval=day&inventory_type=used";
+  const facets = ["state", "make", "features"] as const;
+  const { data, meta } = await getTrend(`${shared}&facet=State,make,FEATURES,state&facet_limit=3`);
+  const alone = await Promise.all(facets.map((facet) => getTrend(`${shared}&facet=${facet}&facet_limit=3`)));
+  assert.deepEqual(
+    data,
+    alone.flatMap((trend) => trend.data),
+  );
+  assert.deepEqual(
+    data.map(({ facet }) => facet),
+    facets.flatMap((facet) => [facet, facet, facet]),
+  );
+  assert.deepEqual([meta.facet, meta.facets, meta.facet_limit], [undefined, facets, 3]);
+  assert.deepEqual(
+    alone.map((trend) => [trend.meta.facet, trend.meta.facets]),
+    facets.map((facet) => [facet, [facet]]),
+  );
+  const whole = await getTrend(shared);
+  assert.deepEqual(
+    whole.data.map(({ facet, value }) => [facet, value]),
+    [[null, null]],
+  );
+  assert.deepEqual([whole.meta.facet, whole.meta.facets, whole.meta.facet_limit], [undefined, undefined, undefined]);
+});
+
 test("a trend of one make reads only the files that can contain it", async (t) => {
   const { lake: splitLake } = await createLake(t);
   const other = await splitSnapshot(splitLake, "Honda");
@@ -205,6 +233,16 @@ test("a trend of too many intervals or values is refused, with what is accepted"
       "Invalid value 11 for facet_limit: expected at most 10, because intervals (400), series and metrics (5) multiply to at most 20000.",
   });
   assert.equal(plan(`${metrics}&from=2025-10-16&facet=make&facet_limit=10`).metrics.length, 5);
+  assert.throws(() => plan(`${metrics}&from=2025-10-16&facet=make,state&facet_limit=6`), {
+    message:
+      "Invalid value 6 for facet_limit: expected at most 5, because intervals (400), facets (2), series and metrics (5) multiply to at most 20000.",
+  });
+  assert.equal(plan(`${metrics}&from=2025-10-16&facet=make,state&facet_limit=5`).metrics.length, 5);
+  assert.throws(() => plan("metric=count&interval=day&from=2025-08-11&to=2025-09-30&facet=make,state"), {
+    message:
+      'Invalid value "day" for interval: expected snapshots of at most 50000000 listings for 2 facets, not 51000000. Choose a longer interval or a shorter period.',
+  });
+  assert.equal(plan("metric=count&interval=day&from=2025-08-12&to=2025-09-30&facet=make,state").intervals.length, 50);
 });
 
 test("days without a snapshot are ranges within the period", () => {

@@ -60,23 +60,28 @@ export function oracleTrends(inventory: OracleInventory, query: Query) {
   const [length = "week"] = queryValues(query.get("interval"));
   const intervals = intervalsIn(inventory, days, nameOfInterval[length] ?? String);
   const metrics = [...new Set(queryValues(query.get("metric")))];
-  const [facet] = queryValues(query.get("facet"));
+  const facets = [...new Set(queryValues(query.get("facet")))];
   const limit = numberOf(query, "facet_limit") ?? 10;
   const isMatch = filterOf(query, inventory);
   const matches: Matches = {
     on: byDay((day) => (inventory.snapshots.get(day) ?? []).filter(isMatch)),
     records: inventory.records.filter(isMatch),
   };
-  const series = facet === undefined ? [{ value: null, matches }] : seriesOf(matches, intervals, facet, limit);
+  const series = [
+    ...(facets.length === 0 ? [{ facet: null, value: null, matches }] : []),
+    ...facets.flatMap((facet) => seriesOf(matches, intervals, facet, limit).map((one) => ({ facet, ...one }))),
+  ];
   return {
-    data: series.map(({ value, matches: own }) => ({
+    data: series.map(({ facet, value, matches: own }) => ({
+      facet,
       value: value === null ? null : String(value),
       points: intervals.map((interval) => pointOf(interval, metrics, own, inventory)),
     })),
     meta: {
       metric: metrics,
       ...{ interval: length, from: days[0], to: days.at(-1) },
-      ...(facet === undefined ? {} : { facet, facet_limit: limit }),
+      ...(facets.length === 1 ? { facet: facets[0] } : {}),
+      ...(facets.length === 0 ? {} : { facets, facet_limit: limit }),
       sort: "-count",
       missing_days: rangesOf(days.filter((day) => !inventory.snapshots.has(day))),
       minimum_metric_count: levelListingsMin,
@@ -171,11 +176,11 @@ function resultOf(
   matches: Matches,
   { snapshots }: OracleInventory,
 ): MetricResult {
+  if (levelDay === null) return { value: null, sample: 0, null_reason: "no_data" };
   if (eventDays[name] !== undefined) {
     const events = countEvents(name, matches, days);
     return { value: events, sample: events };
   }
-  if (levelDay === null) return { value: null, sample: 0, null_reason: "no_data" };
   const listings = matches.on(levelDay);
   if (name === "count") return { value: listings.length, sample: listings.length };
   if (name === "days_supply") {

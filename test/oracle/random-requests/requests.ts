@@ -124,6 +124,9 @@ function trendParameters(chance: Chance, inventory: OracleInventory): readonly (
   const metric = (): string =>
     chance.happens(0.5) ? chance.pick(trendNames) : `${chance.pick(measures)}.${aggregate()}`;
   const metrics = Array.from({ length: chance.integer(1, 5) }, () => randomCase(chance, metric()));
+  const facets = Array.from({ length: chance.pick([1, 1, 2, 3]) }, () =>
+    randomCase(chance, chance.pick(oracleCategoricalFacets)),
+  );
   const days = [...inventory.snapshots.keys()].sort();
   const [from = "", to = ""] = [chance.pick(days), chance.pick(days)].sort();
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
@@ -131,7 +134,7 @@ function trendParameters(chance: Chance, inventory: OracleInventory): readonly (
     ["interval", randomCase(chance, chance.pick(["day", "day", "week", "month", "quarter"])), 0.8],
     ["from", chance.happens(0.2) ? "2001-02-03" : from, 0.5],
     ["to", chance.happens(0.2) ? "2099-12-31" : to, 0.5],
-    ["facet", randomCase(chance, chance.pick(oracleCategoricalFacets)), 0.6],
+    ["facet", encodeItems(chance, facets), 0.6],
     ["facet_limit", String(chance.integer(1, 20)), 0.4],
   ];
   return parameters.flatMap(([name, value, likely]) => (chance.happens(likely) ? [[name, value]] : []));

@@ -3,8 +3,9 @@ import type { JSX } from "preact";
 import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../http/operation-request.ts";
+import { timeOfDay } from "../../charts/axis.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
-import { LinePlot, type LinePoint } from "../../charts/line-plot.tsx";
+import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../inventory-bar.tsx";
@@ -32,6 +33,7 @@ type TrendPoint = AnswerOf<"getTrends">["data"][number]["points"][number];
 interface TrendedSearch {
   readonly search: ChartSearch;
   readonly points: readonly TrendPoint[];
+  readonly missingDays: AnswerOf<"getTrends">["meta"]["missing_days"];
 }
 
 /** Asks the first request for the charts over time. */
@@ -91,12 +93,12 @@ async function askTrends(
   const { snapshot_date: past } = search.filters;
   const filters = Object.entries(apiFilters(search.filters, days.last)).filter(([name]) => !inventoryNames.has(name));
   const period = Number(trendPeriods.includes(view.period ?? "") ? view.period : "90");
-  const { data } = await requests.ask("getTrends", {
+  const { data, meta } = await requests.ask("getTrends", {
     metric: trendDefinitions.map(({ metric }) => metric).join(),
     ...periodQuery(past ?? days.last, period, days),
     ...Object.fromEntries(filters),
   });
-  return { search, points: data[0]?.points ?? [] };
+  return { search, points: data[0]?.points ?? [], missingDays: meta.missing_days };
 }
 
 /** Returns the period and the interval of trends that end on a day. An invalid day is left to the API to refuse. */
@@ -162,6 +164,7 @@ interface TrendChartProps {
 const TrendChart = ({ definition, trended, firstDay }: TrendChartProps): JSX.Element => {
   const { metric, title, note, isFromZero = false, format, tickFormat } = definition;
   const searches = trended.map(({ search }) => search);
+  const shaded = shadedDays(trended);
   const lines = trended.map(({ search, points }) => ({
     search,
     name: searches.length > 1 ? search.name : "",
@@ -171,7 +174,7 @@ const TrendChart = ({ definition, trended, firstDay }: TrendChartProps): JSX.Ele
     <ChartFigure
       id={`trend-${metric.replaceAll(/[._]/g, "-")}`}
       title={title}
-      note={note}
+      note={shaded.length === 0 ? note : `${note} Days without a delivery are shaded.`}
       names={searches.map(({ name }) => name)}
       numbers={{
         columns: [
@@ -184,10 +187,19 @@ const TrendChart = ({ definition, trended, firstDay }: TrendChartProps): JSX.Ele
         ),
       }}
     >
-      <LinePlot title={title} lines={lines} format={tickFormat} isFromZero={isFromZero} />
+      <LinePlot title={title} lines={lines} format={tickFormat} isFromZero={isFromZero} shaded={shaded} />
     </ChartFigure>
   );
 };
+
+/** Returns the days without a delivery in the periods of all searches. */
+function shadedDays(trended: readonly TrendedSearch[]): readonly ShadedDays[] {
+  const ranges = trended.flatMap(({ missingDays }) => missingDays);
+  return [...new Map(ranges.map((range) => [range.start, range])).values()].map(({ start, end }) => ({
+    ...{ start, end },
+    title: start === end ? `No delivery on ${day(start)}` : `No delivery from ${day(start)} to ${day(end)}`,
+  }));
+}
 
 /** Returns the point of a metric on the last day of an interval. On the first day of the data, every listing is new. */
 function linePoint(point: TrendPoint, definition: TrendDefinition, firstDay: string): LinePoint {
@@ -196,5 +208,11 @@ function linePoint(point: TrendPoint, definition: TrendDefinition, firstDay: str
   const isUnknown =
     found === null || (isFlow && point.days === 0) || (metric === "new_listings" && point.start <= firstDay);
   const value = isUnknown ? null : isFlow ? found / point.days : found;
-  return { day: point.end, value, title: `${day(point.end)}: ${value === null ? "unknown" : format(value)}` };
+  const days = 1 + (timeOfDay(point.end) - timeOfDay(point.start)) / (24 * 60 * 60 * 1000);
+  const published = point.days < days ? `, ${point.days} of ${days} days delivered` : "";
+  return {
+    day: point.end,
+    value,
+    title: `${day(point.end)}: ${value === null ? "unknown" : format(value)}${published}`,
+  };
 }
