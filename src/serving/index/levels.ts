@@ -27,17 +27,23 @@ export async function measureLevels(
   engine: Engine,
   request: LevelRequest,
 ): Promise<readonly Level[]> {
-  const series = await countSeries(indexed, engine, request);
+  const { days, attribute, statistics } = request;
+  const isCounted = attribute !== undefined || statistics.length === 0;
+  const series = isCounted ? await countSeries(indexed, engine, request) : [everything];
   const measured = await measureSeries(indexed, engine, request, series);
   return series.flatMap(({ key, value, counts }, ordinal) =>
-    request.days.flatMap((day, step): readonly Level[] => {
-      const count = counts[step] ?? 0;
-      return count === 0 ? [] : [{ day, key, value, count, statistics: measured.get(placeOf(ordinal, step)) ?? [] }];
+    days.flatMap((day, step): readonly Level[] => {
+      const found = measured.get(placeOf(ordinal, step));
+      const count = counts[step] ?? found?.count ?? 0;
+      return count === 0 ? [] : [{ day, key, value, count, statistics: found?.statistics ?? [] }];
     }),
   );
 }
 
 const placeOf = (ordinal: number, step: number): string => `${ordinal} ${step}`;
+
+/** The series of all matches, without their counts: a statement for statistics counts them too. */
+const everything: Series = { key: "", value: "", counts: new Int32Array(), idsIn: new Map() };
 
 /** Counts the matches by value on each day. Returns the values with the most. */
 async function countSeries(
@@ -60,7 +66,8 @@ async function countSeries(
   return counts.mostFrequent();
 }
 
-type Measured = ReadonlyMap<string, Level["statistics"]>;
+/** How many listings a series has on a day, and their statistics. */
+type Measured = ReadonlyMap<string, Pick<Level, "count" | "statistics">>;
 
 /** Measures the matches that have the value of a series. Returns the statistics by series and day. */
 async function measureSeries(
@@ -84,10 +91,10 @@ async function measureSeries(
 
 /** Selects the rows that have the value of a series, with its number as `series`. Returns undefined if there are none. */
 function withSeries(rows: Sql, { context }: IndexedDays, series: readonly Series[]): Sql | undefined {
+  if (series[0] === everything) return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
   const ids = series.map(({ idsIn }) => idsIn.get(context.dictionary) ?? []);
   const pairs = ids.flatMap((of, ordinal) => of.map((id) => sql`(${integerLiteral(id)}, ${integerLiteral(ordinal)})`));
   if (pairs.length === 0) return undefined;
-  if (series.length === 1 && series[0]?.value === "") return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
   return sql`SELECT * EXCLUDE (id) FROM (${rows}) JOIN (VALUES ${join(pairs)}) AS series(id, series) USING (id)`;
 }
 
@@ -98,7 +105,7 @@ function expandedStatement(rows: Sql, statistics: LevelRequest["statistics"]): S
     sql`${metricOf(measure, aggregate, ident(measure))} AS ${ident(`metric_${index}`)}`,
   ]);
   return sql`
-    SELECT series, step, ${join(columns)}
+    SELECT series, step, count(*)::INTEGER AS listings, ${join(columns)}
     FROM   (SELECT *, unnest(range(lo, hi))::INTEGER AS step FROM (${rows})) GROUP BY series, step`;
 }
 
@@ -106,10 +113,13 @@ const readStatistics = (rows: readonly Row[], statistics: LevelRequest["statisti
   new Map(
     rows.map((row) => [
       placeOf(integerIn(row, "series"), integerIn(row, "step")),
-      statistics.map((_, index) => {
-        const metric = row[`metric_${index}`];
-        return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
-      }),
+      {
+        count: integerIn(row, "listings"),
+        statistics: statistics.map((_, index) => {
+          const metric = row[`metric_${index}`];
+          return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
+        }),
+      },
     ]),
   );
 
@@ -121,38 +131,34 @@ function summedStatement(rows: Sql, statistics: LevelRequest["statistics"]): Sql
     sql`(${sign} * coalesce(sum(${ident(measure)}), 0))::DOUBLE AS ${ident(`sum_${index}`)}`,
   ]);
   return sql`
-    SELECT series, coalesce(lo, hi) AS step, ${join(columns)} FROM (${rows}) GROUP BY GROUPING SETS ((series, lo), (series, hi))`;
+    SELECT series, coalesce(lo, hi) AS step, (${sign} * count(*))::INTEGER AS listings, ${join(columns)} FROM (${rows}) GROUP BY GROUPING SETS ((series, lo), (series, hi))`;
 }
 
 /** Adds up what `summedStatement` returned, day by day. Sums of integers below 2^53 are exact. */
 function sumStatistics(rows: readonly Row[], { days, statistics }: LevelRequest): Measured {
-  const changes = new Map<number, readonly (readonly [samples: Float64Array, sums: Float64Array])[]>();
+  const names = ["listings", ...statistics.flatMap((_, index) => [`sample_${index}`, `sum_${index}`])];
+  const changes = new Map<number, readonly Float64Array[]>();
   for (const row of rows) {
     const [series, step] = [integerIn(row, "series"), integerIn(row, "step")];
-    const ofSeries = changes.get(series) ?? statistics.map(() => [changesOf(days), changesOf(days)] as const);
+    const ofSeries = changes.get(series) ?? names.map(() => new Float64Array(days.length + 1));
     changes.set(series, ofSeries);
-    for (const [index, [samples, sums]] of ofSeries.entries()) {
-      samples[step] = (samples[step] as number) + Number(row[`sample_${index}`]);
-      sums[step] = (sums[step] as number) + Number(row[`sum_${index}`]);
-    }
+    for (const [place, change] of ofSeries.entries())
+      change[step] = (change[step] as number) + Number(row[names[place] ?? ""]);
   }
-  const measured = new Map<string, Level["statistics"]>();
+  const measured = new Map<string, Pick<Level, "count" | "statistics">>();
   for (const [series, ofSeries] of changes) {
-    const totals = statistics.map(({ measure }) => ({ measure, sample: 0, sum: 0 }));
+    const totals = names.map(() => 0);
     for (const step of days.keys()) {
-      for (const [index, total] of totals.entries()) {
-        total.sample += ofSeries[index]?.[0][step] ?? 0;
-        total.sum += ofSeries[index]?.[1][step] ?? 0;
-      }
-      const means = totals.map(({ measure, sample, sum }) => ({ sample, metric: meanOf(measure, sample, sum) }));
-      measured.set(placeOf(series, step), means);
+      for (const [place, change] of ofSeries.entries()) totals[place] = (totals[place] ?? 0) + (change[step] ?? 0);
+      const means = statistics.map(({ measure }, index) => {
+        const [sample = 0, sum = 0] = totals.slice(1 + 2 * index);
+        return { sample, metric: meanOf(measure, sample, sum) };
+      });
+      measured.set(placeOf(series, step), { count: totals[0] ?? 0, statistics: means });
     }
   }
   return measured;
 }
-
-/** Changes on each day, and after the last one. */
-const changesOf = (days: readonly string[]): Float64Array => new Float64Array(days.length + 1);
 
 /**
  * Selects `id` (of the value of the attribute, 0 without one), the measures, `lo` and `hi` of the matches in an index; one row for each day where
