@@ -62,14 +62,14 @@ export const partitionFieldId = 1000;
 export interface IcebergPartition {
   readonly column: string;
   readonly columnId: number;
-  readonly type: "date" | "string";
+  readonly type: "string";
 }
 
-/** Returns how a table is partitioned; undefined if it is not. Days are dates, months are text such as `2026-11`. */
+/** Returns how a table is partitioned; undefined if it is not. Months are text such as `2026-11`. */
 export function partitionOf(table: IcebergTable): IcebergPartition | undefined {
   const column = tableOf(table).partition;
   if (column === undefined) return undefined;
-  return { column, columnId: partitionColumnId, type: column.endsWith("_month") ? "string" : "date" };
+  return { column, columnId: partitionColumnId, type: "string" };
 }
 
 /** Returns the fields of a table: its columns in file order, then its partition. */

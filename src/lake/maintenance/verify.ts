@@ -16,6 +16,7 @@ import { rowsOfFiles } from "../file-rows.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import { filesIn } from "../market.ts";
 import { open as openPartition, type TableName } from "../tables.ts";
+import { versionFolderFaults } from "../writer/version-folder.ts";
 
 /** Returns whether a version lists serving files and the lake has no folder of them, as a backup that leaves them out. */
 export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean =>
@@ -39,6 +40,7 @@ export async function verify(
       onFile(file.path, index + 1, files.length);
       faults.push(...(await checkFile(database, lake, file)));
     }
+    faults.push(...(await versionFolderFaults(lake, manifest)));
     return faults.length > 0 ? faults : await checkRows(database, lake, manifest);
   } finally {
     database.close();
