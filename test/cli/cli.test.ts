@@ -171,7 +171,7 @@ test("carquet serve without a lake warns, names the command that fills it, and s
   const service = await startServing(t, ["serve", "--port", "0", "--lake", folder]);
   const readiness = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status;
   assert.equal(await readiness(), 503);
-  await cp(lake, folder, { recursive: true });
+  await cp(lake, folder, { recursive: true, verbatimSymlinks: true });
   while ((await readiness()) !== 200) await sleep(50);
   service.terminate();
   const { err } = await service.ended;

@@ -145,7 +145,7 @@ function recipeSkipReason(name: string, language: string): string | false {
 async function serveDemo(): Promise<RecipeSurroundings> {
   const folder = await temporaryFolder(fileScope);
   const demo = join(folder, "data/lake");
-  await cp(await demoLake(), demo, { recursive: true });
+  await cp(await demoLake(), demo, { recursive: true, verbatimSymlinks: true });
   await withWriter(demo, {}, () => rewriteIcebergMetadata(demo));
   const { url, customer } = await startServing(fileScope, ["serve"], {
     env: { CARQUET_LAKE: demo, CARQUET_PORT: "0" },

@@ -45,7 +45,7 @@ test("a follower fetches a lake from a web server, then only what a newer versio
   await assertEqualLakes(lake, source);
   assert.equal(built, 0, "serving files of the source are fetched");
   assert.equal(await follower.follow(), undefined);
-  await cp(newer, source, { recursive: true });
+  await cp(newer, source, { recursive: true, verbatimSymlinks: true });
   server.requests.splice(0);
   const { files, version } = (await follower.follow()) ?? assert.fail("nothing to do");
   await assertEqualLakes(lake, source);
@@ -126,7 +126,7 @@ test("content that stops, and does not end when its request is aborted, is reque
     ...source,
     open: async (path, from, signal) => {
       const opened = await source.open(path, from, signal);
-      if (opened === undefined || stopped.has(path) || !path.startsWith("builds/")) return opened;
+      if (opened === undefined || stopped.has(path) || !path.startsWith("files/builds/")) return opened;
       stopped.add(path);
       return { ...opened, content: withoutEnd(opened.content) };
     },
@@ -233,7 +233,7 @@ test("carquet follow publishes new versions until it is stopped, and survives fa
   server.texts.set("CURRENT", "2027-01-01.1");
   for (;;) if (/2027-01-01\.1\.json: not found.*"run failed"/.test((await errors.next()).value ?? assert.fail())) break;
   server.texts.delete("CURRENT");
-  await cp(newer, source, { recursive: true });
+  await cp(newer, source, { recursive: true, verbatimSymlinks: true });
   assert.equal(await nextVersion(), second);
   child.kill("SIGTERM");
   assert.deepEqual(await ended, [0, null]);

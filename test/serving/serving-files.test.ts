@@ -28,7 +28,7 @@ const original = await createLakeOfEveryState(fileScope);
 /** Copies a lake with listings in every state. */
 async function copyLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original.lake, lake, { recursive: true });
+  await cp(original.lake, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 

@@ -48,19 +48,26 @@ export async function openVersionFolder(lake: string, { version, previous }: Man
 /** Replaces a symbolic link in the lake's folder atomically, unless it has the target. */
 async function replaceLink(lake: string, name: string, target: string): Promise<void> {
   const path = join(lake, name);
-  if ((await targetOf(path)) === target) return;
-  await rm(`${path}.new`, { force: true });
+  const found = await targetOf(path);
+  if (found === target) return;
+  // A copy that followed the link has a folder or a file instead.
+  if (found === notLink) await rm(path, { recursive: true, force: true });
+  await rm(`${path}.new`, { recursive: true, force: true });
   await symlink(target, `${path}.new`);
   await rename(`${path}.new`, path);
   await syncToDisk(lake);
 }
 
-/** Returns the target of a symbolic link; undefined if there is none. */
+/** Stands for the target of what is not a symbolic link. */
+const notLink = "";
+
+/** Returns the target of a symbolic link; undefined if nothing has the path. */
 async function targetOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (thrown) {
     if (isNotFound(thrown)) return undefined;
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EINVAL") return notLink;
     throw thrown;
   }
 }
@@ -87,7 +94,7 @@ export async function versionFolderFaults(lake: string, manifest: Manifest): Pro
   const target = await targetOf(join(lake, currentLink));
   const folder = versionKey(manifest.version);
   if (target === undefined || manifest.former !== undefined) return [];
-  if (target !== folder) return [`${currentLink}: links to ${target}: expected ${folder}`];
+  if (target !== folder) return [`${currentLink}: links to ${target || "nothing"}: expected ${folder}`];
   const links = linksOf(manifest);
   const entries = await readdir(resolve(lake, folder), { recursive: true, withFileTypes: true });
   const found = entries
