@@ -35,7 +35,7 @@ const bytesByField = (keyId: number, valueId: number): Schema =>
 
 /** Returns the schema of a manifest's entries: files with their partition. */
 export function entrySchema(partition: IcebergPartition | undefined, partitionId: number): Schema {
-  const partitionFields = partition === undefined ? [] : [optional(partitionId, partition.column, partition.type)];
+  const partitionFields = partition === undefined ? [] : [optional(partitionId, partition.column, "string")];
   const dataFile = record("r2", [
     field(134, "content", "int"),
     field(100, "file_path", "string"),
