@@ -225,8 +225,7 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  const commit = await stageIcebergMetadata(lake, manifest);
-  await writeVersionFolder(lake, manifest);
+  const [commit] = await Promise.all([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
   await openVersionFolder(lake, manifest);
   await commit();
