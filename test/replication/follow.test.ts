@@ -16,6 +16,7 @@ import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
 import { createLake, samplePath } from "../support/lakes/lakes.ts";
+import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
 import {
   assertEqualLakes,
@@ -203,11 +204,11 @@ test("a follower respects the lake's lock, its retention, and restores a file th
   assert.deepEqual([await lakeFaults(lake), await activeListingsText(lake)], [[], await activeListingsText(newer)]);
   const listed = filesOf(await manifestOf(newer)).map(({ path }) => path);
   assert.deepEqual((await listLakeFiles(lake)).filter((path) => /parquet|serving/.test(path)).sort(), listed.sort());
-  assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [`${second}.json`, `${second}.sql`]);
+  assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [second, `${second}.json`, `${second}.sql`]);
   const [lost] = (await manifestOf(lake)).tables.snapshots;
   await rm(join(lake, lost?.path ?? ""));
   assert.equal((await createTestFollower(newer, lake).follow())?.files, 1);
-  assert.deepEqual(await lakeFaults(lake), []);
+  assert.deepEqual([await lakeFaults(lake), await differingFolders(lake)], [[], []]);
 });
 
 test("a follower that is killed at any moment leaves a whole version, which the next one completes", {
