@@ -12,6 +12,9 @@ import type { FileContents, Writer } from "../lake/writer/writer.ts";
 import { endedRows, holdingRows } from "./lifecycle/intervals.ts";
 import { nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
+/** Tables whose months are merged into one file once they are over. */
+const mergedTables = ["snapshots", "contenders", "missing", "sold", "deliveries", "rejects"] as const;
+
 /** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
 export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
   const { as_of: day, version } = manifest;
@@ -27,8 +30,7 @@ export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise
     await write([contendersOn(day)]);
     await write([endedContenders(writer.lake, files, day)]);
   }
-  for (const table of ["snapshots", "contenders", "missing", "sold"] as const)
-    files[table] = await mergeClosedMonths(writer, manifest, table, files[table]);
+  for (const table of mergedTables) files[table] = await mergeClosedMonths(writer, manifest, table, files[table]);
   return files;
 }
 
@@ -146,14 +148,15 @@ const dimensionRows: readonly FileContents[] = [
 
 /** The day's audit trail: deliveries and rejects. */
 function auditRows(day: string): readonly FileContents[] {
+  const today = sql`DATE ${literal(day)}`;
   const owned = sql`SELECT dealer_id, (count(*) FILTER (is_owner))::INTEGER AS owned FROM claims_today
-    WHERE sighted_on = ${day}::DATE GROUP BY dealer_id`;
+    WHERE sighted_on = ${today} GROUP BY dealer_id`;
   return [
     {
       table: "deliveries",
-      partition: day,
-      rows: sql`SELECT * FROM deliveries_today LEFT JOIN (${owned}) USING (dealer_id)`,
+      partition: calendarMonth(day),
+      rows: sql`SELECT *, ${today} AS delivery_date FROM deliveries_today LEFT JOIN (${owned}) USING (dealer_id)`,
     },
-    { table: "rejects", partition: day, rows: sql`FROM issues` },
+    { table: "rejects", partition: calendarMonth(day), rows: sql`SELECT *, ${today} AS delivery_date FROM issues` },
   ];
 }

@@ -8,7 +8,15 @@ import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
-import { activeOn, contendersIn, filesIn, type Inventory, missingIn, unorderedListings } from "../lake/market.ts";
+import {
+  activeOn,
+  contendersIn,
+  filesIn,
+  type Inventory,
+  missingIn,
+  rowsOfDay,
+  unorderedListings,
+} from "../lake/market.ts";
 import { open } from "../lake/tables.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
@@ -122,7 +130,10 @@ async function loadPreviousVersion(session: Session, lake: string, previous: Man
     lake_active: listings(activeOn(version, as_of), claim),
     lake_missing: listings(missingIn(version)),
     lake_contenders: listings(contendersIn(version), claim),
-    lake_deliveries: rowsOfFiles("deliveries", filesIn(tables.deliveries, as_of), lake),
+    lake_deliveries:
+      previous === undefined
+        ? rowsOfFiles("deliveries", [], lake)
+        : rowsOfDay("deliveries", tables.deliveries, lake, as_of),
     held_listings: rowsOfFiles("listings", tables.listings, lake),
     held_contenders: rowsOfFiles("contenders", filesIn(tables.contenders, open), lake),
   };

@@ -69,7 +69,8 @@ async function replay(run: IngestRun, firstDay: string): Promise<readonly Delive
   const reports = await ingestDays({ ...run, deliveries }, base, async (manifest) => {
     last = manifest;
   });
-  if (last !== undefined) await publish(writer.lake, { ...last, previous: published?.version ?? null });
+  if (last !== undefined)
+    await publish(writer.lake, { ...last, previous: published?.version ?? null, replayed_from: firstDay });
   return reports;
 }
 
@@ -135,13 +136,17 @@ function requireNewDay(previous: Manifest | undefined, { day }: Delivery): void 
   );
 }
 
-/** Returns the newest version with an as-of date before `day`; undefined if the lake begins on `day` or later. */
+/**
+ * Returns the newest version with an as-of date before `day`; undefined if the lake begins on `day` or later. Throws a UserError if its day was
+ * replayed later: a replay publishes only once, so its intermediate days have no version, and the older one would undo their corrections.
+ */
 async function versionBefore(
   lake: string,
   published: Manifest | undefined,
   day: string,
 ): Promise<Manifest | undefined> {
   let version = published;
+  let replayedFrom: string | undefined;
   while (version !== undefined && version.as_of >= day) {
     if (version.previous === null) return undefined;
     if (!(await versionsIn(lake)).includes(version.previous)) {
@@ -149,21 +154,14 @@ async function versionBefore(
         `Cannot replay from ${day}: no version before it exists; expected a day after ${version.as_of}.`,
       );
     }
+    const { replayed_from: from } = version;
+    if (from !== undefined && (replayedFrom === undefined || from < replayedFrom)) replayedFrom = from;
     version = await readManifest(lake, version.previous);
   }
-  requireCurrentBase(published, version);
+  if (version !== undefined && replayedFrom !== undefined && replayedFrom <= version.as_of)
+    throw new UserError(
+      `Cannot replay from the day after ${version.as_of}, which was itself replayed: expected ${version.as_of} or an earlier day.`,
+    );
   requireCurrentFormat(lake, version);
   return version;
-}
-
-/**
- * Throws a UserError if the day of the base version was replayed later. A replay publishes only once, so its intermediate days have no
- * version, and the base version would undo their corrections.
- */
-function requireCurrentBase(published: Manifest | undefined, base: Manifest | undefined): void {
-  const newest = base?.tables.deliveries.find(({ partition }) => partition === base.as_of);
-  if (newest === undefined || published?.tables.deliveries.some(({ path }) => path === newest.path)) return;
-  throw new UserError(
-    `Cannot replay from the day after ${base?.as_of}, which was itself replayed: expected ${base?.as_of} or an earlier day.`,
-  );
 }

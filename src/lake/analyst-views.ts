@@ -18,32 +18,40 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
   const { tables, as_of } = manifest;
   const options = { folder, hasDeliveries: true };
   const rows = (table: TableName, files: readonly LakeFile[] = tables[table]): Sql => rowsOfFiles(table, files, folder);
-  const partitioned = (table: TableName): Sql => rowsOfFiles(table, tables[table], folder, "partition");
   const today = sql`DATE ${literal(as_of)}`;
   const days = dayRelations(manifest, folder);
   const partition = (name: string): Sql => sql`left(${ident("facts", name)}::VARCHAR, 7) AS ${ident(name)}`;
+  const bases = basesOf(manifest, folder);
   return [
-    ...plainTables.map((table) => view(table, rows(table))),
-    view("tokens_in_order", tokensInOrder),
-    view("days", publishedDays(manifest)),
-    view("deliveries", partitioned("deliveries")),
-    view("rejects", partitioned("rejects")),
-    view("intervals", sql`${rows("listings")} UNION ALL ${rows("snapshots")}`),
+    ...Object.entries(bases).map(([name, query]) => view(name, query)),
+    view("rejects", rows("rejects")),
     view("active", flat(unorderedListings(activeOn(manifest, as_of), options))),
-    view("active_days", flat(days.active, [sql`snapshot_date`])),
     view("listing_intervals", listingIntervals),
     view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, open)), options))),
     view("missing_days", flat(days.missing, [sql`as_of`])),
     view("contender_intervals", rows("contenders")),
     view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
     view("contenders", sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`),
-    view("sold", flat(partitioned("sold"), [partition("sold_month")])),
+    view("sold", flat(rowsOfFiles("sold", tables.sold, folder, "partition"), [partition("sold_month")])),
     view("ended", flat(rowsOfFiles("missing", endedFiles(manifest), folder, "partition"), [partition("ended_month")])),
     view("claims_days", claimDays()),
     view("claims", sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`),
-    ...snapshotMacros(manifest),
+    ...snapshotMacros(manifest, bases),
     view("price_changes", priceChanges(["listings", "missing", "sold"].map((table) => rows(table as TableName)))),
   ];
+}
+
+/** Returns the views from which the listings of every day follow, each over those before it. */
+function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sql>> {
+  const rows = (table: TableName): Sql => rowsOfFiles(table, manifest.tables[table], folder);
+  return {
+    ...Object.fromEntries(plainTables.map((table) => [table, rows(table)])),
+    tokens_in_order: tokensInOrder,
+    days: publishedDays(manifest),
+    deliveries: rows("deliveries"),
+    intervals: sql`${rows("listings")} UNION ALL ${rows("snapshots")}`,
+    active_days: flat(dayRelations(manifest, folder).active, [sql`snapshot_date`]),
+  };
 }
 
 const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
@@ -149,19 +157,23 @@ function claimDays(): Sql {
 
 /**
  * Returns the statements that create the macros `snapshot(day)`, the rows of `active` as they were published for a day, and `between_days(first,
- * last)`, those of all days from one to another with `snapshot_date`. A day that was not published is an error that names the nearest ones.
+ * last)`, those of all days from one to another with `snapshot_date`. A day that was not published is an error that names the nearest ones. A
+ * macro refers to no view, because it is bound in the database that calls it.
  */
-function snapshotMacros({ days }: Manifest): readonly Sql[] {
+function snapshotMacros({ days }: Manifest, bases: Readonly<Record<string, Sql>>): readonly Sql[] {
   const published = sql`[${join(Object.keys(days).map((day) => literal(day)))}]::DATE[]`;
   const nearest = sql`concat_ws(' and ', list_max(list_filter(${published}, lambda kept: kept < day::DATE)),
     list_min(list_filter(${published}, lambda kept: kept > day::DATE)))`;
+  const keptDay = sql`CASE WHEN list_contains(${published}, day::DATE) THEN day::DATE
+    ELSE error('Invalid day "' || day::VARCHAR || '" for snapshot: expected a day with a snapshot; the nearest: ' || ${nearest} || '.') END`;
+  const relations = join(
+    Object.entries(bases).map(([name, query]) => sql`${ident(name)} AS NOT MATERIALIZED (${query})`),
+  );
   return [
-    sql`CREATE OR REPLACE MACRO kept_day(day) AS CASE WHEN list_contains(${published}, day::DATE) THEN day::DATE
-      ELSE error('Invalid day "' || day::VARCHAR || '" for snapshot: expected a day with a snapshot; the nearest: ' || ${nearest} || '.') END`,
     sql`CREATE OR REPLACE MACRO snapshot(day) AS TABLE
-      SELECT * EXCLUDE (snapshot_date) FROM active_days WHERE snapshot_date = kept_day(day)`,
+      WITH ${relations} SELECT * EXCLUDE (snapshot_date) FROM active_days WHERE snapshot_date = ${keptDay}`,
     sql`CREATE OR REPLACE MACRO between_days(first_day, last_day) AS TABLE
-      SELECT * FROM active_days WHERE snapshot_date >= first_day::DATE AND snapshot_date <= last_day::DATE`,
+      WITH ${relations} SELECT * FROM active_days WHERE snapshot_date >= first_day::DATE AND snapshot_date <= last_day::DATE`,
   ];
 }
 

@@ -42,6 +42,8 @@ export interface Manifest {
   readonly as_of: string;
   readonly sequence: number;
   readonly previous: string | null;
+  /** The first day that was ingested again, of a version that replays days. */
+  readonly replayed_from?: string;
   readonly engine: string;
   readonly keys: Readonly<Record<DimensionTable, number>>;
   readonly tables: TableFiles;
@@ -71,6 +73,9 @@ function withAllTables(files: Partial<TableFiles>): TableFiles {
 
 /** Returns the path of `CURRENT`, which holds the name of the published version. */
 export const currentPath = (lake: string): string => join(lake, "CURRENT");
+
+/** Returns the path of a version's folder below a lake's folder. */
+export const versionKey = (version: string): string => `versions/${version}`;
 
 /** Returns the path of a version's manifest below a lake's folder. */
 export const manifestKey = (version: string): string => `versions/${version}.json`;

@@ -37,7 +37,7 @@ export interface ReadOptions {
 export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
   const isWhole = day === as_of;
   const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
-  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesIn(tables.deliveries, day) };
+  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesOfDay(tables.deliveries, day) };
 }
 
 /** Returns the intervals that hold on a day from `first` to `last`. Their number is not known: `count` is that of the rows in the files. */
@@ -58,12 +58,28 @@ export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory => go
 /** Returns the claims of the published day that did not win, as listings without an id. */
 export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
   ...{ ...goneIn(filesIn(tables.contenders, open)), day: as_of },
-  deliveries: filesIn(tables.deliveries, as_of),
+  deliveries: filesOfDay(tables.deliveries, as_of),
 });
 
 /** Returns the files of one partition. */
 export const filesIn = (files: readonly LakeFile[], partition: string): readonly LakeFile[] =>
   files.filter((file) => file.partition === partition);
+
+/** Returns the files of `deliveries` or `rejects` that can have rows of a day. Those of a former format have a partition for each day. */
+export const filesOfDay = (files: readonly LakeFile[], day: string): readonly LakeFile[] =>
+  files.filter(
+    ({ partition, min, max }) =>
+      partition === day || (partition === calendarMonth(day) && day >= (min ?? "") && day <= (max ?? day)),
+  );
+
+/** Selects the rows of `deliveries` or `rejects` of a day. */
+export const rowsOfDay = (
+  table: "deliveries" | "rejects",
+  files: readonly LakeFile[],
+  folder: string,
+  day: string,
+): Sql =>
+  sql`SELECT * FROM (${rowsOfFiles(table, filesOfDay(files, day), folder)}) WHERE delivery_date = DATE ${literal(day)}`;
 
 /** Returns whether a file of `snapshots` can have rows that hold on a day: those of a month ended in it, those of a day are a copy of it. */
 const canHoldOn =
@@ -128,14 +144,14 @@ function asListings(
   const today = sql`DATE ${literal(day)}`;
   const where = isWhole ? sql`` : sql`WHERE ${holdsOn(today)}`;
   const from = hasDeliveries
-    ? sql`(${rows}) LEFT JOIN (${delivered(deliveries, folder)}) AS delivered USING (dealer_key)`
+    ? sql`(${rows}) LEFT JOIN (${delivered(deliveries, folder, day)}) AS delivered USING (dealer_key)`
     : sql`(${rows})`;
   return sql`SELECT ${join([...activeColumns(today, hasDeliveries), ...extra])} FROM ${from} ${where}`;
 }
 
 /** What listings take from the deliveries of a day. A copy of a former format has its own values instead. */
-const delivered = (files: readonly LakeFile[], folder: string): Sql =>
-  sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfFiles("deliveries", files, folder)})
+const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql =>
+  sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfDay("deliveries", files, folder, day)})
       WHERE dealer_key IS NOT NULL`;
 
 const listingNames = Object.keys(listingColumns).map((column) => ident(column));

@@ -150,9 +150,11 @@ export const tables = {
       last_delivered_at: "TIMESTAMP",
       deliveries: "INTEGER",
       accepted_deliveries: "INTEGER",
+      delivery_date: "DATE",
     },
-    order: ["dealer_id"],
-    partition: "delivery_date",
+    order: ["delivery_date", "dealer_id"],
+    partition: "delivery_month",
+    isAppendOnly: true,
   },
   rejects: {
     columns: {
@@ -165,9 +167,11 @@ export const tables = {
       field: "VARCHAR",
       value: "VARCHAR",
       reason: "VARCHAR",
+      delivery_date: "DATE",
     },
-    order: ["file", "row", "feed", "outcome", "field", "value", "reason"],
-    partition: "delivery_date",
+    order: ["delivery_date", "file", "row", "feed", "outcome", "field", "value", "reason"],
+    partition: "delivery_month",
+    isAppendOnly: true,
   },
 } as const satisfies Record<string, TableDefinition>;
 
@@ -191,6 +195,11 @@ type Keyword = (typeof attributes.keywords.words)[number];
 
 /** Returns the schema of a table. */
 export const tableOf = (table: TableName): TableDefinition => tables[table];
+
+/** Returns the path of a file within a table's folder: below the folder of its partition, if it has one. */
+export function pathInTable(table: TableName, partition: string | null, name: string): string {
+  return partition === null ? `${table}/${name}` : `${table}/${tableOf(table).partition}=${partition}/${name}`;
+}
 
 /**
  * Rows per row group. A page decompresses every row group that holds one of its rows: twice as many rows cost pages up to twice the processor

@@ -12,6 +12,7 @@ import type { DatabaseOptions } from "../db/duckdb.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
 import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
+import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { followIngestRecord } from "./ingest-record.ts";
@@ -124,6 +125,7 @@ export class Follower {
       const isNew = local?.version !== manifest.version;
       const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
       if (isNew) await publish(lake, complete);
+      else await writeVersionFolder(lake, complete);
       await rm(join(lake, incoming), { recursive: true, force: true });
       const removed = isNew ? await this.removeOld(complete) : 0;
       return { ...fetched, built: complete.serving.length - serving.length, removed };

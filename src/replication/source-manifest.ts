@@ -90,7 +90,8 @@ function isTableFile(table: string, { path, partition }: LakeFile, isFormer: boo
   const key = isFormer ? formerPartitions[table as FormerTable] : (tableOf(table as TableName).partition ?? null);
   if (key === null ? partition !== null : !/^(\d{4}-\d{2}(-\d{2})?|open)$/.test(partition ?? "")) return false;
   const folder = key === null ? `${table}/` : `${table}/${key}=${partition}/`;
-  return path.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(path.slice(folder.length));
+  const inTables = path.replace(/^files\//, "");
+  return inTables.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(inTables.slice(folder.length));
 }
 
 /**

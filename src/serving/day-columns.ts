@@ -4,9 +4,9 @@
  */
 import { integerIn, type Row } from "../base/json.ts";
 import { type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
+import { rowsOfDay } from "../lake/market.ts";
 import { listingRow, servedColumns } from "../lake/served-columns.ts";
 
 const dayMs = 86_400_000;
@@ -16,9 +16,9 @@ const [dealerKey, listedAt, daysOnMarket, lastCheckedAt] = (
 ).map((column) => listingRow.indexOf(column)) as [number, number, number, number];
 
 /** Selects when each dealer delivered last, from the deliveries of a day. */
-const deliveredStatement = (deliveries: readonly LakeFile[], folder: string): Sql => sql`
+const deliveredStatement = (deliveries: readonly LakeFile[], folder: string, day: string): Sql => sql`
   SELECT dealer_key, ${servedColumns.last_checked_at} AS delivered_at
-  FROM   (SELECT dealer_key, last_delivered_at AS last_checked_at FROM (${rowsOfFiles("deliveries", deliveries, folder)})) AS facts
+  FROM   (SELECT dealer_key, last_delivered_at AS last_checked_at FROM (${rowsOfDay("deliveries", deliveries, folder, day)})) AS facts
   WHERE  dealer_key IS NOT NULL`;
 
 export class DayColumns {
@@ -38,7 +38,7 @@ export class DayColumns {
     folder: string,
     rows: (statement: Sql) => Promise<readonly Row[]>,
   ): Promise<DayColumns> {
-    const found = deliveries.length === 0 ? [] : await rows(deliveredStatement(deliveries, folder));
+    const found = deliveries.length === 0 ? [] : await rows(deliveredStatement(deliveries, folder, day));
     const delivered = found.map((row): [string, string] => [
       String(integerIn(row, "dealer_key")),
       JSON.stringify(row.delivered_at ?? null),

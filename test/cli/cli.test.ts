@@ -161,7 +161,7 @@ describe("carquet sql", { concurrency: 2 }, () => {
 test("carquet verify reports intact lake without faults", async () => {
   const { code, out, err } = await carquet(["verify", "--lake", lake]);
   assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 has no faults.\n`]);
-  assert.match(err, /^2026-11-19\.1: 1\/\d+ listings\/[^\n]+\n/);
+  assert.match(err, /^2026-11-19\.1: 1\/\d+ files\/listings\/[^\n]+\n/);
 });
 
 test("carquet serve without a lake warns, names the command that fills it, and serves the first version", async (t) => {
@@ -171,7 +171,7 @@ test("carquet serve without a lake warns, names the command that fills it, and s
   const service = await startServing(t, ["serve", "--port", "0", "--lake", folder]);
   const readiness = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status;
   assert.equal(await readiness(), 503);
-  await cp(lake, folder, { recursive: true });
+  await cp(lake, folder, { recursive: true, verbatimSymlinks: true });
   while ((await readiness()) !== 200) await sleep(50);
   service.terminate();
   const { err } = await service.ended;

@@ -58,7 +58,8 @@ export class Terminal {
     await mkdir(join(folder, "bin"));
     for (const path of ["data/sample", "data/mappings", "schemas", "test"])
       await symlink(projectPath(path), join(folder, path));
-    for (const [path, lake] of Object.entries(lakes)) await cp(lake, join(folder, path), { recursive: true });
+    for (const [path, lake] of Object.entries(lakes))
+      await cp(lake, join(folder, path), { recursive: true, verbatimSymlinks: true });
     for (const [name, script] of Object.entries({ npm, curl })) {
       await writeFile(join(folder, "bin", name), script);
       await chmod(join(folder, "bin", name), 0o755);

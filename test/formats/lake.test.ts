@@ -39,7 +39,7 @@ const currentLake = await createCurrentLake(fileScope);
 /** Copies the current lake of the fixtures' feeds. */
 async function copyCurrentLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(currentLake, lake, { recursive: true });
+  await cp(currentLake, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 

@@ -20,7 +20,7 @@ const original = await createLakeOfEveryState(fileScope);
 /** Copies the lake; returns it with its manifest. */
 async function copyLake(scope: Scope): Promise<{ readonly lake: string; readonly manifest: Manifest }> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original.lake, lake, { recursive: true });
+  await cp(original.lake, lake, { recursive: true, verbatimSymlinks: true });
   return { lake, manifest: (await currentManifest(lake)) ?? assert.fail("nothing is published") };
 }
 

@@ -91,7 +91,7 @@ const sample = await createLake(fileScope);
 /** Copies the sample lake. */
 async function copySampleLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(sample.lake, lake, { recursive: true });
+  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 

@@ -32,7 +32,7 @@ test("a full disk leaves the published version unchanged, and the next ingest su
 async function fillAndRecover(scope: Scope, disk: string): Promise<void> {
   const { lake: filled } = await createLake(scope, samplePath, { day: "2026-11-18" });
   const lake = join(disk, "lake");
-  await cp(filled, lake, { recursive: true });
+  await cp(filled, lake, { recursive: true, verbatimSymlinks: true });
   await run("sh", ["-c", `head -c 10M /dev/zero > ${join(disk, "ballast")} || true`]);
   const before = await activeListingsText(lake);
   await assert.rejects(

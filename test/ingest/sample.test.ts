@@ -16,8 +16,8 @@ const expected: readonly Case[] = recordsOf("expected.csv");
 const { lake, reports } = await createLake(fileScope);
 const recorded = await queryLake(
   lake,
-  `SELECT strftime(delivery_date::DATE, '%Y-%m-%d') AS day, file, "row"::INTEGER AS "row", vin, dealer_id, field, outcome, value, reason
-   FROM read_parquet('${lake}/rejects/*/*.parquet', hive_partitioning = true)`,
+  `SELECT strftime(delivery_date, '%Y-%m-%d') AS day, file, "row"::INTEGER AS "row", vin, dealer_id, field, outcome, value, reason
+   FROM read_parquet('${lake}/current/rejects/*/*.parquet')`,
 );
 const listings = await queryLake(lake, "FROM active_days");
 const dealers = await queryLake(lake, "FROM dealers ORDER BY dealer_key");

@@ -27,7 +27,7 @@ const sample = await createLake(fileScope, samplePath, { day: firstDay });
 /** Copies a lake with the sample's first day. */
 async function copyOfLake(t: TestContext): Promise<string> {
   const lake = join(await temporaryFolder(t), "lake");
-  await cp(sample.lake, lake, { recursive: true });
+  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 
@@ -53,7 +53,7 @@ test("a second writer is refused in one line that names the first one's process"
 test("a refused writer changes no file of the working one", async (t) => {
   const lake = await copyOfLake(t);
   const spilled = join(lake, "spill", "first-writers.tmp");
-  const stray = join(lake, "builds", `${secondDay}.1.parquet`);
+  const stray = join(lake, "files", "builds", `${secondDay}.1.parquet`);
   await withWriter(lake, {}, async () => {
     await mkdir(join(lake, "spill"), { recursive: true });
     for (const path of [spilled, stray]) await writeFile(path, "half written");
@@ -74,8 +74,8 @@ test("the next writer removes the leftovers of a killed one, and nothing else", 
   const before = await hashLakeFiles(lake);
   const manifest = await readFile(join(lake, "versions", `${firstDay}.1.json`), "utf8");
   const leftovers = {
-    [`builds/${secondDay}.1.parquet`]: "a file of the version that never came",
-    [`snapshots/ended_month=2026-11/${secondDay}.1.parquet`]: "its listings",
+    [`files/builds/${secondDay}.1.parquet`]: "a file of the version that never came",
+    [`files/snapshots/ended_month=2026-11/${secondDay}.1.parquet`]: "its listings",
     [`versions/${secondDay}.1.json`]: manifest.replaceAll(firstDay, secondDay),
     [`versions/${secondDay}.1.sql`]: "CREATE VIEW half",
     [`versions/${secondDay}.1.json.new`]: "{",

@@ -62,7 +62,7 @@ test("many listings are split into files of equal size that together hold each o
   assert.equal(files.length, Math.ceil(rows / rowsPerFile));
   assert.deepEqual(
     files.map((file) => [file.path, file.rows]),
-    [0, 1, 2].map((part) => [`listings/${day}.1-${part}.parquet`, 200_000]),
+    [0, 1, 2].map((part) => [`files/listings/${day}.1-${part}.parquet`, 200_000]),
   );
   assert.deepEqual(inFiles, expected);
   assert.deepEqual(

@@ -30,7 +30,7 @@ const { lake: original } = await createLake(fileScope, feeds);
 /** Copies a lake of 12 days. */
 async function copyOfTwelveDays(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(original, lake, { recursive: true });
+  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 

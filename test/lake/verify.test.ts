@@ -18,7 +18,7 @@ const sample = await createLake(fileScope);
 /** Copies the sample's lake; returns it with one of its files. */
 async function copyOfLake(t: TestContext, table: "listings" | "snapshots" | "builds" | "deliveries" = "listings") {
   const lake = join(await temporaryFolder(t), "lake");
-  await cp(sample.lake, lake, { recursive: true });
+  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
   const manifest = await currentManifest(lake);
   const file: LakeFile | undefined = manifest?.tables[table][0];
   assert.ok(manifest !== undefined && file !== undefined);

@@ -21,7 +21,7 @@ def pyiceberg():
     import pyarrow.compute as pc
     from pyiceberg.table import StaticTable
 
-    tables = {name: StaticTable.from_metadata(f"{lake}/{name}") for name in ("listings", "snapshots", "sold", "builds", "dealers")}
+    tables = {name: StaticTable.from_metadata(f"{lake}/iceberg/{name}") for name in ("listings", "snapshots", "sold", "builds", "dealers")}
 
     def read(name, **options):
         return tables[name].scan(**options).to_arrow()
@@ -67,7 +67,7 @@ def chdb():
         text = str(clickhouse.query(query, "JSONCompact"))
         return [[float(cell) if isinstance(cell, str) and cell.isnumeric() else cell for cell in row] for row in json.loads(text)["data"]]
 
-    table = lambda name: f"icebergLocal('{lake}/{name}')"
+    table = lambda name: f"icebergLocal('{lake}/iceberg/{name}')"
     return from_sql(rows, table, "quantileExactInclusive(0.9)(price)", f"SETTINGS iceberg_snapshot_id = {snapshot}")
 
 
@@ -78,7 +78,7 @@ def pyspark():
     for name, value in {
         "": "org.apache.iceberg.spark.SparkCatalog",
         ".type": "hadoop",
-        ".warehouse": f"file://{lake}",
+        ".warehouse": f"file://{lake}/iceberg",
     }.items():
         builder = builder.config(f"spark.sql.catalog.carquet{name}", value)
     spark = builder.getOrCreate()

@@ -16,6 +16,7 @@ import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
 import { createLake, samplePath } from "../support/lakes/lakes.ts";
+import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
 import {
   assertEqualLakes,
@@ -45,7 +46,7 @@ test("a follower fetches a lake from a web server, then only what a newer versio
   await assertEqualLakes(lake, source);
   assert.equal(built, 0, "serving files of the source are fetched");
   assert.equal(await follower.follow(), undefined);
-  await cp(newer, source, { recursive: true });
+  await cp(newer, source, { recursive: true, verbatimSymlinks: true });
   server.requests.splice(0);
   const { files, version } = (await follower.follow()) ?? assert.fail("nothing to do");
   await assertEqualLakes(lake, source);
@@ -126,7 +127,7 @@ test("content that stops, and does not end when its request is aborted, is reque
     ...source,
     open: async (path, from, signal) => {
       const opened = await source.open(path, from, signal);
-      if (opened === undefined || stopped.has(path) || !path.startsWith("builds/")) return opened;
+      if (opened === undefined || stopped.has(path) || !path.startsWith("files/builds/")) return opened;
       stopped.add(path);
       return { ...opened, content: withoutEnd(opened.content) };
     },
@@ -203,11 +204,11 @@ test("a follower respects the lake's lock, its retention, and restores a file th
   assert.deepEqual([await lakeFaults(lake), await activeListingsText(lake)], [[], await activeListingsText(newer)]);
   const listed = filesOf(await manifestOf(newer)).map(({ path }) => path);
   assert.deepEqual((await listLakeFiles(lake)).filter((path) => /parquet|serving/.test(path)).sort(), listed.sort());
-  assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [`${second}.json`, `${second}.sql`]);
+  assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [second, `${second}.json`, `${second}.sql`]);
   const [lost] = (await manifestOf(lake)).tables.snapshots;
   await rm(join(lake, lost?.path ?? ""));
   assert.equal((await createTestFollower(newer, lake).follow())?.files, 1);
-  assert.deepEqual(await lakeFaults(lake), []);
+  assert.deepEqual([await lakeFaults(lake), await differingFolders(lake)], [[], []]);
 });
 
 test("a follower that is killed at any moment leaves a whole version, which the next one completes", {
@@ -233,7 +234,7 @@ test("carquet follow publishes new versions until it is stopped, and survives fa
   server.texts.set("CURRENT", "2027-01-01.1");
   for (;;) if (/2027-01-01\.1\.json: not found.*"run failed"/.test((await errors.next()).value ?? assert.fail())) break;
   server.texts.delete("CURRENT");
-  await cp(newer, source, { recursive: true });
+  await cp(newer, source, { recursive: true, verbatimSymlinks: true });
   assert.equal(await nextVersion(), second);
   child.kill("SIGTERM");
   assert.deepEqual(await ended, [0, null]);

@@ -43,13 +43,13 @@ test("a manifest names only files of its tables, each once, and its own day", as
   const follow = () => createTestFollower(source, lake).follow();
   const paths = [
     "../2026-11-18.1.parquet",
-    "builds/../2026-11-18.1.parquet",
-    "builds/..\\..\\2026-11-18.1.parquet",
-    "builds/\u0000/2026-11-18.1.parquet",
-    "builds/*/2026-11-18.1.parquet",
-    "builds/metadata/v1.metadata.json",
+    "files/builds/../2026-11-18.1.parquet",
+    "files/builds/..\\..\\2026-11-18.1.parquet",
+    "files/builds/\u0000/2026-11-18.1.parquet",
+    "files/builds/*/2026-11-18.1.parquet",
+    "iceberg/builds/metadata/v1.metadata.json",
     `builds/${"x".repeat(100_000)}/2026-11-18.1.parquet`,
-    "snapshots/ended_month=2026-11/2026-11-18.1.parquet",
+    "files/snapshots/ended_month=2026-11/2026-11-18.1.parquet",
     `versions/${first}.json`,
     "/etc/passwd",
     "writer.lock",
@@ -64,7 +64,7 @@ test("a manifest names only files of its tables, each once, and its own day", as
     });
   }
   await rewriteFiles(source, (files) => [...files, ...files]);
-  await assert.rejects(follow, /the path "builds\/.*" is listed twice: expected each file once\./);
+  await assert.rejects(follow, /the path "files\/builds\/.*" is listed twice: expected each file once\./);
   const listed = (await manifestOf(lake)).tables.builds[0]?.path ?? "";
   await rewriteFiles(source, (files) =>
     files.slice(0, 1).map((file) => ({ ...file, path: listed, sha256: "0".repeat(64) })),

@@ -1,4 +1,4 @@
-/** `carquet iceberg`: writes the Apache Iceberg metadata of a lake anew, for the place that other engines read its files from. */
+/** `carquet iceberg`: writes the Apache Iceberg metadata and the catalog of a lake anew, for the place that other engines read its files from. */
 import { Command, Option } from "commander";
 import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
@@ -15,7 +15,7 @@ interface IcebergSettings {
 export const icebergCommand = (): Command =>
   new Command("iceberg")
     .description(
-      "Write the Apache Iceberg metadata of the tables anew. Each publish writes it too, with absolute paths of the lake's folder: run this " +
+      "Write the Apache Iceberg metadata of the tables, and catalog.duckdb, anew. Each publish writes them too, with absolute paths of the lake's folder: run this " +
         "after a lake has been moved or copied, or with --location before it is copied to an object store. Later publishes keep the location.",
     )
     .addOption(lakeOption())

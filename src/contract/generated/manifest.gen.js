@@ -3,8 +3,8 @@ import { codePoints, formats } from "../formats.ts";
 
 
 const manifest = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":3,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`. Format 3 holds listings as intervals of days, and adds `days`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"days":{"description":"The number of active listings of each day that was published, in the order of days; absent in formats 1 and 2.","type":"object","propertyNames":{"pattern":"^\\d{4}-\\d{2}-\\d{2}$"},"additionalProperties":{"type":"integer","minimum":0}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"SHA-256 of all other properties as JSON without white space, in their order. Carquet refuses a manifest that does not match it; manifests of earlier releases have none."}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, a day, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
-const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, a day, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":3,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`. Format 3 holds listings as intervals of days, and adds `days`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"replayed_from":{"type":"string","format":"date","description":"The first day that was ingested again; absent unless the version is that of a replay."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"days":{"description":"The number of active listings of each day that was published, in the order of days; absent in formats 1 and 2.","type":"object","propertyNames":{"pattern":"^\\d{4}-\\d{2}-\\d{2}$"},"additionalProperties":{"type":"integer","minimum":0}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"SHA-256 of all other properties as JSON without white space, in their order. Carquet refuses a manifest that does not match it; manifests of earlier releases have none."}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
+const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key: a month, or `open` for rows that hold; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}};
 const schema33 = {"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const formats0 = formats.date;
@@ -135,11 +135,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.engine !== undefined){
+if(data.replayed_from !== undefined){
+let data5 = data.replayed_from;
 const _errs12 = errors;
-if(typeof data.engine !== "string"){
-validate20.errors = [{instancePath:instancePath+"/engine",schemaPath:"#/properties/engine/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs12){
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(!(formats0(data5))){
+validate20.errors = [{instancePath:instancePath+"/replayed_from",schemaPath:"#/properties/replayed_from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/replayed_from",schemaPath:"#/properties/replayed_from/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
 }
 var valid0 = _errs12 === errors;
 }
@@ -147,33 +158,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.keys !== undefined){
-let data6 = data.keys;
+if(data.engine !== undefined){
 const _errs14 = errors;
-if(errors === _errs14){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(typeof data.engine !== "string"){
+validate20.errors = [{instancePath:instancePath+"/engine",schemaPath:"#/properties/engine/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.keys !== undefined){
+let data7 = data.keys;
+const _errs16 = errors;
+if(errors === _errs16){
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 let missing1;
-if(((((data6.builds === undefined) && (missing1 = "builds")) || ((data6.dealers === undefined) && (missing1 = "dealers"))) || ((data6.tokens === undefined) && (missing1 = "tokens"))) || ((data6.options === undefined) && (missing1 = "options"))){
+if(((((data7.builds === undefined) && (missing1 = "builds")) || ((data7.dealers === undefined) && (missing1 = "dealers"))) || ((data7.tokens === undefined) && (missing1 = "tokens"))) || ((data7.options === undefined) && (missing1 = "options"))){
 validate20.errors = [{instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-for(const key1 in data6){
-let data7 = data6[key1];
-const _errs17 = errors;
-if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
+for(const key1 in data7){
+let data8 = data7[key1];
+const _errs19 = errors;
+if(!((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8)))){
 validate20.errors = [{instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs17){
-if(typeof data7 == "number"){
-if(data7 < 0 || isNaN(data7)){
+if(errors === _errs19){
+if(typeof data8 == "number"){
+if(data8 < 0 || isNaN(data8)){
 validate20.errors = [{instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid1 = _errs17 === errors;
+var valid1 = _errs19 === errors;
 if(!valid1){
 break;
 }
@@ -185,62 +208,49 @@ validate20.errors = [{instancePath:instancePath+"/keys",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.tables !== undefined){
-let data8 = data.tables;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key2 in data8){
-let data9 = data8[key2];
-const _errs22 = errors;
-if(errors === _errs22){
-if(Array.isArray(data9)){
-var valid3 = true;
-const len0 = data9.length;
-for(let i0=0; i0<len0; i0++){
-let data10 = data9[i0];
+let data9 = data.tables;
+const _errs21 = errors;
+if(errors === _errs21){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key2 in data9){
+let data10 = data9[key2];
 const _errs24 = errors;
-const _errs25 = errors;
-if(errors === _errs25){
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(errors === _errs24){
+if(Array.isArray(data10)){
+var valid3 = true;
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+let data11 = data10[i0];
+const _errs26 = errors;
+const _errs27 = errors;
+if(errors === _errs27){
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 let missing2;
-if((((((((data10.path === undefined) && (missing2 = "path")) || ((data10.partition === undefined) && (missing2 = "partition"))) || ((data10.rows === undefined) && (missing2 = "rows"))) || ((data10.bytes === undefined) && (missing2 = "bytes"))) || ((data10.sha256 === undefined) && (missing2 = "sha256"))) || ((data10.min === undefined) && (missing2 = "min"))) || ((data10.max === undefined) && (missing2 = "max"))){
+if((((((((data11.path === undefined) && (missing2 = "path")) || ((data11.partition === undefined) && (missing2 = "partition"))) || ((data11.rows === undefined) && (missing2 = "rows"))) || ((data11.bytes === undefined) && (missing2 = "bytes"))) || ((data11.sha256 === undefined) && (missing2 = "sha256"))) || ((data11.min === undefined) && (missing2 = "min"))) || ((data11.max === undefined) && (missing2 = "max"))){
 validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
-const _errs27 = errors;
-for(const key3 in data10){
+const _errs29 = errors;
+for(const key3 in data11){
 if(!((((((((key3 === "path") || (key3 === "partition")) || (key3 === "rows")) || (key3 === "bytes")) || (key3 === "sha256")) || (key3 === "min")) || (key3 === "max")) || (key3 === "schema"))){
 validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs27 === errors){
-if(data10.path !== undefined){
-const _errs28 = errors;
-if(typeof data10.path !== "string"){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/path",schemaPath:"#/$defs/file/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs28 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data10.partition !== undefined){
-let data12 = data10.partition;
+if(_errs29 === errors){
+if(data11.path !== undefined){
 const _errs30 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/partition",schemaPath:"#/$defs/file/properties/partition/type",keyword:"type",params:{type: schema32.properties.partition.type},message:"must be string,null"}];
+if(typeof data11.path !== "string"){
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/path",schemaPath:"#/$defs/file/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid5 = _errs30 === errors;
@@ -249,20 +259,12 @@ else {
 var valid5 = true;
 }
 if(valid5){
-if(data10.rows !== undefined){
-let data13 = data10.rows;
+if(data11.partition !== undefined){
+let data13 = data11.partition;
 const _errs32 = errors;
-if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if((typeof data13 !== "string") && (data13 !== null)){
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/partition",schemaPath:"#/$defs/file/properties/partition/type",keyword:"type",params:{type: schema32.properties.partition.type},message:"must be string,null"}];
 return false;
-}
-if(errors === _errs32){
-if(typeof data13 == "number"){
-if(data13 < 1 || isNaN(data13)){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
 }
 var valid5 = _errs32 === errors;
 }
@@ -270,17 +272,17 @@ else {
 var valid5 = true;
 }
 if(valid5){
-if(data10.bytes !== undefined){
-let data14 = data10.bytes;
+if(data11.rows !== undefined){
+let data14 = data11.rows;
 const _errs34 = errors;
 if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs34){
 if(typeof data14 == "number"){
 if(data14 < 1 || isNaN(data14)){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -291,12 +293,33 @@ else {
 var valid5 = true;
 }
 if(valid5){
-if(data10.sha256 !== undefined){
-let data15 = data10.sha256;
+if(data11.bytes !== undefined){
+let data15 = data11.bytes;
 const _errs36 = errors;
+if(!((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15)))){
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs36){
-if(typeof data15 === "string"){
-if(!pattern4.test(data15)){
+if(typeof data15 == "number"){
+if(data15 < 1 || isNaN(data15)){
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid5 = _errs36 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data11.sha256 !== undefined){
+let data16 = data11.sha256;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data16 === "string"){
+if(!pattern4.test(data16)){
 validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/sha256",schemaPath:"#/$defs/file/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""}];
 return false;
 }
@@ -306,30 +329,17 @@ validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, 
 return false;
 }
 }
-var valid5 = _errs36 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data10.min !== undefined){
-let data16 = data10.min;
-const _errs38 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/min",schemaPath:"#/$defs/file/properties/min/type",keyword:"type",params:{type: schema32.properties.min.type},message:"must be string,null"}];
-return false;
-}
 var valid5 = _errs38 === errors;
 }
 else {
 var valid5 = true;
 }
 if(valid5){
-if(data10.max !== undefined){
-let data17 = data10.max;
+if(data11.min !== undefined){
+let data17 = data11.min;
 const _errs40 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/max",schemaPath:"#/$defs/file/properties/max/type",keyword:"type",params:{type: schema32.properties.max.type},message:"must be string,null"}];
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/min",schemaPath:"#/$defs/file/properties/min/type",keyword:"type",params:{type: schema32.properties.min.type},message:"must be string,null"}];
 return false;
 }
 var valid5 = _errs40 === errors;
@@ -338,12 +348,25 @@ else {
 var valid5 = true;
 }
 if(valid5){
-if(data10.schema !== undefined){
-let data18 = data10.schema;
+if(data11.max !== undefined){
+let data18 = data11.max;
 const _errs42 = errors;
-if(errors === _errs42){
-if(typeof data18 === "string"){
-if(!pattern5.test(data18)){
+if((typeof data18 !== "string") && (data18 !== null)){
+validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/max",schemaPath:"#/$defs/file/properties/max/type",keyword:"type",params:{type: schema32.properties.max.type},message:"must be string,null"}];
+return false;
+}
+var valid5 = _errs42 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data11.schema !== undefined){
+let data19 = data11.schema;
+const _errs44 = errors;
+if(errors === _errs44){
+if(typeof data19 === "string"){
+if(!pattern5.test(data19)){
 validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/schema",schemaPath:"#/$defs/file/properties/schema/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}$"},message:"must match pattern \""+"^[0-9a-f]{8}$"+"\""}];
 return false;
 }
@@ -353,7 +376,7 @@ validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, 
 return false;
 }
 }
-var valid5 = _errs42 === errors;
+var valid5 = _errs44 === errors;
 }
 else {
 var valid5 = true;
@@ -373,7 +396,7 @@ validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, 
 return false;
 }
 }
-var valid3 = _errs24 === errors;
+var valid3 = _errs26 === errors;
 if(!valid3){
 break;
 }
@@ -384,7 +407,7 @@ validate20.errors = [{instancePath:instancePath+"/tables/" + key2.replace(/~/g, 
 return false;
 }
 }
-var valid2 = _errs22 === errors;
+var valid2 = _errs24 === errors;
 if(!valid2){
 break;
 }
@@ -395,19 +418,19 @@ validate20.errors = [{instancePath:instancePath+"/tables",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.days !== undefined){
-let data19 = data.days;
-const _errs44 = errors;
-if(errors === _errs44){
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-for(const key4 in data19){
+let data20 = data.days;
 const _errs46 = errors;
+if(errors === _errs46){
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+for(const key4 in data20){
+const _errs48 = errors;
 if(typeof key4 === "string"){
 if(!pattern6.test(key4)){
 const err0 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/propertyNames/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\"",propertyName:key4};
@@ -420,7 +443,7 @@ vErrors.push(err0);
 errors++;
 }
 }
-var valid6 = _errs46 === errors;
+var valid6 = _errs48 === errors;
 if(!valid6){
 const err1 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
 if(vErrors === null){
@@ -436,22 +459,22 @@ break;
 }
 }
 if(valid6){
-for(const key5 in data19){
-let data20 = data19[key5];
-const _errs48 = errors;
-if(!((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20)))){
+for(const key5 in data20){
+let data21 = data20[key5];
+const _errs50 = errors;
+if(!((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21)))){
 validate20.errors = [{instancePath:instancePath+"/days/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/days/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs48){
-if(typeof data20 == "number"){
-if(data20 < 0 || isNaN(data20)){
+if(errors === _errs50){
+if(typeof data21 == "number"){
+if(data21 < 0 || isNaN(data21)){
 validate20.errors = [{instancePath:instancePath+"/days/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/days/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid7 = _errs48 === errors;
+var valid7 = _errs50 === errors;
 if(!valid7){
 break;
 }
@@ -463,69 +486,57 @@ validate20.errors = [{instancePath:instancePath+"/days",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs44 === errors;
+var valid0 = _errs46 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.serving !== undefined){
-let data21 = data.serving;
-const _errs50 = errors;
-if(errors === _errs50){
-if(Array.isArray(data21)){
-var valid8 = true;
-const len1 = data21.length;
-for(let i1=0; i1<len1; i1++){
-let data22 = data21[i1];
+let data22 = data.serving;
 const _errs52 = errors;
-const _errs53 = errors;
-if(errors === _errs53){
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(errors === _errs52){
+if(Array.isArray(data22)){
+var valid8 = true;
+const len1 = data22.length;
+for(let i1=0; i1<len1; i1++){
+let data23 = data22[i1];
+const _errs54 = errors;
+const _errs55 = errors;
+if(errors === _errs55){
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing3;
-if(((((((data22.kind === undefined) && (missing3 = "kind")) || ((data22.path === undefined) && (missing3 = "path"))) || ((data22.source === undefined) && (missing3 = "source"))) || ((data22.format === undefined) && (missing3 = "format"))) || ((data22.bytes === undefined) && (missing3 = "bytes"))) || ((data22.sha256 === undefined) && (missing3 = "sha256"))){
+if(((((((data23.kind === undefined) && (missing3 = "kind")) || ((data23.path === undefined) && (missing3 = "path"))) || ((data23.source === undefined) && (missing3 = "source"))) || ((data23.format === undefined) && (missing3 = "format"))) || ((data23.bytes === undefined) && (missing3 = "bytes"))) || ((data23.sha256 === undefined) && (missing3 = "sha256"))){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
 return false;
 }
 else {
-const _errs55 = errors;
-for(const key6 in data22){
+const _errs57 = errors;
+for(const key6 in data23){
 if(!((((((key6 === "kind") || (key6 === "path")) || (key6 === "source")) || (key6 === "format")) || (key6 === "bytes")) || (key6 === "sha256"))){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs55 === errors){
-if(data22.kind !== undefined){
-let data23 = data22.kind;
-const _errs56 = errors;
-if(!((data23 === "index") || (data23 === "rows"))){
+if(_errs57 === errors){
+if(data23.kind !== undefined){
+let data24 = data23.kind;
+const _errs58 = errors;
+if(!((data24 === "index") || (data24 === "rows"))){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/kind",schemaPath:"#/$defs/servingFile/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid10 = _errs56 === errors;
+var valid10 = _errs58 === errors;
 }
 else {
 var valid10 = true;
 }
 if(valid10){
-if(data22.path !== undefined){
-const _errs57 = errors;
-if(typeof data22.path !== "string"){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid10 = _errs57 === errors;
-}
-else {
-var valid10 = true;
-}
-if(valid10){
-if(data22.source !== undefined){
+if(data23.path !== undefined){
 const _errs59 = errors;
-if(typeof data22.source !== "string"){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data23.path !== "string"){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid10 = _errs59 === errors;
@@ -534,10 +545,10 @@ else {
 var valid10 = true;
 }
 if(valid10){
-if(data22.format !== undefined){
+if(data23.source !== undefined){
 const _errs61 = errors;
-if(typeof data22.format !== "string"){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data23.source !== "string"){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid10 = _errs61 === errors;
@@ -546,20 +557,11 @@ else {
 var valid10 = true;
 }
 if(valid10){
-if(data22.bytes !== undefined){
-let data27 = data22.bytes;
+if(data23.format !== undefined){
 const _errs63 = errors;
-if(!((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27)))){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data23.format !== "string"){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs63){
-if(typeof data27 == "number"){
-if(data27 < 1 || isNaN(data27)){
-validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
 }
 var valid10 = _errs63 === errors;
 }
@@ -567,12 +569,33 @@ else {
 var valid10 = true;
 }
 if(valid10){
-if(data22.sha256 !== undefined){
-let data28 = data22.sha256;
+if(data23.bytes !== undefined){
+let data28 = data23.bytes;
 const _errs65 = errors;
+if(!((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28)))){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs65){
-if(typeof data28 === "string"){
-if(!pattern4.test(data28)){
+if(typeof data28 == "number"){
+if(data28 < 1 || isNaN(data28)){
+validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid10 = _errs65 === errors;
+}
+else {
+var valid10 = true;
+}
+if(valid10){
+if(data23.sha256 !== undefined){
+let data29 = data23.sha256;
+const _errs67 = errors;
+if(errors === _errs67){
+if(typeof data29 === "string"){
+if(!pattern4.test(data29)){
 validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""}];
 return false;
 }
@@ -582,7 +605,7 @@ validate20.errors = [{instancePath:instancePath+"/serving/" + i1+"/sha256",schem
 return false;
 }
 }
-var valid10 = _errs65 === errors;
+var valid10 = _errs67 === errors;
 }
 else {
 var valid10 = true;
@@ -600,7 +623,7 @@ validate20.errors = [{instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$
 return false;
 }
 }
-var valid8 = _errs52 === errors;
+var valid8 = _errs54 === errors;
 if(!valid8){
 break;
 }
@@ -611,18 +634,18 @@ validate20.errors = [{instancePath:instancePath+"/serving",schemaPath:"#/propert
 return false;
 }
 }
-var valid0 = _errs50 === errors;
+var valid0 = _errs52 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.sha256 !== undefined){
-let data29 = data.sha256;
-const _errs67 = errors;
-if(errors === _errs67){
-if(typeof data29 === "string"){
-if(!pattern4.test(data29)){
+let data30 = data.sha256;
+const _errs69 = errors;
+if(errors === _errs69){
+if(typeof data30 === "string"){
+if(!pattern4.test(data30)){
 validate20.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""}];
 return false;
 }
@@ -632,10 +655,11 @@ validate20.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs67 === errors;
+var valid0 = _errs69 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

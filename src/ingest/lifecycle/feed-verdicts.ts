@@ -29,7 +29,7 @@ export async function judgeDeliveries(session: Session, day: string): Promise<vo
              previous.last_delivered_at, coalesce(previous.deliveries, 0) AS deliveries,
              coalesce(previous.accepted_deliveries, 0) AS accepted_deliveries
       FROM (${delivered}) AS delivered
-      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key) FROM lake_deliveries) AS previous USING (dealer_id)
+      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key, delivery_date) FROM lake_deliveries) AS previous USING (dealer_id)
     ), keyed AS (
       SELECT *, verdict <> 'none' AS is_delivered, verdict IN ('accepted', 'resized') AS is_accepted
       FROM judged JOIN (SELECT dealer_id, dealer_key FROM dealer_keys) USING (dealer_id)

@@ -50,9 +50,8 @@ export class FeedParser {
 
   /** Creates `issues`, empty. */
   static async begin(session: Session, day: ParsedDay): Promise<FeedParser> {
-    const columns = Object.entries(tables.rejects.columns).map(
-      ([column, type]) => sql`${ident(column)} ${columnType(type)}`,
-    );
+    const { delivery_date: _, ...recorded } = tables.rejects.columns;
+    const columns = Object.entries(recorded).map(([column, type]) => sql`${ident(column)} ${columnType(type)}`);
     await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
     return new FeedParser(session, day);
   }

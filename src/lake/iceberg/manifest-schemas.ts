@@ -33,15 +33,9 @@ const bytesByField = (keyId: number, valueId: number): Schema =>
     { logicalType: "map" },
   );
 
-const partitionTypes: Readonly<Record<IcebergPartition["type"], Schema>> = {
-  date: { type: "int", logicalType: "date" },
-  string: "string",
-};
-
 /** Returns the schema of a manifest's entries: files with their partition. */
 export function entrySchema(partition: IcebergPartition | undefined, partitionId: number): Schema {
-  const partitionFields =
-    partition === undefined ? [] : [optional(partitionId, partition.column, partitionTypes[partition.type])];
+  const partitionFields = partition === undefined ? [] : [optional(partitionId, partition.column, "string")];
   const dataFile = record("r2", [
     field(134, "content", "int"),
     field(100, "file_path", "string"),

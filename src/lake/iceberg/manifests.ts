@@ -71,8 +71,12 @@ function writtenIn({ path }: LakeFile): number {
   return snapshotIdOf(version);
 }
 
+/** Returns the URI of an Iceberg table: a folder of metadata only. */
+export const tableLocation = (location: string, table: IcebergTable): string => `${location}/iceberg/${table}`;
+
 /** Returns the URI of the folder with a table's metadata. */
-export const metadataLocation = (location: string, table: IcebergTable): string => `${location}/${table}/metadata`;
+export const metadataLocation = (location: string, table: IcebergTable): string =>
+  `${tableLocation(location, table)}/metadata`;
 
 /** Returns the month of a file's partition, by which manifests divide a table. */
 const monthOf = ({ partition }: LakeFile): string => partition?.slice(0, "YYYY-MM".length) ?? "all";
@@ -136,7 +140,7 @@ function manifestFile({ table, version, location }: TableChange, entries: readon
       content: 0,
       file_path: `${location}/${file.path}`,
       file_format: "PARQUET",
-      partition: partition === undefined ? {} : { [partition.column]: partitionValue(table, file.partition) },
+      partition: partition === undefined ? {} : { [partition.column]: file.partition },
       record_count: file.rows,
       file_size_in_bytes: file.bytes,
       lower_bounds: boundOf(sortField, file.min),
@@ -162,12 +166,6 @@ export function partitionFields(table: IcebergTable): readonly object[] {
   return [{ name: column, transform: "identity", "source-id": columnId, "field-id": partitionFieldId }];
 }
 
-/** Returns a partition's value: days since 1970 for dates. */
-function partitionValue(table: IcebergTable, partition: string | null): string | number | null {
-  if (partition === null || partitionOf(table)?.type !== "date") return partition;
-  return Date.parse(`${partition}T00:00:00Z`) / 86_400_000;
-}
-
 /** Returns a value in Iceberg's binary form. */
 function binaryOf(value: string | number): Buffer {
   if (typeof value === "string") return Buffer.from(value);
@@ -176,9 +174,10 @@ function binaryOf(value: string | number): Buffer {
   return binary;
 }
 
-/** Returns a bound of the first sort column; null if the file has none. */
+/** Returns a bound of the first sort column, a date as days since 1970; null if the file has none. */
 function boundOf(field: IcebergField | undefined, value: string | null): readonly object[] | null {
   if (field === undefined || value === null) return null;
+  if (field.type === "date") return [{ key: field.id, value: binaryOf(Date.parse(`${value}T00:00:00Z`) / 86_400_000) }];
   return [{ key: field.id, value: binaryOf(field.type === "int" ? Number(value) : value) }];
 }
 
@@ -192,7 +191,7 @@ function listedManifest(
   const [added, existing, deleted] = [withStatus("added"), withStatus("existing"), withStatus("deleted")];
   const id = snapshotIdOf(version);
   const values = entries.map(({ file }) => file.partition ?? "").sort();
-  const bound = (value: string | undefined) => binaryOf(partitionValue(table, value ?? "") ?? "");
+  const bound = (value: string | undefined) => binaryOf(value ?? "");
   return {
     manifest_path: `${metadataLocation(location, table)}/${name}`,
     manifest_length: length,

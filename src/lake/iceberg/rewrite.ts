@@ -1,5 +1,6 @@
-/** Writes the Iceberg metadata of a lake anew, for another place of its files. */
+/** Writes the Iceberg metadata and the catalog of a lake anew, for another place of its files. */
 import { replaceFile } from "../../base/files.ts";
+import { writeCatalog } from "../catalog.ts";
 import { requireManifest } from "../published-lake.ts";
 import { icebergLocation, locationPath, stageIcebergMetadata } from "./stage.ts";
 import { metadataFolder, metadataName, newestNumber, readTableHistory } from "./table-metadata.ts";
@@ -18,7 +19,7 @@ export interface IcebergReport {
 }
 
 /**
- * Writes the Iceberg metadata of the published version and those before it. A location, the URI of the lake's folder, is kept for later
+ * Writes the Iceberg metadata of the published version and those before it, and its catalog. A location, the URI of the lake's folder, is kept for later
  * publishes. The caller holds the lake's lock. Throws a UserError if nothing has been published.
  */
 export async function rewriteIcebergMetadata(lake: string, location?: string): Promise<IcebergReport> {
@@ -26,6 +27,7 @@ export async function rewriteIcebergMetadata(lake: string, location?: string): P
   if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
   const commit = await stageIcebergMetadata(lake, published, { isAnew: true });
   await commit();
+  if (published.former === undefined) await writeCatalog(lake, published);
   const tables = await Promise.all(icebergTables.map((table) => describeTable(lake, table)));
   return { version: published.version, location: await icebergLocation(lake), tables };
 }

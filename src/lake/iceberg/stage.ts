@@ -21,6 +21,7 @@ import {
   snapshotIdOf,
   summaryOf,
   type TableChange,
+  tableLocation,
 } from "./manifests.ts";
 import {
   hintName,
@@ -117,7 +118,7 @@ async function stageTable(publish: Publish, table: IcebergTable): Promise<Commit
   if (!isReadable(newest, table)) return () => rm(folder, { recursive: true, force: true });
   const number = await newestNumber(folder);
   const found = number === 0 ? undefined : await readTableHistory(join(folder, metadataName(number)));
-  const isContinued = !isAnew && found?.location === `${location}/${table}`;
+  const isContinued = !isAnew && found?.location === tableLocation(location, table);
   const { history, before, pending } = await pendingVersions(publish, table, isContinued ? found : undefined);
   const kept = history?.snapshots.filter((snapshot) => retained.has(versionOf(snapshot))) ?? [];
   if (pending.length === 0 && kept.length === history?.snapshots.length) return async () => undefined;

@@ -5,7 +5,7 @@ import { v5 as uuidV5 } from "uuid";
 import { bounds } from "../../base/bounds.ts";
 import { isNotFound } from "../../base/files.ts";
 import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
-import { type ListedManifest, manifestsIn, metadataLocation, partitionFields } from "./manifests.ts";
+import { type ListedManifest, manifestsIn, metadataLocation, partitionFields, tableLocation } from "./manifests.ts";
 import { fieldsOf, greatestId, type IcebergTable, nameMapping, partitionFieldId } from "./table-schema.ts";
 
 /** The history of a table, from its newest metadata file. */
@@ -29,7 +29,7 @@ export const hintName = "version-hint.text";
 export const metadataName = (number: number): string => `v${number}.metadata.json`;
 
 /** Returns the folder of a table's metadata. */
-export const metadataFolder = (lake: string, table: IcebergTable): string => join(lake, table, "metadata");
+export const metadataFolder = (lake: string, table: IcebergTable): string => join(lake, "iceberg", table, "metadata");
 
 /** Returns the names of the files in a folder; empty if it does not exist. */
 export async function fileNamesIn(folder: string): Promise<readonly string[]> {
@@ -90,8 +90,8 @@ export function tableMetadata(
   const reference = (row: Row | undefined, type: string) => ({ "snapshot-id": integerIn(row, "snapshot-id"), type });
   const metadata = {
     "format-version": 2,
-    "table-uuid": uuidV5(`${location}/${table}`, uuidNamespace),
-    location: `${location}/${table}`,
+    "table-uuid": uuidV5(tableLocation(location, table), uuidNamespace),
+    location: tableLocation(location, table),
     "last-sequence-number": integerIn(current, "sequence-number"),
     "last-updated-ms": updatedMs,
     "last-column-id": greatestId(fields),

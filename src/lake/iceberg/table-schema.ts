@@ -62,14 +62,13 @@ export const partitionFieldId = 1000;
 export interface IcebergPartition {
   readonly column: string;
   readonly columnId: number;
-  readonly type: "date" | "string";
 }
 
-/** Returns how a table is partitioned; undefined if it is not. Days are dates, months are text such as `2026-11`. */
+/** Returns how a table is partitioned; undefined if it is not. Months are text such as `2026-11`. */
 export function partitionOf(table: IcebergTable): IcebergPartition | undefined {
   const column = tableOf(table).partition;
   if (column === undefined) return undefined;
-  return { column, columnId: partitionColumnId, type: column.endsWith("_month") ? "string" : "date" };
+  return { column, columnId: partitionColumnId };
 }
 
 /** Returns the fields of a table: its columns in file order, then its partition. */
@@ -82,7 +81,7 @@ export function fieldsOf(table: IcebergTable): readonly IcebergField[] {
   const columns = all.map(([name, type], index) => fieldOf(idOf(name, index), name, type));
   const partition = partitionOf(table);
   if (partition === undefined) return columns;
-  return [...columns, { id: partition.columnId, name: partition.column, required: false, type: partition.type }];
+  return [...columns, { id: partition.columnId, name: partition.column, required: false, type: "string" }];
 }
 
 const fieldOf = (id: number, name: string, type: string): IcebergField => ({

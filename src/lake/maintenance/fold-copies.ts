@@ -43,8 +43,7 @@ const filesOn = (files: readonly LakeFile[] = [], days: readonly string[]): read
   files.filter(({ partition }) => days.includes(partition ?? ""));
 
 /**
- * Creates the tables `published_days` (day, place) and `former_deliveries`: the deliveries of all days in the current columns, with
- * `delivery_date`.
+ * Creates the tables `published_days` (day, place) and `former_deliveries`: the deliveries of all days in the current columns.
  */
 export async function createFormerDeliveries(fold: Fold): Promise<void> {
   const { session, lake, former, days } = fold;
@@ -62,13 +61,12 @@ export async function createFormerDeliveries(fold: Fold): Promise<void> {
   const columns = Object.keys(tableOf("deliveries").columns).map((column) => ident(column));
   await session.createTempTable(
     "former_deliveries",
-    sql`SELECT ${join(columns)}, delivery_date FROM (
+    sql`SELECT ${join(columns)} FROM (
           SELECT delivered.* EXCLUDE (dealer_key, last_delivered_at, deliveries, accepted_deliveries), of_day.dealer_key,
                  last_value(if(${isDelivered}, greatest(delivered_at, checked_at), NULL) IGNORE NULLS) OVER so_far AS last_delivered_at,
                  (count(*) FILTER (${isDelivered}) OVER so_far)::INTEGER AS deliveries,
                  (count(*) FILTER (verdict IN ('accepted', 'resized')) OVER so_far)::INTEGER AS accepted_deliveries
-          FROM (SELECT * REPLACE (delivery_date::DATE AS delivery_date)
-                FROM (${rowsOfFiles("deliveries", former.deliveries ?? [], lake, "partition")})) AS delivered
+          FROM (${rowsOfFiles("deliveries", former.deliveries ?? [], lake)}) AS delivered
           LEFT JOIN dealers_by_day AS of_day USING (dealer_id, delivery_date)
           WINDOW so_far AS (PARTITION BY dealer_id ORDER BY delivery_date))`,
   );

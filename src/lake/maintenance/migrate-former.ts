@@ -127,7 +127,7 @@ async function otherTables(
     rowsIn: (files) => rowsOfFiles(table, files, lake),
   });
   const deliveries = (files: readonly LakeFile[]): Sql =>
-    sql`SELECT * EXCLUDE (delivery_date) FROM former_deliveries WHERE delivery_date = DATE ${literal(files[0]?.partition ?? "")}`;
+    sql`FROM former_deliveries WHERE strftime(delivery_date, '%Y-%m') = ${literal(monthOf(files[0]) ?? "")}`;
   const endings = (files: readonly LakeFile[]): Sql =>
     sql`SELECT rows.* EXCLUDE (ended_on), ended_on.ended_on FROM (${rowsOfFiles("missing", files, lake)}) AS rows LEFT JOIN ended_on USING (id)`;
   const missing = filesIn(former.missing ?? [], as_of).map((file) => ({ ...file, partition: open }));
@@ -143,6 +143,9 @@ async function otherTables(
   return tables;
 }
 
+/** Returns the partition of a file in the current format, which has months instead of days. */
+const monthOf = (file: LakeFile | undefined): string | null => file?.partition?.slice(0, "YYYY-MM".length) ?? null;
+
 /** Writes each partition of a table anew. Returns the files. */
 async function rewriteTable(
   staging: Writer,
@@ -150,8 +153,8 @@ async function rewriteTable(
   { table, files = [], rowsIn }: Rewrite,
 ): Promise<readonly LakeFile[]> {
   const written: LakeFile[] = [];
-  for (const partition of [...new Set(files.map((file) => file.partition))]) {
-    const rows = rowsIn(files.filter((file) => file.partition === partition));
+  for (const partition of [...new Set(files.map(monthOf))]) {
+    const rows = rowsIn(files.filter((file) => monthOf(file) === partition));
     const sorted = tableOf(table).order.includes("trim") ? withTrim(rows) : rows;
     written.push(...(await writeSplit(staging, version, { table, partition, rows: sorted })));
   }

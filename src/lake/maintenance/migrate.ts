@@ -87,7 +87,7 @@ async function rewriteFile(writer: Writer, name: string, table: TableName, file:
   const rows = rowsOfFiles(table, [file], writer.lake, "file_row_number");
   const written = await writeFile(writer, name, {
     table,
-    partition: file.partition,
+    partition: file.partition?.slice(0, "YYYY-MM".length) ?? null,
     rows,
     order: sql`file_row_number`,
   });

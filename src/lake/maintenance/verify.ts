@@ -16,14 +16,15 @@ import { rowsOfFiles } from "../file-rows.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import { filesIn } from "../market.ts";
 import { open as openPartition, type TableName } from "../tables.ts";
+import { versionFolderFaults } from "../writer/version-folder.ts";
 
 /** Returns whether a version lists serving files and the lake has no folder of them, as a backup that leaves them out. */
 export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean =>
   serving.length > 0 && !existsSync(joinPath(lake, "serving"));
 
 /**
- * Returns the faults of a version as messages; empty if there are none. Checks rows only if all files are intact, and no serving files if
- * the lake lacks their folder. Calls `onFile` before each file.
+ * Returns the faults of a version as messages; empty if there are none. Checks rows only if all files are intact, then the version's folder, and
+ * no serving files if the lake lacks theirs. Calls `onFile` before each file.
  */
 export async function verify(
   lake: string,
@@ -39,7 +40,8 @@ export async function verify(
       onFile(file.path, index + 1, files.length);
       faults.push(...(await checkFile(database, lake, file)));
     }
-    return faults.length > 0 ? faults : await checkRows(database, lake, manifest);
+    if (faults.length === 0) faults.push(...(await checkRows(database, lake, manifest)));
+    return faults.length > 0 ? faults : await versionFolderFaults(lake, manifest);
   } finally {
     database.close();
   }

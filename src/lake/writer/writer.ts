@@ -24,6 +24,7 @@ import {
   type LakeFile,
   lakeFormat,
   type Manifest,
+  manifestKey,
   manifestPath,
   manifestText,
   noFiles,
@@ -31,7 +32,8 @@ import {
   tableFilesOf,
   versionsIn,
 } from "../manifest.ts";
-import { rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
+import { pathInTable, rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
+import { openVersionFolder, recoverVersionFolder, removeVersionFolders, writeVersionFolder } from "./version-folder.ts";
 
 export interface Writer {
   readonly lake: string;
@@ -66,6 +68,7 @@ export async function withWriter<T>(
       await acquireLock(session, lake);
       await recoverIcebergMetadata(lake, await currentVersion(lake));
       const { kept } = await removeOrphans(lake);
+      await recoverVersionFolder(lake);
       try {
         return await work({ lake, database, session, sequences: sequencesIn(kept) });
       } finally {
@@ -108,9 +111,9 @@ const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id",
 
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
-  `^(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
-    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$" +
-    `|^(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
+  `^(files/)?(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
+    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$" +
+    `|^(iceberg/)?(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
 );
 
 /**
@@ -142,6 +145,8 @@ export async function removeOrphans(
     (entry) => lakeFilePattern.test(entry) && !kept.has(entry),
   );
   for (const orphan of orphans) await rm(joinPath(lake, orphan), { force: true });
+  const isKept = (version: string | null): boolean => version !== null && kept.has(manifestKey(version));
+  if (published !== undefined) await removeVersionFolders(lake, [published.version, published.previous].filter(isKept));
   return { kept, removed: orphans.length };
 }
 
@@ -178,8 +183,7 @@ export async function writeFile(
   { table, partition, rows, order }: FileContents & { readonly order: Sql },
 ): Promise<LakeFile | undefined> {
   const definition = tableOf(table);
-  const folder = partition !== null ? `${table}/${definition.partition}=${partition}` : table;
-  const path = `${folder}/${name}.parquet`;
+  const path = `files/${pathInTable(table, partition, `${name}.parquet`)}`;
   const target = joinPath(lake, path);
   await createFolder(dirname(target));
   const columns = Object.entries(definition.columns).map(
@@ -214,14 +218,16 @@ function rangeOf(statistics: Row | undefined, column: string): { min: string | n
 }
 
 /**
- * Publishes a manifest: writes it, its views and Iceberg metadata, then points `CURRENT` at it. Its files must already be synced to disk.
+ * Publishes a manifest: writes it, its views, its folder and Iceberg metadata, then points `CURRENT` at it. Its files must already be synced to
+ * disk.
  */
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  const commit = await stageIcebergMetadata(lake, manifest);
+  const [commit] = await Promise.all([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
+  await openVersionFolder(lake, manifest);
   await commit();
 }
 

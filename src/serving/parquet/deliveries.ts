@@ -1,9 +1,9 @@
 /** What the ingests of a version's days read and refused, for operators: the tables `deliveries` and `rejects`. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { type Sql, sql } from "../../db/sql.ts";
+import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
-import { filesIn } from "../../lake/market.ts";
+import { filesOfDay, rowsOfDay } from "../../lake/market.ts";
 import type { TableName } from "../../lake/tables.ts";
 
 /** One ingested day. */
@@ -53,18 +53,19 @@ export class DeliveryRecords {
   /** Returns what the ingests of some days read and refused, newest first. */
   async summaries(days: readonly string[]): Promise<readonly IngestedDay[]> {
     const [deliveries, rejects] = [this.filesOf("deliveries", days), this.filesOf("rejects", days)];
+    const ofDays = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
     const rows = await this.runQuery(
       [...deliveries, ...rejects],
       sql`
-      SELECT strftime(delivery_date::DATE, '%Y-%m-%d') AS day, feeds, vins, collapsed,
+      SELECT strftime(delivery_date, '%Y-%m-%d') AS day, feeds, vins, collapsed,
              coalesce(rejected, 0)::INTEGER AS rejected, coalesce(unknown, 0)::INTEGER AS unknown,
              coalesce(noted, 0)::INTEGER AS noted
       FROM (SELECT delivery_date, count(*) FILTER (WHERE verdict <> 'none')::INTEGER AS feeds,
                    coalesce(sum(vins), 0)::INTEGER AS vins, count(*) FILTER (WHERE verdict = 'collapsed')::INTEGER AS collapsed
-            FROM (${rowsOfFiles("deliveries", deliveries, this.folder, "partition")}) GROUP BY delivery_date)
+            FROM (${rowsOfFiles("deliveries", deliveries, this.folder)}) WHERE ${ofDays} GROUP BY delivery_date)
       LEFT JOIN (SELECT delivery_date, count(DISTINCT (file, "row")) FILTER (WHERE outcome = 'rejected') AS rejected,
                         count(*) FILTER (WHERE outcome = 'unknown') AS unknown, count(*) FILTER (WHERE outcome = 'noted') AS noted
-                 FROM (${rowsOfFiles("rejects", rejects, this.folder, "partition")}) GROUP BY delivery_date)
+                 FROM (${rowsOfFiles("rejects", rejects, this.folder)}) WHERE ${ofDays} GROUP BY delivery_date)
       USING (delivery_date)
       ORDER BY day DESC`,
     );
@@ -78,7 +79,7 @@ export class DeliveryRecords {
       files,
       sql`
       SELECT dealer_id, coalesce(vins, 0) AS vins, to_json(coalesce(accepted_vins, []))::VARCHAR AS accepted, collapsed_in_a_row
-      FROM (${rowsOfFiles("deliveries", files, this.folder)}) WHERE verdict = 'collapsed'
+      FROM (${rowsOfDay("deliveries", files, this.folder, day)}) WHERE verdict = 'collapsed'
       ORDER BY coalesce(list_max(accepted_vins), 0) - coalesce(vins, 0) DESC, dealer_id LIMIT 200`,
     );
     return rows.map((row) => ({
@@ -96,7 +97,7 @@ export class DeliveryRecords {
       files,
       sql`
       SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS issues, min(value) AS example
-      FROM (${rowsOfFiles("rejects", files, this.folder)})
+      FROM (${rowsOfDay("rejects", files, this.folder, day)})
       GROUP BY ALL ORDER BY issues DESC, outcome, field, reason LIMIT 200`,
     );
     return rows.map((row) => ({
@@ -109,7 +110,7 @@ export class DeliveryRecords {
   }
 
   private filesOf(table: TableName, days: readonly string[]): readonly LakeFile[] {
-    return days.flatMap((day) => filesIn(this.manifest.tables[table], day));
+    return [...new Set(days.flatMap((day) => filesOfDay(this.manifest.tables[table], day)))];
   }
 }
 

@@ -135,7 +135,7 @@ export async function damageAndAsk(
 ): Promise<DamageOutcome> {
   const lake = join(folder, "lake");
   await rm(lake, { recursive: true, force: true });
-  await cp(original, lake, { recursive: true });
+  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
   const path = chance.pick(kinds[kind]?.(manifest) ?? []);
   const fallbacks: string[] = [];
   const openPublished = async (): Promise<LakeVersion> =>

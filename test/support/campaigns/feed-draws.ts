@@ -37,7 +37,7 @@ export async function ingestMutatedFeeds(
   const published = await currentVersion(base);
   const files = await listLakeFiles(base);
   const counts = { published: 0, refused: 0 };
-  await cp(base, lake, { recursive: true });
+  await cp(base, lake, { recursive: true, verbatimSymlinks: true });
   for (let draw = first; draw < first + draws; draw += 1) {
     onDraw(draw);
     const { feeds, name, what } = await drawFeeds(folder, samples, new Chance(seed * 1_000_003 + draw));
@@ -58,7 +58,7 @@ export async function ingestMutatedFeeds(
     await rm(feeds, { recursive: true });
     if (thrown !== undefined && (await listLakeFiles(lake)).join() === files.join()) continue;
     await rm(lake, { recursive: true });
-    await cp(base, lake, { recursive: true });
+    await cp(base, lake, { recursive: true, verbatimSymlinks: true });
   }
   return counts;
 }

@@ -33,7 +33,7 @@ export async function killFollowers(scope: Scope, kills: number, chance: Chance)
   const folder = await temporaryFolder(scope);
   const [source, before] = [join(folder, "source"), join(folder, "before")];
   await ingestPath(source, samplePath, { day: firstDay, threads: 1 });
-  await cp(source, before, { recursive: true });
+  await cp(source, before, { recursive: true, verbatimSymlinks: true });
   await ingestPath(source, samplePath, { day: secondDay, threads: 1 });
   const [first, second] = [await activeListingsText(before), await activeListingsText(source)];
   const server = await startStaticServer(scope, source);
@@ -41,7 +41,7 @@ export async function killFollowers(scope: Scope, kills: number, chance: Chance)
   for (let kill = 0; kill < kills; kill += 1) {
     const lake = join(folder, `lake-${kill}`);
     const hasFirst = chance.happens(0.5);
-    if (hasFirst) await cp(before, lake, { recursive: true });
+    if (hasFirst) await cp(before, lake, { recursive: true, verbatimSymlinks: true });
     server.faultOf = () => (chance.happens(0.2) ? chance.pick(serverFaults) : undefined);
     const afterMs = await followAndKill(server, lake, chance);
     const version = await currentVersion(lake);

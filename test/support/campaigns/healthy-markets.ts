@@ -63,7 +63,7 @@ export async function verifyMarkets(
         if (faults.length > 0) throw new Error(`${JSON.stringify(shape)}, after ${what}: ${faults.join("; ")}`);
       }
       const copy = join(folder, "copy");
-      await cp(lake, copy, { recursive: true });
+      await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
       const faults = await faultsOf(copy);
       if (faults.length > 0) throw new Error(`${JSON.stringify(shape)}, copied: ${faults.join("; ")}`);
     });

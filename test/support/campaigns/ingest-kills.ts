@@ -54,7 +54,7 @@ export function spawnIngest(lake: string, day: string): ChildProcess {
 export async function killIngests({ folder, kills, seed }: KillOptions): Promise<readonly IngestKill[]> {
   const reference = { before: join(folder, "before"), after: join(folder, "after") };
   await ingestPath(reference.before, samplePath, { day: firstDay });
-  await cp(reference.before, reference.after, { recursive: true });
+  await cp(reference.before, reference.after, { recursive: true, verbatimSymlinks: true });
   const spanMs = await timeToExit(spawnIngest(reference.after, secondDay));
   const markets = new Map([
     [`${firstDay}.1`, await activeListingsText(reference.before)],
@@ -65,7 +65,7 @@ export async function killIngests({ folder, kills, seed }: KillOptions): Promise
   const survived: IngestKill[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     const lake = join(folder, `killed-${kill}`);
-    await cp(reference.before, lake, { recursive: true });
+    await cp(reference.before, lake, { recursive: true, verbatimSymlinks: true });
     const when = kill % 2 === 0 ? "any" : "serving";
     const afterMs = Math.round(random() * (when === "any" ? 1.1 * spanMs : servingSpanMs));
     await killAfter(spawnIngest(lake, secondDay), afterMs, when === "serving" ? lake : undefined);

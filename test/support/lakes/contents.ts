@@ -15,15 +15,18 @@ import {
 import { isIcebergFile } from "./iceberg.ts";
 import { queryLake } from "./lakes.ts";
 
-/** Returns the sorted paths of all files in a lake except its lock and its Iceberg metadata. */
+/** Returns the sorted paths of all files in a lake except its lock, its Iceberg metadata and the folders of versions. */
 export async function listLakeFiles(lake: string): Promise<readonly string[]> {
   const entries = await readdir(lake, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return files
     .map((path) => path.slice(lake.length + 1))
-    .filter((path) => path !== "writer.lock" && !isIcebergFile(path))
+    .filter((path) => path !== "writer.lock" && !isIcebergFile(path) && !isInVersionFolder(path))
     .sort();
 }
+
+/** What is in a version's folder follows from its manifest. */
+const isInVersionFolder = (path: string): boolean => /^versions\/[^/]+\//.test(path);
 
 /** Serving files answer alike without being byte-identical. */
 const isServing = (path: string): boolean => path.startsWith("serving/");

@@ -16,7 +16,7 @@ export const fixtureDays = {
 /** Copies the lake of a format. */
 export async function copyFixtureLake(scope: Scope, format: 1 | 2): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
-  await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true });
+  await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true, verbatimSymlinks: true });
   return lake;
 }
 

@@ -59,7 +59,7 @@ async function readAvro<Row>(path: string): Promise<readonly Row[]> {
 
 /** Reads the metadata that `version-hint.text` names; undefined if the table has none. */
 export async function readIceberg(lake: string, table: string): Promise<IcebergMetadata | undefined> {
-  const folder = join(lake, table, "metadata");
+  const folder = join(lake, "iceberg", table, "metadata");
   if (!existsSync(folder)) return undefined;
   const hint = await readFile(join(folder, "version-hint.text"), "utf8");
   return JSON.parse(await readFile(join(folder, `v${hint}.metadata.json`), "utf8"));
@@ -116,7 +116,8 @@ async function tableFaults(lake: string, table: TableName, chain: readonly Manif
     ),
   ];
   for (const { "metadata-file": file } of metadata["metadata-log"])
-    if (!existsSync(join(lake, table, "metadata", basename(file)))) faults.push(`${table}: ${file} is missing`);
+    if (!existsSync(join(lake, "iceberg", table, "metadata", basename(file))))
+      faults.push(`${table}: ${file} is missing`);
   for (const [index, snapshot] of snapshots.entries()) {
     const expected = chain[index]?.tables[table] ?? [];
     faults.push(...(await snapshotFaults(lake, metadata.location, snapshot, expected)));
@@ -133,8 +134,8 @@ async function snapshotFaults(
   expected: readonly LakeFile[],
 ): Promise<readonly string[]> {
   const name = `${basename(location)} ${snapshot.summary["carquet.version"]}`;
-  const folder = join(lake, basename(location));
-  const pathOf = (uri: string): string => join(folder, uri.slice(location.length));
+  const root = location.slice(0, -`/iceberg/${basename(location)}`.length);
+  const pathOf = (uri: string): string => join(lake, uri.slice(root.length));
   const faults: string[] = [];
   const live: ManifestEntry[] = [];
   for (const listed of await readAvro<ListedManifest>(pathOf(snapshot["manifest-list"]))) {
@@ -160,7 +161,7 @@ async function snapshotFaults(
     faults.push(...difference(`${name}: size of ${data_file.file_path}`, bytes, data_file.file_size_in_bytes));
   }
   const found = live.map(({ data_file }) => [
-    `${basename(location)}${data_file.file_path.slice(location.length)}`,
+    data_file.file_path.slice(root.length + 1),
     partitionText(data_file.partition),
     data_file.record_count,
     data_file.file_size_in_bytes,
@@ -195,4 +196,4 @@ export async function listIcebergFiles(lake: string): Promise<readonly string[]>
 }
 
 /** Returns whether a path within a lake is that of a file of Iceberg metadata, which says where the lake is and when it was written. */
-export const isIcebergFile = (path: string): boolean => /^\w+\/metadata\/./.test(path);
+export const isIcebergFile = (path: string): boolean => /^iceberg\/\w+\/metadata\/./.test(path);

@@ -45,7 +45,7 @@ export async function createLake(
     const reports = await ingestPath(join(folder, "lake"), path, { threads: 1, ...options });
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
   });
-  await cp(join(cached, "lake"), lake, { recursive: true });
+  await cp(join(cached, "lake"), lake, { recursive: true, verbatimSymlinks: true });
   return { lake, reports: JSON.parse(await readFile(join(cached, "reports.json"), "utf8")) };
 }
 

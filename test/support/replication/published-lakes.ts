@@ -15,7 +15,7 @@ export const newLake = async (scope: Scope): Promise<string> => join(await tempo
 /** Copies a lake. */
 export async function copyOf(scope: Scope, lake: string): Promise<string> {
   const copy = await newLake(scope);
-  await cp(lake, copy, { recursive: true });
+  await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
   return copy;
 }
 

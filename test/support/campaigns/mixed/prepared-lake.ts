@@ -48,9 +48,9 @@ async function ingestDays(folder: string, feeds: string): Promise<void> {
   const [lake, intact] = [join(folder, "lake"), join(folder, "serving")];
   for (const day of (await readdir(feeds)).filter((name) => /^\d{4}-\d{2}-\d{2}$/.test(name)).sort()) {
     await ingestPath(lake, feeds, { day });
-    await cp(join(lake, "serving"), intact, { recursive: true });
+    await cp(join(lake, "serving"), intact, { recursive: true, verbatimSymlinks: true });
   }
-  await cp(intact, join(lake, "serving"), { recursive: true });
+  await cp(intact, join(lake, "serving"), { recursive: true, verbatimSymlinks: true });
 }
 
 /** Creates the lake and computes all right answers. */
@@ -59,7 +59,7 @@ export async function prepareLake(scope: Scope, options: PreparedLakeOptions): P
     ingestDays(folder, await options.feeds()),
   );
   const folder = await temporaryFolder(scope);
-  await cp(cached, folder, { recursive: true });
+  await cp(cached, folder, { recursive: true, verbatimSymlinks: true });
   const lake = join(folder, "lake");
   const published = (await readdir(join(lake, "versions"))).filter((name) => name.endsWith(".json")).sort();
   const all = published.map((name) => name.slice(0, -".json".length));

@@ -1,0 +1,122 @@
+/**
+ * The folder of a version, `versions/<version>/`: exactly the files of each of its tables, as hard links to the immutable files, and
+ * `catalog.duckdb`. `current` is a link to the folder of the published version, replaced by an atomic rename, so that an engine that reads a
+ * table's folder as a whole, `current/<table>`, finds the rows of one version.
+ *
+ * All of it derives from the manifest. A folder is complete before `current` names it; the next writer completes what a killed one has left.
+ */
+import { link, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { isNotFound, sha256Of, syncToDisk } from "../../base/files.ts";
+import { catalogName, writeCatalog } from "../catalog.ts";
+import { currentManifest, type Manifest, versionKey } from "../manifest.ts";
+import { pathInTable, tableNames } from "../tables.ts";
+
+/** The link to the folder of the published version. */
+const currentLink = "current";
+
+/** Returns the path of each Parquet file below the lake's folder, by its path below the folder of the version. */
+export const linksOf = ({ tables }: Pick<Manifest, "tables">): ReadonlyMap<string, string> =>
+  new Map(
+    tableNames.flatMap((table) =>
+      tables[table].map(({ path, partition }) => [pathInTable(table, partition, basename(path)), path] as const),
+    ),
+  );
+
+/** Writes the folder of a version, whose files are on the disk. */
+export async function writeVersionFolder(lake: string, manifest: Manifest): Promise<void> {
+  const folder = join(lake, versionKey(manifest.version));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const [name, path] of linksOf(manifest)) {
+    const [from, target] = [join(lake, path), join(folder, name)];
+    await mkdir(dirname(target), { recursive: true });
+    // File systems without hard links.
+    await link(from, target).catch(() => symlink(relative(dirname(target), from), target));
+  }
+  await writeCatalog(lake, manifest);
+  await syncToDisk(folder);
+}
+
+/** Makes the folder of a version the published one, and removes those older than the one before it. */
+export async function openVersionFolder(lake: string, { version, previous }: Manifest): Promise<void> {
+  await replaceLink(lake, currentLink, versionKey(version));
+  await replaceLink(lake, catalogName, `${currentLink}/${catalogName}`);
+  await removeVersionFolders(lake, [version, previous]);
+}
+
+/** Replaces a symbolic link in the lake's folder atomically, unless it has the target. */
+async function replaceLink(lake: string, name: string, target: string): Promise<void> {
+  const path = join(lake, name);
+  const found = await targetOf(path);
+  if (found === target) return;
+  // A copy that followed the link has a folder or a file instead.
+  if (found === notLink) await rm(path, { recursive: true, force: true });
+  await rm(`${path}.new`, { recursive: true, force: true });
+  await symlink(target, `${path}.new`);
+  await rename(`${path}.new`, path);
+  await syncToDisk(lake);
+}
+
+/** Stands for the target of what is not a symbolic link. */
+const notLink = "";
+
+/** Returns the target of a symbolic link; undefined if nothing has the path. */
+async function targetOf(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (thrown) {
+    if (isNotFound(thrown)) return undefined;
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EINVAL") return notLink;
+    throw thrown;
+  }
+}
+
+/** Removes the folders of all versions but the given ones. */
+export async function removeVersionFolders(lake: string, kept: readonly (string | null)[]): Promise<void> {
+  const folders = await readdir(join(lake, "versions"), { withFileTypes: true });
+  for (const { name } of folders.filter((entry) => entry.isDirectory()))
+    if (/^\d{4}-\d{2}-\d{2}\.\d+$/.test(name) && !kept.includes(name))
+      await rm(join(lake, versionKey(name)), { recursive: true, force: true });
+}
+
+/** Completes the publish of the version that `CURRENT` names. Versions of a former format have no folder. */
+export async function recoverVersionFolder(lake: string): Promise<void> {
+  const published = await currentManifest(lake);
+  if (published === undefined || published.former !== undefined) return;
+  const isOpen = (await targetOf(join(lake, currentLink))) === versionKey(published.version);
+  if (!isOpen) await writeVersionFolder(lake, published);
+  await openVersionFolder(lake, published);
+}
+
+/** Returns the faults of the published version's folder as messages; none if the lake has none, as a backup that leaves it out. */
+export async function versionFolderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
+  const target = await targetOf(join(lake, currentLink));
+  const folder = versionKey(manifest.version);
+  if (target === undefined || manifest.former !== undefined) return [];
+  if (target !== folder) return [`${currentLink}: links to ${target || "nothing"}: expected ${folder}`];
+  const links = linksOf(manifest);
+  const entries = await readdir(resolve(lake, folder), { recursive: true, withFileTypes: true });
+  const found = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(resolve(lake, folder), join(entry.parentPath, entry.name)));
+  const faults = found
+    .filter((name) => !links.has(name) && !name.startsWith(catalogName))
+    .map((name) => `${folder}/${name}: not a file of the version`);
+  for (const [name, path] of links)
+    if (!(await isSameFile(join(lake, folder, name), join(lake, path))))
+      faults.push(`${folder}/${name}: another file: expected ${path}`);
+  return faults;
+}
+
+/** Returns whether two paths lead to one file, or to files with the same content, as in a copy of a lake. */
+async function isSameFile(left: string, right: string): Promise<boolean> {
+  try {
+    const [one, other] = await Promise.all([stat(left), stat(right)]);
+    if (one.dev === other.dev && one.ino === other.ino) return true;
+    return one.size === other.size && (await sha256Of(left)) === (await sha256Of(right));
+  } catch (thrown) {
+    if (isNotFound(thrown)) return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,91 @@
+/** A publish that ends between any two of its steps. Runs alone, because it replaces functions of the file system: @alone */
+import assert from "node:assert/strict";
+import fs, { cp, lstat, readlink } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { currentManifest, currentVersion, readManifest } from "../../src/lake/manifest.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
+import { extentOf } from "../support/extent.ts";
+import { lakeFaults } from "../support/lakes/contents.ts";
+import { icebergFaults } from "../support/lakes/iceberg.ts";
+import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { differingFolders } from "../support/lakes/version-folder.ts";
+import { fileScope } from "../support/scope.ts";
+
+const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
+const sample = await createLake(fileScope, samplePath, { day: firstDay });
+
+/** Functions that change a lake. */
+const changes = ["rename", "link", "symlink", "rm", "mkdir", "writeFile", "open"] as const;
+const originals = Object.fromEntries(changes.map((name) => [name, fs[name]])) as Pick<
+  typeof fs,
+  (typeof changes)[number]
+>;
+
+/** Replaces functions while `work` runs. */
+async function withFunctions<T>(replaced: object, work: () => Promise<T>): Promise<T> {
+  Object.assign(fs, replaced);
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    Object.assign(fs, originals);
+    syncBuiltinESMExports();
+  }
+}
+
+/** Ingests the second day, with all changes of files but the first ones failing, as after a kill. Returns the number of changes. */
+async function ingestUntil(lake: string, last: number): Promise<number> {
+  let count = 0;
+  const limited = (name: (typeof changes)[number]) => {
+    return async (...parameters: readonly unknown[]): Promise<unknown> => {
+      if (name !== "open" || parameters[1] !== "r") count += 1;
+      if (count > last) throw new Error("killed");
+      return Reflect.apply(originals[name], fs, parameters);
+    };
+  };
+  const replaced = Object.fromEntries(changes.map((name) => [name, limited(name)]));
+  await withFunctions(replaced, () =>
+    ingestPath(lake, samplePath, { day: secondDay, hasServingFiles: false, threads: 1 }).catch(() => undefined),
+  );
+  return count;
+}
+
+async function copyOfLake(folder: string, name: string): Promise<string> {
+  const lake = join(folder, name);
+  await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
+  return lake;
+}
+
+test("an ingest that ends between any two steps leaves right folders, and the next writer completes it", async (t) => {
+  const folder = await temporaryFolder(t);
+  const steps = await ingestUntil(await copyOfLake(folder, "whole"), Number.POSITIVE_INFINITY);
+  assert.ok(steps > 60, `${steps} steps`);
+  const published = new Set<string>();
+  for (let last = 1; last < steps; last += extentOf(17, 1)) {
+    const lake = await copyOfLake(folder, String(last));
+    await ingestUntil(lake, last);
+    const shown = (await readlink(join(lake, "current"))).replace("versions/", "");
+    assert.deepEqual(await differingFolders(lake, await readManifest(lake, shown)), [], `${last}: ${shown}`);
+    await withWriter(lake, {}, async () => undefined);
+    const version = (await currentVersion(lake)) ?? "";
+    published.add(version);
+    assert.equal(await readlink(join(lake, "current")), `versions/${version}`, `after step ${last}`);
+    const faults = [await differingFolders(lake), await lakeFaults(lake), await icebergFaults(lake)];
+    assert.deepEqual(faults, [[], [], []], `after step ${last}`);
+    await fs.rm(lake, { recursive: true });
+  }
+  assert.deepEqual([...published].sort(), [`${firstDay}.1`, `${secondDay}.1`]);
+});
+
+test("on a file system without hard links, the folder has symbolic links", async (t) => {
+  const lake = await copyOfLake(await temporaryFolder(t), "lake");
+  await withFunctions({ link: () => Promise.reject(new Error("EPERM")) }, () =>
+    ingestPath(lake, samplePath, { day: secondDay }),
+  );
+  const [file] = (await currentManifest(lake))?.tables.listings ?? [];
+  const name = file?.path.split("/").at(-1) ?? "";
+  assert.ok((await lstat(join(lake, "current", "listings", name))).isSymbolicLink());
+  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+});

@@ -1,0 +1,189 @@
+/** The folder of the published version: a table's folder, read whole, is right; any DuckDB opens the catalog without Carquet. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cp, link, mkdir, readdir, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { plusDays } from "../../src/base/day.ts";
+import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
+import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
+import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
+import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
+import { tableNames } from "../../src/lake/tables.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
+import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { copyFixtureLake } from "../support/lakes/fixtures.ts";
+import { icebergVersions } from "../support/lakes/iceberg.ts";
+import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { differingFolders } from "../support/lakes/version-folder.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+
+/** Nine days over the turn of a month, with cars that are sold and rows that are refused. */
+const first = "2026-03-28";
+const days = Array.from({ length: 9 }, (_, day) => plusDays(first, day));
+const feeds = await temporaryFolder(fileScope);
+for (const [index, day] of days.entries()) {
+  const dealer_id = dealerIdOf(1);
+  const vins = [0, 1, 2, ...(index < 2 ? [9] : []), 20 + index].map(vinOf);
+  const inventory = vins.map((vin) => ({ vin, dealer_id, make: "Ford", price: 20_000 + index }));
+  const refused = { vin: "short", dealer_id, make: "Ford", price: 1 };
+  await writeFeeds(feeds, day, { dealers: [{ dealer_id, name: "North" }], inventory: [...inventory, refused] });
+}
+const { lake: original } = await createLake(fileScope, feeds);
+
+async function copyOf(scope: Scope, lake = original): Promise<string> {
+  const copy = join(await temporaryFolder(scope), "lake");
+  await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
+  await withWriter(copy, {}, () => rewriteIcebergMetadata(copy));
+  return copy;
+}
+
+test("a table's folder read whole has the rows of the published version after each day, also after a replay", async (t) => {
+  const lake = join(await temporaryFolder(t), "lake");
+  for (const day of days) {
+    await ingestPath(lake, join(feeds, day), { hasServingFiles: false });
+    assert.deepEqual(await differingFolders(lake), [], day);
+  }
+  const tables = (await currentManifest(lake))?.tables;
+  const march = tables?.deliveries.filter(({ partition }) => partition === "2026-03");
+  assert.equal(march?.length, 1, "a closed month is one file");
+  await ingestPath(lake, feeds, { replayFrom: days[6] ?? "", hasServingFiles: false });
+  assert.equal(await currentVersion(lake), `${days.at(-1)}.2`);
+  assert.deepEqual(await differingFolders(lake), []);
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: days[8] ?? "" }), /which was itself replayed/);
+  await ingestPath(lake, feeds, { replayFrom: days[5] ?? "", hasServingFiles: false });
+  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+});
+
+test("only the published version and the one before it have a folder, and links to no other file", async (t) => {
+  const lake = await copyOf(t);
+  const folders = async (): Promise<readonly string[]> =>
+    (await readdir(join(lake, "versions"))).filter((name) => !/\.(json|sql)$/.test(name)).sort();
+  assert.deepEqual(await folders(), [`${days.at(-2)}.1`, `${days.at(-1)}.1`]);
+  await withWriter(lake, {}, (writer) =>
+    vacuum(writer, { months: 1, versionDays: 0 }, Date.now() + 7_200_000, 3_600_000),
+  );
+  assert.deepEqual(await folders(), [`${days.at(-1)}.2`]);
+  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+});
+
+test("a migrated lake has a folder of its version and every table as Iceberg", async (t) => {
+  for (const format of [1, 2] as const) {
+    const lake = await copyFixtureLake(t, format);
+    await withWriter(lake, {}, async () => undefined);
+    assert.deepEqual((await readdir(lake)).includes("current"), false, "a former format has none");
+    await withWriter(lake, {}, (writer) => migrateLake(writer));
+    assert.deepEqual(await differingFolders(lake), []);
+    const version = await currentVersion(lake);
+    for (const table of tableNames) assert.equal((await icebergVersions(lake, table)).at(-1), version, table);
+  }
+});
+
+test("verify finds a wrong folder, and the next writer repairs a wrong link", async (t) => {
+  const lake = await copyOf(t);
+  const listings = join(lake, "current", "listings");
+  const [name = ""] = await readdir(listings);
+  const fault = async (): Promise<string> => (await lakeFaults(lake)).join("; ");
+  await writeFile(join(listings, "more.parquet"), "more");
+  assert.match(await fault(), /^versions\/\S+\/listings\/more.parquet: not a file of the version$/);
+  await rm(join(listings, "more.parquet"));
+  await rename(join(listings, name), join(lake, "moved"));
+  assert.match(await fault(), /another file: expected files\/listings\//);
+  await cp(join(lake, "moved"), join(listings, name));
+  assert.equal(await fault(), "", "a copy is as good as a link");
+  await changeByte(join(listings, name), 100);
+  assert.match(await fault(), /another file: expected files\/listings\//);
+  await unlink(join(lake, "current"));
+  await symlink("elsewhere", join(lake, "current"));
+  assert.match(await fault(), /^current: links to elsewhere: expected versions\//);
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual([await fault(), await differingFolders(lake)], ["", []]);
+});
+
+test("the next writer repairs copies that followed links or left them out", async (t) => {
+  const followed = join(await temporaryFolder(t), "lake");
+  await cp(original, followed, { recursive: true, dereference: true });
+  const without = await copyOf(t);
+  for (const name of ["current", "catalog.duckdb", `versions/${days.at(-1)}.1`])
+    await rm(join(without, name), { recursive: true });
+  assert.deepEqual(await lakeFaults(without), [], "a backup may leave out what follows from the manifest");
+  for (const lake of [followed, without]) {
+    await withWriter(lake, {}, async () => undefined);
+    assert.equal(await readlink(join(lake, "current")), `versions/${days.at(-1)}.1`);
+    assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
+  }
+});
+
+test("a damaged or lost file stops no publish, and the catalog has the other views", async (t) => {
+  const lake = await copyOf(t);
+  for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
+  for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
+  await withWriter(lake, {}, () => rewriteIcebergMetadata(lake));
+  const views = await askCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
+  assert.ok(views.includes("builds") && views.includes("deliveries") && !views.includes("sold"), views);
+});
+
+/** Asks a catalog in another process, with another working directory and DuckDB's defaults. */
+async function askCatalog(lake: string, ...queries: readonly string[]): Promise<string> {
+  const script = `
+    const { DuckDBInstance } = require(${JSON.stringify(createRequire(import.meta.url).resolve("@duckdb/node-api"))});
+    (async () => {
+      const [path, name, ...queries] = process.argv.slice(1);
+      const memory = await DuckDBInstance.create(name === "" ? path : ":memory:", name === "" ? { access_mode: "READ_ONLY" } : {});
+      const connection = await memory.connect();
+      if (name !== "") await connection.run("ATTACH '" + path + "' AS " + name + " (READ_ONLY)");
+      const answers = [];
+      for (const query of queries) answers.push((await connection.runAndReadAll(query)).getRowsJson());
+      process.stdout.write(JSON.stringify(answers));
+    })();`;
+  const name = queries.some((query) => query.includes("FROM market.")) ? "market" : "";
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["-e", script, join(lake, "catalog.duckdb"), name, ...queries],
+    { cwd: "/" },
+  );
+  return stdout;
+}
+
+test("any DuckDB opens catalog.duckdb without Carquet, and answers as carquet sql does", async (t) => {
+  const lake = await copyOf(t);
+  const views = await queryLake(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1");
+  const relations = [
+    ...views.map(({ view_name }) => String(view_name)),
+    `snapshot('${days[3]}')`,
+    `between_days('${days[1]}', '${days[4]}')`,
+  ];
+  assert.ok(relations.length > 20);
+  const question = (relation: string): string =>
+    `SELECT count(*)::VARCHAR AS n, sum(hash(rows))::VARCHAR AS content FROM ${relation} AS rows`;
+  const expected: unknown[] = [];
+  for (const relation of relations)
+    expected.push((await queryLake(lake, question(relation))).map((row) => Object.values(row)));
+  assert.deepEqual(JSON.parse(await askCatalog(lake, ...relations.map(question))), expected);
+  const attached = relations.map((relation) => question(`market.${relation}`));
+  assert.deepEqual(JSON.parse(await askCatalog(lake, ...attached)), expected, "attached, without USE");
+  await assert.rejects(askCatalog(lake, "FROM snapshot('2027-01-01')"), /expected a day with a snapshot/);
+});
+
+test("a moved lake gets a catalog of its place by the command iceberg and by a publish", async (t) => {
+  const lake = await copyOf(t);
+  const moved = `${lake}-moved`;
+  await rename(lake, moved);
+  await assert.rejects(askCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
+  await withWriter(moved, {}, () => rewriteIcebergMetadata(moved));
+  assert.equal(await askCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
+});
+
+test("files that other programs put beside a table's folder stay, and nothing else is in it", async (t) => {
+  const lake = await copyOf(t);
+  await mkdir(join(lake, "listings"));
+  await writeFile(join(lake, "listings", "mine.parquet"), "mine");
+  await link(join(lake, "CURRENT"), join(lake, "listings", "CURRENT"));
+  await withWriter(lake, {}, async () => undefined);
+  assert.deepEqual((await readdir(join(lake, "listings"))).sort(), ["CURRENT", "mine.parquet"]);
+  for (const entry of await readdir(join(lake, "current"), { recursive: true, withFileTypes: true }))
+    assert.ok(entry.isDirectory() || /\.parquet$|^catalog\.duckdb$/.test(entry.name), entry.name);
+});
