@@ -14,7 +14,13 @@ import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
 import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
 import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
-import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
+import {
+  assignBuildKeys,
+  assignOptionKeys,
+  assignTokenKeys,
+  createRawBuildsAndLists,
+  maxKeys,
+} from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
@@ -23,7 +29,6 @@ import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
-import { loadReferenceTables } from "./normalize/spellings.ts";
 import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
 
 const steps = [
@@ -94,12 +99,12 @@ export async function ingestDay(
 
 /** Normalizes the parsed values and assigns dimension keys. */
 async function normalizeDay(session: Session, next: Manifest): Promise<Spellings> {
-  await loadReferenceTables(session);
   await normalizeDealers(session);
+  await createRawBuildsAndLists(session);
   const spellings = await createSpellings(session);
   await assignDealerKeys(session, spellings, next.keys.dealers);
-  await assignBuildKeys(session, spellings, next.keys.builds);
-  await assignTokenKeys(session, spellings, next.keys.tokens);
+  await assignBuildKeys(session, next.keys.builds);
+  await assignTokenKeys(session, next.keys.tokens);
   await assignOptionKeys(session, spellings, next.keys.options);
   return spellings;
 }

@@ -15,6 +15,7 @@ import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import { defaultFeedLimits, type FeedLimits } from "./feed/feed-limits.ts";
 import type { Mapping } from "./feed/mapping.ts";
+import { loadReferenceTables } from "./normalize/spellings.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
@@ -90,6 +91,7 @@ async function ingestDays(
   const settings = { ...options, limits: { ...defaultFeedLimits, ...options.limits } };
   let previous = base;
   const reports: DeliveryReport[] = [];
+  await loadReferenceTables(writer.session);
   for await (const [delivery, isLast] of markLast(deliveries)) {
     requireNewDay(previous, delivery);
     const next = nextManifest(writer, previous, delivery.day);

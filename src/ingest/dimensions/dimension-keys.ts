@@ -4,11 +4,11 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
+import { all, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { DimensionTable } from "../../lake/manifest.ts";
-import { buildColumns, type TokenColumn, tokenKinds } from "../../lake/tables.ts";
-import { attributeOf, namesIn } from "../../listing/schema.ts";
-import { isSpelled, type Spellings } from "../normalize/vocabularies.ts";
+import { buildColumns, tokenKinds } from "../../lake/tables.ts";
+import { attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
+import { isSpelled, type Spellings, valuesOf } from "../normalize/vocabularies.ts";
 
 const columns = Object.keys(buildColumns).map((column) => ident(column));
 
@@ -22,19 +22,42 @@ const buildColumnsMatch = (left: Sql, right: Sql): Sql =>
   all(columns.map((column) => sql`${left}.${column} IS NOT DISTINCT FROM ${right}.${column}`));
 
 /**
+ * Creates the tables `raw_builds` (each combination of build values in the delivery, with `uses`, the number of its rows, and
+ * `raw_build_id`) and `raw_lists` (each distinct list, with its attribute, `uses` and `list_id`).
+ */
+export async function createRawBuildsAndLists(session: Session): Promise<void> {
+  await session.createTempTable(
+    "raw_builds",
+    sql`SELECT row_number() OVER () AS raw_build_id, * FROM (SELECT ${join(columns)}, count(*) AS uses FROM parsed_inventory GROUP BY ALL)`,
+  );
+  const lists = tokensNames.map(
+    (attribute) => sql`SELECT ${literal(attribute)} AS attribute, ${ident(attribute)} AS list, count(*) AS uses
+      FROM parsed_inventory WHERE ${ident(attribute)} IS NOT NULL GROUP BY ALL`,
+  );
+  await session.createTempTable(
+    "raw_lists",
+    sql`SELECT row_number() OVER () AS list_id, * FROM (${join(lists, sql` UNION ALL `)})`,
+  );
+}
+
+/**
  * Creates the tables `new_builds` (rows to append), `all_builds` (those of the lake and the new ones) and `build_keys` (each combination of
  * raw values in the delivery, with its build_key).
  */
-export async function assignBuildKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
-  const normalized = Object.keys(buildColumns).map((column) => {
-    const rawValue = ident("raw_builds", column);
-    return sql`${isSpelled(column) ? spellings.lookUp(column, rawValue) : rawValue} AS ${ident(column)}`;
-  });
-  await session.createTempTable(
-    "raw_builds",
-    sql`SELECT row_number() OVER () AS raw_build_id, * FROM (SELECT DISTINCT ${join(columns)} FROM parsed_inventory)`,
+export async function assignBuildKeys(session: Session, greatestKey: number): Promise<void> {
+  const spelled = Object.keys(buildColumns).filter(isSpelled);
+  const normalized = Object.keys(buildColumns).map((column) =>
+    isSpelled(column)
+      ? sql`any_value(spelling) FILTER (vocabulary = ${literal(column)}) AS ${ident(column)}`
+      : sql`any_value(raw_builds.${ident(column)}) AS ${ident(column)}`,
   );
-  await session.createTempTable("spelled_builds", sql`SELECT raw_build_id, ${join(normalized)} FROM raw_builds`);
+  await session.createTempTable(
+    "spelled_builds",
+    sql`SELECT raw_build_id, ${join(normalized)} FROM raw_builds
+        LEFT JOIN (SELECT raw_build_id, vocabulary, value AS raw_value FROM (${valuesOf(spelled, sql`raw_builds`, sql`raw_build_id`)})) AS texts
+          USING (raw_build_id)
+        LEFT JOIN spellings USING (vocabulary, raw_value) GROUP BY raw_build_id`,
+  );
   await session.createTempTable(
     "new_builds",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY ${join(columns)}) AS build_key, ${join(columns)}
@@ -44,7 +67,7 @@ export async function assignBuildKeys(session: Session, spellings: Spellings, gr
   await session.createTempTable("all_builds", sql`FROM lake_builds UNION ALL BY NAME FROM new_builds`);
   await session.createTempTable(
     "build_keys",
-    sql`SELECT raw_builds.* EXCLUDE (raw_build_id), all_builds.build_key, ${join(sortKeyColumns)}
+    sql`SELECT raw_builds.* EXCLUDE (raw_build_id, uses), all_builds.build_key, ${join(sortKeyColumns)}
         FROM raw_builds JOIN spelled_builds USING (raw_build_id)
         JOIN all_builds ON ${buildColumnsMatch(sql`all_builds`, sql`spelled_builds`)}`,
   );
@@ -55,43 +78,33 @@ export async function assignBuildKeys(session: Session, spellings: Spellings, gr
 export const matchesBuild = (row: Sql): Sql => buildColumnsMatch(sql`build_keys`, row);
 
 /**
- * Creates the tables `new_tokens` (rows to append) and, for each list attribute, `token_keys_of_<attribute>` (each distinct raw list in the
- * delivery, with its sorted token keys).
+ * Creates the tables `new_tokens` (rows to append) and `token_keys` (each distinct raw list of an attribute in the delivery, with its sorted
+ * token keys).
  */
-export async function assignTokenKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
-  const kinds = Object.entries(tokenKinds) as readonly (readonly [TokenColumn, string])[];
-  const used = kinds.map(
-    ([attribute, kind]) =>
-      sql`SELECT DISTINCT ${kind} AS kind, ${spellings.lookUp(attribute, sql`value`)} AS token
-          FROM (SELECT DISTINCT unnest(${ident(attribute)}) AS value FROM parsed_inventory)`,
+export async function assignTokenKeys(session: Session, greatestKey: number): Promise<void> {
+  const kinds = Object.entries(tokenKinds).map(([column, kind]) => sql`(${literal(column)}, ${literal(kind)})`);
+  await session.createTempTable(
+    "token_by_value",
+    sql`SELECT vocabulary AS attribute, raw_value, kind, spelling AS token FROM spellings
+        JOIN (VALUES ${join(kinds)}) AS kinds(vocabulary, kind) USING (vocabulary) WHERE spelling IS NOT NULL`,
   );
   await session.createTempTable(
     "new_tokens",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY kind, token) AS token_key, kind, token
-        FROM (${join(used, sql` UNION `)}) AS today
-        WHERE token IS NOT NULL AND NOT EXISTS (FROM lake_tokens AS existing WHERE existing.kind = today.kind AND existing.token = today.token)`,
+        FROM (SELECT DISTINCT kind, token FROM token_by_value
+              SEMI JOIN (SELECT attribute, unnest(list) AS raw_value FROM raw_lists) USING (attribute, raw_value)) AS today
+        WHERE NOT EXISTS (FROM lake_tokens AS existing WHERE existing.kind = today.kind AND existing.token = today.token)`,
   );
-  await session.createTempTable("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
-  for (const [attribute, kind] of kinds) {
-    await session.createTempTable(
-      "distinct_lists",
-      sql`SELECT row_number() OVER () AS list_id, list
-          FROM (SELECT DISTINCT ${ident(attribute)} AS list FROM parsed_inventory WHERE ${ident(attribute)} IS NOT NULL)`,
-    );
-    await session.createTempTable(
-      "token_key_by_value",
-      sql`SELECT raw_value, token_key FROM ${spellings.table(attribute)}
-          JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling`,
-    );
-    await session.createTempTable(
-      `token_keys_of_${attribute}`,
-      sql`SELECT list, coalesce(keys, []) AS keys FROM distinct_lists
-          LEFT JOIN (SELECT list_id, list(DISTINCT token_key ORDER BY token_key) AS keys
-                     FROM (SELECT list_id, unnest(list) AS raw_value FROM distinct_lists) JOIN token_key_by_value USING (raw_value)
-                     GROUP BY list_id) USING (list_id)`,
-    );
-  }
-  await session.drop("distinct_lists", "token_key_by_value");
+  const keyByValue = sql`SELECT attribute, raw_value, token_key FROM token_by_value
+    JOIN (FROM lake_tokens UNION ALL BY NAME FROM new_tokens) USING (kind, token)`;
+  await session.createTempTable(
+    "token_keys",
+    sql`SELECT attribute, list, coalesce(keys, []) AS keys FROM raw_lists
+        LEFT JOIN (SELECT list_id, list(DISTINCT token_key ORDER BY token_key) AS keys
+                   FROM (SELECT list_id, attribute, unnest(list) AS raw_value FROM raw_lists) JOIN (${keyByValue}) USING (attribute, raw_value)
+                   GROUP BY list_id) USING (list_id)`,
+  );
+  await session.drop("raw_lists", "token_by_value");
 }
 
 /**

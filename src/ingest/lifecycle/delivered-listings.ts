@@ -117,7 +117,8 @@ const valueJoin = (column: string, alias: string, relation = ident(alias)): Sql 
 
 function tokenKeysJoin(list: TokenColumn): Sql {
   const keys = ident(`token_keys_of_${list}`);
-  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${ident("inventory", list)}`;
+  return sql`LEFT JOIN (SELECT list, keys FROM token_keys WHERE attribute = ${literal(list)}) AS ${keys}
+    ON ${keys}.list = ${ident("inventory", list)}`;
 }
 
 function keywordMask(keywords: Sql): Sql {
