@@ -26,8 +26,9 @@ const rules: readonly (readonly [rule: string, sortKey: Sql])[] = [
 export async function attributeClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
   await mergeDuplicateRows(session);
   await createCurrentClaims(session, spellings, day);
-  await createContestedClaims(session, day);
-  await session.createTempTable("claims_today", rankedClaims(day));
+  const areContested = await session.hasRows(sql`FROM current_claims GROUP BY vin HAVING count(*) > 1`);
+  if (areContested) await createContestedClaims(session, day);
+  await session.createTempTable("claims_today", areContested ? rankedClaims(day) : uncontestedClaims(day));
   await session.drop("current_claims", "contested_claims");
 }
 
@@ -74,6 +75,12 @@ async function createContestedClaims(session: Session, day: string): Promise<voi
     LEFT JOIN ${previousClaims} AS previous ON previous.vin = claims.vin AND previous.dealer_id = claims.dealer_id`,
   );
 }
+
+/** All current claims, each the only one to its VIN. */
+const uncontestedClaims = (day: string): Sql => sql`
+  SELECT vin, dealer_id, coalesce(previous.claimed_since, ${day}::DATE) AS claimed_since, sighted_on, true AS is_owner,
+         'only claimant' AS decided_by, file, "row"
+  FROM current_claims LEFT JOIN ${previousClaims} AS previous USING (vin, dealer_id)`;
 
 /** All current claims with their outcome. An uncontested claim wins. */
 function rankedClaims(day: string): Sql {
