@@ -8,6 +8,8 @@ import { lineItemsType } from "../../lake/tables.ts";
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
+  /** The DuckDB type of the value. */
+  readonly type: string;
   /**
    * Converts a text, or each item of a list. The other functions take the result, as a column: with the conversion in each of its uses, the
    * statement takes several times as long to plan. Undefined if they take the text itself.
@@ -37,6 +39,7 @@ export function fieldReader(field: string, schema: FeedField, day: string): Fiel
 }
 
 const vinReader: FieldReader = {
+  type: "VARCHAR",
   value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
   reason: (
     text,
@@ -54,6 +57,7 @@ function wholeNumber(text: Sql): Sql {
 function numberReader(schema: FeedField, number: (text: Sql) => Sql, type: string, invalidReason: string): FieldReader {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
+    type,
     converted: number,
     value: (converted) =>
       sql`CASE WHEN ${converted} BETWEEN ${numberLiteral(minimum)} AND ${numberLiteral(maximum)} THEN ${converted}::${columnType(type)} END`,
@@ -65,6 +69,7 @@ function numberReader(schema: FeedField, number: (text: Sql) => Sql, type: strin
 }
 
 const booleanReader: FieldReader = {
+  type: "BOOLEAN",
   value: (text) => sql`CASE WHEN lower(${text}) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower(${text}) IN ('false', 'f', 'no', 'n', '0') THEN false END`,
   reason: () => sql`'not true or false'`,
@@ -73,10 +78,15 @@ const booleanReader: FieldReader = {
 function textReader(schema: FeedField, day: string): FieldReader {
   if (schema.format === "date-time") return timeReader(day);
   if (schema.format === "uuid") {
-    return { value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`, reason: () => sql`'not a UUID'` };
+    return {
+      type: "VARCHAR",
+      value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`,
+      reason: () => sql`'not a UUID'`,
+    };
   }
   const reason = textReason(schema);
   return {
+    type: "VARCHAR",
     ...(schema.enum === undefined ? {} : { converted: (text: Sql) => enumValue(schema, text) }),
     value: (converted) => sql`CASE WHEN ${reason(converted)} IS NULL THEN ${converted} END`,
     reason,
@@ -126,6 +136,7 @@ function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
 function timeReader(day: string): FieldReader {
   const latest = sql`${`${plusDays(day, 2)}T00:00:00Z`}::TIMESTAMPTZ`;
   return {
+    type: "TIMESTAMP",
     converted: (text) => sql`TRY_CAST(${text} AS TIMESTAMPTZ)`,
     value: (time) => sql`CASE WHEN isfinite(${time}) AND ${time} < ${latest} AND year(${time}) >= 1990
       THEN ${time} AT TIME ZONE 'UTC' END`,
@@ -138,6 +149,7 @@ function timeReader(day: string): FieldReader {
 function listReader(items: Omit<FeedField, "items">): FieldReader {
   const reason = textReason(items);
   return {
+    type: "VARCHAR[]",
     ...(items.enum === undefined
       ? {}
       : { converted: (list: Sql) => sql`list_transform(${list}, lambda item: ${enumValue(items, sql`item`)})` }),
@@ -148,6 +160,7 @@ function listReader(items: Omit<FeedField, "items">): FieldReader {
 
 /** Reads line items from a JSON array. If any of them lacks an amount or a label, the whole list is invalid. */
 const lineItemsReader: FieldReader = {
+  type: lineItemsType,
   value(text) {
     const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
     const isValid = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)

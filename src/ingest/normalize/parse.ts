@@ -69,19 +69,21 @@ export class FeedParser {
 
   /** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. Returns the number of inventory rows before that. */
   async finish(): Promise<number> {
-    for (const table of feedTables) if (!this.created.has(table)) await this.parse(table, noRows(table));
+    for (const table of feedTables) if (!this.created.has(table)) await createEmpty(this.session, table, this.day.day);
     const rows = await this.session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`);
-    for (const table of feedTables) await collectIssues(this.session, table);
+    for (const table of this.created) await collectIssues(this.session, table);
     return integerIn(rows, "n");
   }
 }
 
-/** Selects the raw columns of a table, without rows. */
-function noRows(table: FeedTable): Sql {
-  const fields = Object.entries(feed[table].properties).map(
-    ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
+/** Creates `parsed_<table>` without rows, as of a delivery without files of the table. */
+async function createEmpty(session: Session, table: FeedTable, day: string): Promise<void> {
+  const columns = Object.entries(feed[table].properties).map(
+    ([field, schema]) => sql`${ident(field)} ${columnType(fieldReader(field, schema, day).type)}`,
   );
-  return sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
+  await session.run(
+    sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} (file VARCHAR, "row" BIGINT, ${join(columns)})`,
+  );
 }
 
 /** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
