@@ -9,7 +9,7 @@ import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
 import { buildColumns, tokenKinds } from "../../lake/tables.ts";
 import { attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
-import { isSpelled, type Spellings, valuesOf } from "../normalize/vocabularies.ts";
+import { isSpelled, type Spellings, valuesAsRows } from "../normalize/vocabularies.ts";
 
 /** The tables of a lake that listings refer to by a key. */
 const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
@@ -67,7 +67,7 @@ export async function assignBuildKeys(session: Session, greatestKey: number): Pr
   await session.createTempTable(
     "spelled_builds",
     sql`SELECT raw_build_id, ${join(normalized)} FROM raw_builds
-        LEFT JOIN (SELECT raw_build_id, vocabulary, value AS raw_value FROM (${valuesOf(spelled, sql`raw_builds`, sql`raw_build_id`)})) AS texts
+        LEFT JOIN (SELECT raw_build_id, vocabulary, value AS raw_value FROM (${valuesAsRows(spelled, sql`raw_builds`, sql`raw_build_id`)})) AS texts
           USING (raw_build_id)
         LEFT JOIN spellings USING (vocabulary, raw_value) GROUP BY raw_build_id`,
   );

@@ -46,7 +46,7 @@ export const isSpelled = (column: string): column is VocabularyName => vocabular
  * Selects the values of some columns, each named after its vocabulary, as rows: `vocabulary`, `value`, and another column of the relation.
  * One scan and one expression for all columns: planning a query for each takes longer than running it on a small feed.
  */
-export const valuesOf = (columns: readonly VocabularyName[], rows: Sql, other = sql`uses`): Sql =>
+export const valuesAsRows = (columns: readonly VocabularyName[], rows: Sql, other = sql`uses`): Sql =>
   sql`SELECT unnest([${join(columns.map((column) => literal(column)))}]) AS vocabulary,
       unnest([${join(columns.map((column) => ident(column)))}]) AS value, ${other} FROM ${rows}`;
 
@@ -55,12 +55,18 @@ const listingColumns = join(listingVocabularies.map((column) => ident(column)));
 /** The values of the delivery, with how many rows use each. */
 const valuesInUse = join(
   [
-    valuesOf(buildVocabularies, sql`raw_builds`),
-    valuesOf(listingVocabularies, sql`(SELECT ${listingColumns}, count(*) AS uses FROM parsed_inventory GROUP BY ALL)`),
-    valuesOf(dealerVocabularies, sql`(SELECT *, 1 AS uses FROM parsed_dealers)`),
+    valuesAsRows(buildVocabularies, sql`raw_builds`),
+    valuesAsRows(
+      listingVocabularies,
+      sql`(SELECT ${listingColumns}, count(*) AS uses FROM parsed_inventory GROUP BY ALL)`,
+    ),
+    valuesAsRows(dealerVocabularies, sql`(SELECT *, 1 AS uses FROM parsed_dealers)`),
     sql`SELECT attribute, unnest(list), uses FROM raw_lists`,
     sql`SELECT 'make', unnest(makes), 1 FROM parsed_dealers`,
-    valuesOf(["make", "options_packages"], sql`(SELECT make, code AS options_packages, 1 AS uses FROM parsed_options)`),
+    valuesAsRows(
+      ["make", "options_packages"],
+      sql`(SELECT make, code AS options_packages, 1 AS uses FROM parsed_options)`,
+    ),
   ],
   sql` UNION ALL `,
 );
@@ -72,8 +78,8 @@ const tokenKindCases = Object.entries(tokenKinds).map(
 /** The spellings in the lake. States and countries of dealers have none. */
 const valuesInLake = join(
   [
-    valuesOf(buildVocabularies, sql`(SELECT *, 0 AS uses FROM lake_builds)`),
-    valuesOf(listingVocabularies, sql`(SELECT DISTINCT ${listingColumns}, 0 AS uses FROM held_listings)`),
+    valuesAsRows(buildVocabularies, sql`(SELECT *, 0 AS uses FROM lake_builds)`),
+    valuesAsRows(listingVocabularies, sql`(SELECT DISTINCT ${listingColumns}, 0 AS uses FROM held_listings)`),
     sql`SELECT CASE kind ${join(tokenKindCases, sql` `)} END, token, 0 FROM lake_tokens`,
   ],
   sql` UNION ALL `,
