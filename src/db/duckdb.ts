@@ -171,6 +171,11 @@ export class Session {
     return (await this.rows(query))[0];
   }
 
+  /** Returns whether `SELECT ... ${from}` has rows. Where rows are rare, looking for them is faster than planning what handles them. */
+  async hasRows(from: Sql): Promise<boolean> {
+    return (await this.row(sql`SELECT 1 AS found ${from} LIMIT 1`)) !== undefined;
+  }
+
   /**
    * Prepares the statements of a text one after the other and passes each to `visit`, which may run it: a later statement may refer to
    * what an earlier one created. Throws if a statement is invalid.

@@ -10,7 +10,7 @@ import { filesToCompact, tiersOf } from "../lake/writer/compaction.ts";
 import { writeSplit } from "../lake/writer/split.ts";
 import type { FileContents, Writer } from "../lake/writer/writer.ts";
 import { endedRows, holdingRows } from "./lifecycle/intervals.ts";
-import { nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
+import { type ActiveBranches, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
 /** Tables whose months are merged into one file once they are over. */
 const mergedTables = ["snapshots", "contenders", "missing", "sold", "deliveries", "rejects"] as const;
@@ -22,8 +22,15 @@ export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise
   const write = async (contents: readonly FileContents[]): Promise<void> => {
     for (const one of contents) files[one.table] = await writeRows(writer, version, files[one.table], one);
   };
-  const hasContenders = filesIn(files.contenders, open).length > 0 || (await hasLosingClaims(writer));
-  await write([listingsOn(day), ...departedRows(day), ...dimensionRows, ...auditRows(day)]);
+  const had = filesIn(files.contenders, open).length > 0;
+  const { areLosing, areStanding } = await kindsOfClaims(writer, day);
+  const hasContenders = had || areLosing;
+  await write([
+    listingsOn(day, { hadContenders: had, areStanding }),
+    ...departedRows(day),
+    ...dimensionRows,
+    ...auditRows(day),
+  ]);
   await write([endedListings(writer.lake, files, day)]);
   // Planning a statement without rows takes a tenth of a day's time.
   if (hasContenders) {
@@ -94,14 +101,18 @@ async function appendRows(
 const byPartition = (a: LakeFile, b: LakeFile): number =>
   (a.partition ?? "") < (b.partition ?? "") ? -1 : (a.partition ?? "") > (b.partition ?? "") ? 1 : 0;
 
-/** Returns whether a claim of the day did not win. */
-const hasLosingClaims = async ({ session }: Writer): Promise<boolean> =>
-  (await session.row(sql`SELECT 1 AS found FROM claims_today WHERE NOT is_owner LIMIT 1`)) !== undefined;
+/** Returns whether some of the day's claims did not win, and whether some that won were not delivered today. */
+async function kindsOfClaims({ session }: Writer, day: string) {
+  const claims =
+    await session.row(sql`SELECT bool_or(NOT is_owner) AS losing, bool_or(is_owner AND sighted_on < DATE ${literal(day)}) AS standing
+    FROM claims_today`);
+  return { areLosing: claims?.losing === true, areStanding: claims?.standing === true };
+}
 
 /** The rows that hold on the day. */
-const listingsOn = (day: string): FileContents => ({
+const listingsOn = (day: string, branches: ActiveBranches): FileContents => ({
   ...{ table: "listings", partition: null },
-  rows: withTrim(holdingRows(nextActive(day), sql`held_listings`, day), "listings"),
+  rows: withTrim(holdingRows(nextActive(day, branches), sql`held_listings`, day), "listings"),
 });
 const contendersOn = (day: string): FileContents => ({
   ...{ table: "contenders", partition: open },
@@ -136,7 +147,7 @@ const endedContenders = (lake: string, files: TableFiles, day: string): FileCont
 /** Joins the trim of each row's build if the table is sorted by trim. */
 function withTrim(rows: Sql, table: TableName): Sql {
   if (!tableOf(table).order.includes("trim")) return rows;
-  return sql`SELECT listings.*, all_builds.trim FROM (${rows}) AS listings JOIN all_builds USING (build_key)`;
+  return sql`SELECT listings.*, lake_builds.trim FROM (${rows}) AS listings JOIN lake_builds USING (build_key)`;
 }
 
 const dimensionRows: readonly FileContents[] = [

@@ -7,7 +7,7 @@
 import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
+import { type Manifest, noFiles } from "../lake/manifest.ts";
 import {
   activeOn,
   contendersIn,
@@ -22,7 +22,14 @@ import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
 import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
 import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
-import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
+import {
+  assignBuildKeys,
+  assignOptionKeys,
+  assignTokenKeys,
+  createRawBuildsAndLists,
+  loadDimensions,
+  maxKeys,
+} from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
@@ -60,7 +67,11 @@ export interface DaySettings extends ReadSettings {
   readonly onStep?: OnIngestStep;
 }
 
-/** Writes the files of a day. Returns the manifest with these files, and the delivery report. Throws a UserError if a file is invalid. */
+/**
+ * Writes the files of a day. Requires the reference tables and the previous version's dimensions (`beginDays`), to which it adds those of the
+ * day. Returns the manifest with these files, and the delivery report. Throws a
+ * UserError if a file is invalid.
+ */
 export async function ingestDay(
   writer: Writer,
   { previous, next, delivery }: DayInput,
@@ -71,7 +82,7 @@ export async function ingestDay(
   const begin = (step: IngestStep): void => onStep?.(day, 1 + steps.indexOf(step), steps.length, step);
 
   begin("reading files");
-  await loadPreviousVersion(session, lake, previous);
+  await createPreviousViews(session, lake, previous);
   const parser = await FeedParser.begin(session, { day, isFirst: previous === undefined });
   const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
   const rows = await parser.finish();
@@ -100,29 +111,32 @@ export async function ingestDay(
   };
 }
 
+/** Loads what a run of days needs once: the reference tables, and the dimensions of the version to build on. */
+export async function beginDays({ session, lake }: Writer, previous: Manifest | undefined): Promise<void> {
+  await loadReferenceTables(session);
+  await loadDimensions(session, lake, previous?.tables ?? noFiles);
+}
+
 /** Normalizes the parsed values and assigns dimension keys. */
 async function normalizeDay(session: Session, next: Manifest): Promise<Spellings> {
-  await loadReferenceTables(session);
   await normalizeDealers(session);
+  await createRawBuildsAndLists(session);
   const spellings = await createSpellings(session);
   await assignDealerKeys(session, spellings, next.keys.dealers);
-  await assignBuildKeys(session, spellings, next.keys.builds);
-  await assignTokenKeys(session, spellings, next.keys.tokens);
+  await assignBuildKeys(session, next.keys.builds);
+  await assignTokenKeys(session, next.keys.tokens);
   await assignOptionKeys(session, spellings, next.keys.options);
   return spellings;
 }
 
 /**
- * Loads the previous version: dimensions in full as `lake_<table>`; the listings of its day as `lake_active`, `lake_missing` and
+ * Creates views of the previous version: the listings of its day as `lake_active`, `lake_missing` and
  * `lake_contenders`, the first and the last with their claims; what its dealers had delivered as `lake_deliveries`; and the rows of the files
  * that hold as `held_listings` and `held_contenders`.
  */
-async function loadPreviousVersion(session: Session, lake: string, previous: Manifest | undefined): Promise<void> {
+async function createPreviousViews(session: Session, lake: string, previous: Manifest | undefined): Promise<void> {
   const version = previous ?? { tables: noFiles, days: {}, as_of: "" };
   const { tables, as_of } = version;
-  const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
-  for (const table of dimensions)
-    await session.createTempTable(`lake_${table}`, rowsOfFiles(table, tables[table], lake));
   const claim = ["claimed_since", "file", "row"].map((column) => ident(column));
   const listings = (inventory: Inventory, extra: readonly Sql[] = []): Sql =>
     unorderedListings(inventory, { folder: lake, hasDeliveries: true }, extra);

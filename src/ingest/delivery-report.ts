@@ -47,23 +47,34 @@ export async function createDeliveryReport(
   session: Session,
   base: Pick<DeliveryReport, "day" | "version" | "rows" | "active" | "remarks">,
 ): Promise<DeliveryReport> {
-  const count = async (from: Sql): Promise<number> =>
-    integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n ${from}`), "n");
-  const rowsWith = (outcome: string): Promise<number> =>
-    count(sql`FROM (SELECT DISTINCT file, "row" FROM issues WHERE feed = 'inventory' AND outcome = ${outcome})`);
-  const deliveredClaims = sql`FROM claims_today WHERE sighted_on = ${base.day}::DATE`;
+  const day = sql`${base.day}::DATE`;
+  const claims = await session.row(sql`
+    SELECT count(*) FILTER (is_owner)::INTEGER AS listed, count(*) FILTER (NOT is_owner)::INTEGER AS elsewhere
+    FROM claims_today WHERE sighted_on = ${day}`);
+  const rowsWith = (outcome: string): Sql =>
+    sql`count(DISTINCT (file, "row")) FILTER (feed = 'inventory' AND outcome = ${outcome})::INTEGER`;
+  const issues = await session.row(sql`
+    SELECT ${rowsWith("merged")} AS merged, ${rowsWith("rejected")} AS rejected,
+           count(*) FILTER (outcome = 'unknown')::INTEGER AS unknown, count(*) FILTER (outcome = 'noted')::INTEGER AS noted FROM issues`);
+  const absent = await session.row(sql`
+    SELECT count(*) FILTER (state = 'missing' AND missing_since = ${day})::INTEGER AS missing,
+           count(*) FILTER (state = 'sold')::INTEGER AS sold, count(*) FILTER (state IN ('ended', 'superseded'))::INTEGER AS ended
+    FROM absent_listings`);
+  const deliveries = await session.row(
+    sql`SELECT count(*) FILTER (verdict = 'collapsed')::INTEGER AS collapsed FROM deliveries_today`,
+  );
   return {
     ...base,
-    listed: await count(sql`${deliveredClaims} AND is_owner`),
-    elsewhere: await count(sql`${deliveredClaims} AND NOT is_owner`),
-    merged: await rowsWith("merged"),
-    rejected: await rowsWith("rejected"),
-    unknown: await count(sql`FROM issues WHERE outcome = 'unknown'`),
-    noted: await count(sql`FROM issues WHERE outcome = 'noted'`),
-    missing: await count(sql`FROM absent_listings WHERE state = 'missing' AND missing_since = ${base.day}::DATE`),
-    sold: await count(sql`FROM absent_listings WHERE state = 'sold'`),
-    ended: await count(sql`FROM absent_listings WHERE state IN ('ended', 'superseded')`),
-    collapsed: await count(sql`FROM deliveries_today WHERE verdict = 'collapsed'`),
+    listed: integerIn(claims, "listed"),
+    elsewhere: integerIn(claims, "elsewhere"),
+    merged: integerIn(issues, "merged"),
+    rejected: integerIn(issues, "rejected"),
+    unknown: integerIn(issues, "unknown"),
+    noted: integerIn(issues, "noted"),
+    missing: integerIn(absent, "missing"),
+    sold: integerIn(absent, "sold"),
+    ended: integerIn(absent, "ended"),
+    collapsed: integerIn(deliveries, "collapsed"),
     reasons: await countIssues(session),
   };
 }

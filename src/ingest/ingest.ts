@@ -11,7 +11,7 @@ import { requireCurrentFormat } from "../lake/published-lake.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { usableFiles } from "../serving/serving-files.ts";
-import { ingestDay, type OnIngestStep } from "./day.ts";
+import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import { defaultFeedLimits, type FeedLimits } from "./feed/feed-limits.ts";
@@ -92,6 +92,7 @@ async function ingestDays(
   const settings = { ...options, limits: { ...defaultFeedLimits, ...options.limits } };
   let previous = base;
   const reports: DeliveryReport[] = [];
+  await beginDays(writer, base);
   for await (const [delivery, isLast] of markLast(deliveries)) {
     requireNewDay(previous, delivery);
     const next = nextManifest(writer, previous, delivery.day);

@@ -7,20 +7,23 @@ import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { dealerColumns } from "../../lake/tables.ts";
 import { type AttributeName, attributeOf, type NameOf, namesIn } from "../../listing/schema.ts";
 import type { Spellings } from "../normalize/vocabularies.ts";
+import { appendRows } from "./dimension-keys.ts";
 
 /**
  * Deduplicates `parsed_dealers` by dealer id and rejects inventory and delivery rows of unknown dealers. Must run before vocabularies
  * are normalized, which count the remaining rows.
  */
 export async function normalizeDealers(session: Session): Promise<void> {
-  await mergeDuplicateDealers(session);
+  if (await session.hasRows(sql`FROM parsed_dealers GROUP BY dealer_id HAVING count(*) > 1`))
+    await mergeDuplicateDealers(session);
+  const rows = sql`(SELECT dealer_id FROM parsed_inventory UNION ALL SELECT dealer_id FROM parsed_deliveries)`;
+  if (!(await session.hasRows(sql`FROM ${rows} WHERE ${isUnknownDealer}`))) return;
   for (const table of ["inventory", "deliveries"] as const) await rejectUnknownDealers(session, table);
 }
 
-/**
- * Creates the tables `new_dealers` (rows to append) and `dealer_keys` (dealer_id, dealer_key, makes: the newest row of every dealer of
- * the lake and the delivery).
- */
+const isUnknownDealer = sql`dealer_id NOT IN (SELECT dealer_id FROM lake_dealers UNION SELECT dealer_id FROM parsed_dealers)`;
+
+/** Appends new and changed dealers and creates the table `dealer_keys` (dealer_id, dealer_key, makes: the newest row of every dealer). */
 export async function assignDealerKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const hasCoordinates = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
   const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling) FILTER (spelling IS NOT NULL), [])
@@ -43,20 +46,14 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
   await session.createTempTable("dealers_today", sql`SELECT ${join(values)} FROM parsed_dealers`);
   const columns = Object.keys(dealerColumns).map((column) => ident(column));
   const isUnchanged = all(columns.map((column) => sql`existing.${column} IS NOT DISTINCT FROM today.${column}`));
-  await session.createTempTable(
-    "newest_dealers",
-    sql`SELECT DISTINCT ON (dealer_id) * FROM lake_dealers ORDER BY dealer_id, dealer_key DESC`,
-  );
-  await session.createTempTable(
-    "new_dealers",
+  const newest = sql`SELECT DISTINCT ON (dealer_id) * FROM lake_dealers ORDER BY dealer_id, dealer_key DESC`;
+  await appendRows(
+    session,
+    "dealers",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY dealer_id) AS dealer_key, ${join(columns)} FROM dealers_today AS today
-        WHERE NOT EXISTS (FROM newest_dealers AS existing WHERE ${isUnchanged})`,
+        WHERE NOT EXISTS (FROM (${newest}) AS existing WHERE ${isUnchanged})`,
   );
-  await session.createTempTable(
-    "dealer_keys",
-    sql`SELECT DISTINCT ON (dealer_id) dealer_id, dealer_key, makes
-        FROM (FROM newest_dealers UNION ALL BY NAME FROM new_dealers) ORDER BY dealer_id, dealer_key DESC`,
-  );
+  await session.createTempTable("dealer_keys", sql`SELECT dealer_id, dealer_key, makes FROM (${newest})`);
 }
 
 /** Keeps the last row of each dealer and records the others as merged. */
@@ -72,7 +69,6 @@ async function mergeDuplicateDealers(session: Session): Promise<void> {
 /** Rejects rows whose dealer is neither in the lake nor in the delivery. */
 async function rejectUnknownDealers(session: Session, table: "inventory" | "deliveries"): Promise<void> {
   const rows = ident(`parsed_${table}`);
-  const isUnknownDealer = sql`dealer_id NOT IN (SELECT dealer_id FROM lake_dealers UNION SELECT dealer_id FROM parsed_dealers)`;
   const vin = table === "inventory" ? sql`vin` : sql`NULL`;
   await session.run(sql`
     INSERT INTO issues SELECT 'rejected', ${table}, file, "row", ${vin}, dealer_id, 'dealer_id', dealer_id, 'unknown dealer'

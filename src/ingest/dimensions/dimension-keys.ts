@@ -4,49 +4,85 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
-import type { DimensionTable } from "../../lake/manifest.ts";
-import { buildColumns, type TokenColumn, tokenKinds } from "../../lake/tables.ts";
-import { attributeOf, namesIn } from "../../listing/schema.ts";
-import { isSpelled, type Spellings } from "../normalize/vocabularies.ts";
+import { all, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { rowsOfFiles } from "../../lake/file-rows.ts";
+import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
+import { buildColumns, tokenKinds } from "../../lake/tables.ts";
+import { attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
+import { isSpelled, type Spellings, valuesAsRows } from "../normalize/vocabularies.ts";
+
+/** The tables of a lake that listings refer to by a key. */
+const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
+
+/** Creates the tables `lake_<dimension>` with all rows of a lake's dimensions. The days ingested later add theirs. */
+export async function loadDimensions(session: Session, lake: string, tables: TableFiles): Promise<void> {
+  for (const table of dimensions)
+    await session.createTempTable(`lake_${table}`, rowsOfFiles(table, tables[table], lake));
+}
+
+/** Creates the table `new_<dimension>` with rows to append, and adds them to `lake_<dimension>`. */
+export async function appendRows(session: Session, table: DimensionTable, rows: Sql): Promise<void> {
+  await session.createTempTable(`new_${table}`, rows);
+  await session.run(sql`INSERT INTO ${ident(`lake_${table}`)} BY NAME FROM ${ident(`new_${table}`)}`);
+}
 
 const columns = Object.keys(buildColumns).map((column) => ident(column));
 
 /** Normalized build columns that listings repeat, as `<column>_spelled` beside the raw values. */
 const sortKeyColumns = namesIn("builds")
   .filter((column) => attributeOf(column).isSortKey === true)
-  .map((column) => sql`${ident("all_builds", column)} AS ${ident(`${column}_spelled`)}`);
+  .map((column) => sql`${ident("lake_builds", column)} AS ${ident(`${column}_spelled`)}`);
 
 /** A condition: two relations agree in all build columns. */
 const buildColumnsMatch = (left: Sql, right: Sql): Sql =>
   all(columns.map((column) => sql`${left}.${column} IS NOT DISTINCT FROM ${right}.${column}`));
 
 /**
- * Creates the tables `new_builds` (rows to append), `all_builds` (those of the lake and the new ones) and `build_keys` (each combination of
- * raw values in the delivery, with its build_key).
+ * Creates the tables `raw_builds` (each combination of build values in the delivery, with `uses`, the number of its rows, and
+ * `raw_build_id`) and `raw_lists` (each distinct list, with its attribute, `uses` and `list_id`).
  */
-export async function assignBuildKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
-  const normalized = Object.keys(buildColumns).map((column) => {
-    const rawValue = ident("raw_builds", column);
-    return sql`${isSpelled(column) ? spellings.lookUp(column, rawValue) : rawValue} AS ${ident(column)}`;
-  });
+export async function createRawBuildsAndLists(session: Session): Promise<void> {
   await session.createTempTable(
     "raw_builds",
-    sql`SELECT row_number() OVER () AS raw_build_id, * FROM (SELECT DISTINCT ${join(columns)} FROM parsed_inventory)`,
+    sql`SELECT row_number() OVER () AS raw_build_id, * FROM (SELECT ${join(columns)}, count(*) AS uses FROM parsed_inventory GROUP BY ALL)`,
   );
-  await session.createTempTable("spelled_builds", sql`SELECT raw_build_id, ${join(normalized)} FROM raw_builds`);
+  const lists = tokensNames.map(
+    (attribute) => sql`SELECT ${literal(attribute)} AS attribute, ${ident(attribute)} AS list, count(*) AS uses
+      FROM parsed_inventory WHERE ${ident(attribute)} IS NOT NULL GROUP BY ALL`,
+  );
   await session.createTempTable(
-    "new_builds",
+    "raw_lists",
+    sql`SELECT row_number() OVER () AS list_id, * FROM (${join(lists, sql` UNION ALL `)})`,
+  );
+}
+
+/** Appends new builds and creates the table `build_keys` (each combination of raw values in the delivery, with its build_key). */
+export async function assignBuildKeys(session: Session, greatestKey: number): Promise<void> {
+  const spelled = Object.keys(buildColumns).filter(isSpelled);
+  const normalized = Object.keys(buildColumns).map((column) =>
+    isSpelled(column)
+      ? sql`any_value(spelling) FILTER (vocabulary = ${literal(column)}) AS ${ident(column)}`
+      : sql`any_value(raw_builds.${ident(column)}) AS ${ident(column)}`,
+  );
+  await session.createTempTable(
+    "spelled_builds",
+    sql`SELECT raw_build_id, ${join(normalized)} FROM raw_builds
+        LEFT JOIN (SELECT raw_build_id, vocabulary, value AS raw_value FROM (${valuesAsRows(spelled, sql`raw_builds`, sql`raw_build_id`)})) AS texts
+          USING (raw_build_id)
+        LEFT JOIN spellings USING (vocabulary, raw_value) GROUP BY raw_build_id`,
+  );
+  await appendRows(
+    session,
+    "builds",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY ${join(columns)}) AS build_key, ${join(columns)}
         FROM (SELECT DISTINCT ${join(columns)} FROM spelled_builds) AS today
         WHERE NOT EXISTS (FROM lake_builds AS existing WHERE ${buildColumnsMatch(sql`existing`, sql`today`)})`,
   );
-  await session.createTempTable("all_builds", sql`FROM lake_builds UNION ALL BY NAME FROM new_builds`);
   await session.createTempTable(
     "build_keys",
-    sql`SELECT raw_builds.* EXCLUDE (raw_build_id), all_builds.build_key, ${join(sortKeyColumns)}
+    sql`SELECT raw_builds.* EXCLUDE (raw_build_id, uses), lake_builds.build_key, ${join(sortKeyColumns)}
         FROM raw_builds JOIN spelled_builds USING (raw_build_id)
-        JOIN all_builds ON ${buildColumnsMatch(sql`all_builds`, sql`spelled_builds`)}`,
+        JOIN lake_builds ON ${buildColumnsMatch(sql`lake_builds`, sql`spelled_builds`)}`,
   );
   await session.drop("raw_builds", "spelled_builds");
 }
@@ -54,64 +90,64 @@ export async function assignBuildKeys(session: Session, spellings: Spellings, gr
 /** A join condition: a row of raw build values matches its row of `build_keys`. */
 export const matchesBuild = (row: Sql): Sql => buildColumnsMatch(sql`build_keys`, row);
 
-/**
- * Creates the tables `new_tokens` (rows to append) and, for each list attribute, `token_keys_of_<attribute>` (each distinct raw list in the
- * delivery, with its sorted token keys).
- */
-export async function assignTokenKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
-  const kinds = Object.entries(tokenKinds) as readonly (readonly [TokenColumn, string])[];
-  const used = kinds.map(
-    ([attribute, kind]) =>
-      sql`SELECT DISTINCT ${kind} AS kind, ${spellings.lookUp(attribute, sql`value`)} AS token
-          FROM (SELECT DISTINCT unnest(${ident(attribute)}) AS value FROM parsed_inventory)`,
-  );
+/** Appends new tokens and creates the table `token_keys` (each distinct raw list of an attribute in the delivery, with its sorted token keys). */
+export async function assignTokenKeys(session: Session, greatestKey: number): Promise<void> {
+  const kinds = Object.entries(tokenKinds).map(([column, kind]) => sql`(${literal(column)}, ${literal(kind)})`);
   await session.createTempTable(
-    "new_tokens",
-    sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY kind, token) AS token_key, kind, token
-        FROM (${join(used, sql` UNION `)}) AS today
-        WHERE token IS NOT NULL AND NOT EXISTS (FROM lake_tokens AS existing WHERE existing.kind = today.kind AND existing.token = today.token)`,
+    "token_by_value",
+    sql`SELECT vocabulary AS attribute, raw_value, kind, spelling AS token FROM spellings
+        JOIN (VALUES ${join(kinds)}) AS kinds(vocabulary, kind) USING (vocabulary) WHERE spelling IS NOT NULL`,
   );
-  await session.createTempTable("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
-  for (const [attribute, kind] of kinds) {
-    await session.createTempTable(
-      "distinct_lists",
-      sql`SELECT row_number() OVER () AS list_id, list
-          FROM (SELECT DISTINCT ${ident(attribute)} AS list FROM parsed_inventory WHERE ${ident(attribute)} IS NOT NULL)`,
-    );
-    await session.createTempTable(
-      "token_key_by_value",
-      sql`SELECT raw_value, token_key FROM ${spellings.table(attribute)}
-          JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling`,
-    );
-    await session.createTempTable(
-      `token_keys_of_${attribute}`,
-      sql`SELECT list, coalesce(keys, []) AS keys FROM distinct_lists
-          LEFT JOIN (SELECT list_id, list(DISTINCT token_key ORDER BY token_key) AS keys
-                     FROM (SELECT list_id, unnest(list) AS raw_value FROM distinct_lists) JOIN token_key_by_value USING (raw_value)
-                     GROUP BY list_id) USING (list_id)`,
-    );
-  }
-  await session.drop("distinct_lists", "token_key_by_value");
+  await appendRows(
+    session,
+    "tokens",
+    sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY kind, token) AS token_key, kind, token
+        FROM (SELECT DISTINCT kind, token FROM token_by_value
+              SEMI JOIN (SELECT attribute, unnest(list) AS raw_value FROM raw_lists) USING (attribute, raw_value)) AS today
+        WHERE NOT EXISTS (FROM lake_tokens AS existing WHERE existing.kind = today.kind AND existing.token = today.token)`,
+  );
+  const keyByValue = sql`SELECT attribute, raw_value, token_key FROM token_by_value
+    JOIN lake_tokens USING (kind, token)`;
+  await session.createTempTable(
+    "token_keys",
+    sql`SELECT attribute, list, coalesce(keys, []) AS keys FROM raw_lists
+        LEFT JOIN (SELECT list_id, list(DISTINCT token_key ORDER BY token_key) AS keys
+                   FROM (SELECT list_id, attribute, unnest(list) AS raw_value FROM raw_lists) JOIN (${keyByValue}) USING (attribute, raw_value)
+                   GROUP BY list_id) USING (list_id)`,
+  );
+  await session.drop("raw_lists", "token_by_value");
 }
 
 /**
- * Creates the tables `new_options` (rows to append: options that are new or changed) and `options_total` (make, list, total: the sum of
- * the prices of the known options of a raw list, in whole dollars).
+ * Appends options that are new or changed and creates the table `options_total` (make, list, total: the sum of the prices of the known
+ * options of a raw list, in whole dollars).
  */
 export async function assignOptionKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+  if (await session.hasRows(sql`FROM parsed_options`)) await appendOptions(session, spellings, greatestKey);
+  else await session.createTempTable("new_options", sql`FROM lake_options LIMIT 0`);
+  if (await session.hasRows(sql`FROM lake_options`)) return createOptionsTotal(session, spellings);
+  await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE options_total (make VARCHAR, list VARCHAR[], total INTEGER)`);
+}
+
+/** Appends options that are new or changed. */
+async function appendOptions(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const options = sql`
     SELECT DISTINCT ON (make, code) make, code, name, msrp
     FROM (SELECT ${spellings.lookUp("make", sql`make`)} AS make, ${spellings.lookUp("options_packages", sql`code`)} AS code, name, msrp, file, "row"
           FROM parsed_options)
     WHERE make IS NOT NULL AND code IS NOT NULL ORDER BY make, code, file DESC, "row" DESC`;
   const newest = sql`SELECT DISTINCT ON (make, code) * FROM lake_options ORDER BY make, code, option_key DESC`;
-  await session.createTempTable(
-    "new_options",
+  await appendRows(
+    session,
+    "options",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY make, code) AS option_key, * FROM (${options}) AS today
         WHERE NOT EXISTS (FROM (${newest}) AS existing WHERE existing.make = today.make AND existing.code = today.code
           AND existing.name IS NOT DISTINCT FROM today.name AND existing.msrp IS NOT DISTINCT FROM today.msrp)`,
   );
-  await session.createTempTable(
+}
+
+const createOptionsTotal = (session: Session, spellings: Spellings): Promise<void> =>
+  session.createTempTable(
     "options_total",
     sql`SELECT make, list, sum(msrp)::INTEGER AS total FROM (
         SELECT DISTINCT lists.make, lists.list, options.code, options.msrp
@@ -119,11 +155,9 @@ export async function assignOptionKeys(session: Session, spellings: Spellings, g
               WHERE msrp IS NULL AND base_msrp IS NOT NULL) AS lists
         JOIN ${spellings.table("options_packages")} AS codes ON codes.raw_value = lists.value
         JOIN ${spellings.table("make")} AS makes ON makes.raw_value = lists.make
-        JOIN (SELECT DISTINCT ON (make, code) * FROM (FROM lake_options UNION ALL BY NAME FROM new_options)
-              ORDER BY make, code, option_key DESC) AS options ON options.make = makes.spelling AND options.code = codes.spelling
+        JOIN (SELECT DISTINCT ON (make, code) * FROM lake_options ORDER BY make, code, option_key DESC) AS options ON options.make = makes.spelling AND options.code = codes.spelling
         ) GROUP BY ALL`,
   );
-}
 
 /** Returns the greatest key of each dimension after the new rows. `before` holds the greatest keys of the previous version. */
 export async function maxKeys(

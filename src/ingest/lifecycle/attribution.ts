@@ -26,15 +26,16 @@ const rules: readonly (readonly [rule: string, sortKey: Sql])[] = [
 export async function attributeClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
   await mergeDuplicateRows(session);
   await createCurrentClaims(session, spellings, day);
-  await createContestedClaims(session, day);
-  await session.createTempTable("claims_today", rankedClaims(day));
+  const areContested = await session.hasRows(sql`FROM current_claims GROUP BY vin HAVING count(*) > 1`);
+  if (areContested) await createContestedClaims(session, day);
+  await session.createTempTable("claims_today", areContested ? rankedClaims(day) : uncontestedClaims(day));
   await session.drop("current_claims", "contested_claims");
 }
 
 /** Creates the table `current_claims`: claims delivered today, and earlier claims that still stand. */
 async function createCurrentClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
   await session.createTempTable(
-    "delivered_claims",
+    "current_claims",
     sql`
     SELECT vin, dealer_id, ${day}::DATE AS sighted_on, file, "row", price IS NOT NULL AS has_price,
            coalesce(len(photo_urls), 0) > 0 AS has_photos,
@@ -43,21 +44,24 @@ async function createCurrentClaims(session: Session, spellings: Spellings, day: 
     JOIN dealer_keys USING (dealer_id)
     LEFT JOIN ${spellings.table("make")} AS make_spellings ON make_spellings.raw_value = parsed_inventory.make`,
   );
-  await session.createTempTable(
-    "standing_claims",
-    sql`
+  if (await session.hasRows(sql`FROM deliveries_today WHERE ${keepsClaims}`)) await addStandingClaims(session);
+}
+
+/** A condition on a dealer of `deliveries_today`: its earlier claims stand. */
+const keepsClaims = sql`NOT is_accepted AND NOT is_silent`;
+
+/** Adds the earlier claims that still stand to `current_claims`. */
+const addStandingClaims = (session: Session): Promise<void> =>
+  session.run(sql`
+    INSERT INTO current_claims BY NAME
     SELECT claims.vin, claims.dealer_id, claims.last_seen AS sighted_on, claims.file, claims."row", claims.price IS NOT NULL AS has_price,
            coalesce(len(claims.photo_urls), 0) > 0 AS has_photos,
            coalesce(claims.inventory_type = 'new' AND list_contains(dealer_keys.makes, claims.make), false) AS is_new_at_franchise
     FROM yesterday_claimed AS claims
     JOIN deliveries_today USING (dealer_id)
     JOIN dealer_keys USING (dealer_id)
-    WHERE NOT is_accepted AND NOT is_silent
-      AND NOT EXISTS (FROM delivered_claims WHERE delivered_claims.vin = claims.vin AND delivered_claims.dealer_id = claims.dealer_id)`,
-  );
-  await session.createTempTable("current_claims", sql`FROM delivered_claims UNION ALL BY NAME FROM standing_claims`);
-  await session.drop("delivered_claims", "standing_claims");
-}
+    WHERE ${keepsClaims}
+      AND NOT EXISTS (FROM current_claims WHERE current_claims.vin = claims.vin AND current_claims.dealer_id = claims.dealer_id)`);
 
 const previousClaims = sql`(SELECT vin, dealer_id, claimed_since FROM yesterday_claimed)`;
 
@@ -74,6 +78,12 @@ async function createContestedClaims(session: Session, day: string): Promise<voi
     LEFT JOIN ${previousClaims} AS previous ON previous.vin = claims.vin AND previous.dealer_id = claims.dealer_id`,
   );
 }
+
+/** All current claims, each the only one to its VIN. */
+const uncontestedClaims = (day: string): Sql => sql`
+  SELECT vin, dealer_id, coalesce(previous.claimed_since, ${day}::DATE) AS claimed_since, sighted_on, true AS is_owner,
+         'only claimant' AS decided_by, file, "row"
+  FROM current_claims LEFT JOIN ${previousClaims} AS previous USING (vin, dealer_id)`;
 
 /** All current claims with their outcome. An uncontested claim wins. */
 function rankedClaims(day: string): Sql {

@@ -50,11 +50,11 @@ const conversions: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (colum
  * and `observed_at`.
  */
 export async function createDeliveredListingsView(session: Session, spellings: Spellings, day: string): Promise<void> {
-  for (const color of colors) await createImpliedBaseColors(session, spellings, color);
+  await createColorSpellings(session);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
   const rules: Readonly<Record<NameOf<{ readonly home: "listings"; readonly feed: "rule" }>, Sql>> = {
     build_key: sql`build_keys.build_key`,
-    dealer_key: sql`dealer_keys.dealer_key`,
+    dealer_key: sql`deliveries.dealer_key`,
     msrp: sql`coalesce(inventory.msrp, inventory.base_msrp + coalesce(options_total.total, 0))`,
     base_exterior_color: baseColor("exterior_color"),
     base_interior_color: baseColor("interior_color"),
@@ -77,47 +77,49 @@ export async function createDeliveredListingsView(session: Session, spellings: S
     JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
       ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
     JOIN build_keys ON ${matchesBuild(sql`inventory`)}
-    JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
     ${join([...tokensNames.map(tokenKeysJoin), ...spellingJoins(spellings)], sql` `)}`,
   );
 }
 
-/** Creates the table of base colors implied by reported colors (first known color word). */
-async function createImpliedBaseColors(
-  session: Session,
-  spellings: Spellings,
-  color: (typeof colors)[number],
-): Promise<void> {
-  await session.createTempTable(
-    `implied_base_of_${color}`,
+/** Creates the table `color_spellings`: those of reported colors, each with the base color that it implies (first known color word). */
+const createColorSpellings = (session: Session): Promise<void> =>
+  session.createTempTable(
+    "color_spellings",
     sql`
-    SELECT raw_value, arg_min(base_color, position) AS base_color
-    FROM (SELECT raw_value, generate_subscripts(words, 1) AS position, unnest(words) AS word
-          FROM (SELECT raw_value, regexp_extract_all(lower(raw_value), '[a-z]+') AS words FROM ${spellings.table(color)}))
-    JOIN color_words USING (word) GROUP BY raw_value`,
+    SELECT vocabulary, raw_value, spelling, base_color FROM spellings
+    LEFT JOIN (SELECT vocabulary, raw_value, arg_min(base_color, position) AS base_color
+               FROM (SELECT vocabulary, raw_value, generate_subscripts(words, 1) AS position, unnest(words) AS word
+                     FROM (SELECT *, regexp_extract_all(lower(raw_value), '[a-z]+') AS words FROM spellings WHERE ${isColor}))
+               JOIN color_words USING (word) GROUP BY ALL) USING (vocabulary, raw_value)
+    WHERE ${isColor}`,
   );
-}
+
+const isColor = sql`vocabulary IN (${join(colors.map((color) => literal(color)))})`;
 
 /** The delivered base color, or the one that the reported color implies. */
 const baseColor = (color: (typeof colors)[number]): Sql =>
-  sql`coalesce(${ident(spellingOf(`base_${color}`), "spelling")}, ${ident(`implied_base_of_${color}`, "base_color")})`;
+  sql`coalesce(${ident(spellingOf(`base_${color}`), "spelling")}, ${ident(spellingOf(color), "base_color")})`;
 
 const spellingJoins = (spellings: Spellings): readonly Sql[] => [
-  ...[...spelledColumns, ...colors.map((color) => `base_${color}` as const)].map((column) =>
-    valueJoin(column, spellingOf(column), spellings.table(column)),
-  ),
-  ...colors.map((color) => valueJoin(color, `implied_base_of_${color}`)),
+  ...spelledColumns
+    .filter((column) => !colors.some((color) => color === column))
+    .map((column) => valueJoin(column, spellings.table(column))),
+  ...colors.flatMap((color) => [
+    valueJoin(color, sql`(FROM color_spellings WHERE vocabulary = ${literal(color)})`),
+    valueJoin(`base_${color}`, spellings.table(`base_${color}`)),
+  ]),
 ];
 
-/** Joins a relation with the column `raw_value` to a column of the inventory. */
-const valueJoin = (column: string, alias: string, relation = ident(alias)): Sql =>
-  sql`LEFT JOIN ${relation} AS ${ident(alias)} ON ${ident(alias, "raw_value")} = ${ident("inventory", column)}`;
+/** Joins the spellings of a column to the inventory. */
+const valueJoin = (column: string, relation: Sql): Sql =>
+  sql`LEFT JOIN ${relation} AS ${ident(spellingOf(column))} ON ${ident(spellingOf(column), "raw_value")} = ${ident("inventory", column)}`;
 
 function tokenKeysJoin(list: TokenColumn): Sql {
   const keys = ident(`token_keys_of_${list}`);
-  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${ident("inventory", list)}`;
+  return sql`LEFT JOIN (SELECT list, keys FROM token_keys WHERE attribute = ${literal(list)}) AS ${keys}
+    ON ${keys}.list = ${ident("inventory", list)}`;
 }
 
 function keywordMask(keywords: Sql): Sql {

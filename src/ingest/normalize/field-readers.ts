@@ -1,17 +1,24 @@
 /**
  * Field readers: SQL expressions that parse a trimmed text, or a list of trimmed texts, into a typed value, and that name the reason if
- * the text is invalid. Both derive from the field's JSON Schema in `schemas/feed.json`.
+ * the text is invalid. All derive from the field's JSON Schema in `schemas/feed.json`.
  */
 import { plusDays } from "../../base/day.ts";
-import { columnType, join, type Sql, sql } from "../../db/sql.ts";
+import { columnType, join, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { lineItemsType } from "../../lake/tables.ts";
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
+  /** The DuckDB type of the value. */
+  readonly type: string;
+  /**
+   * Converts a text, or each item of a list. The other functions take the result, as a column: with the conversion in each of its uses, the
+   * statement takes several times as long to plan. Undefined if they take the text itself.
+   */
+  readonly converted?: (text: Sql) => Sql;
   /** Returns the value; null if the text is invalid. Of a list, returns the valid items. */
-  readonly value: (text: Sql) => Sql;
+  readonly value: (converted: Sql) => Sql;
   /** Returns why a text, or an item of a list, is invalid. For text fields and list items, null if it is valid. */
-  readonly reason: (text: Sql) => Sql;
+  readonly reason: (converted: Sql) => Sql;
 }
 
 /** Returns the reader of a field. `day` is the day of the delivery. */
@@ -32,6 +39,7 @@ export function fieldReader(field: string, schema: FeedField, day: string): Fiel
 }
 
 const vinReader: FieldReader = {
+  type: "VARCHAR",
   value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
   reason: (
     text,
@@ -49,16 +57,19 @@ function wholeNumber(text: Sql): Sql {
 function numberReader(schema: FeedField, number: (text: Sql) => Sql, type: string, invalidReason: string): FieldReader {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
-    value: (text) =>
-      sql`CASE WHEN ${number(text)} BETWEEN ${minimum} AND ${maximum} THEN (${number(text)})::${columnType(type)} END`,
+    type,
+    converted: number,
+    value: (converted) =>
+      sql`CASE WHEN ${converted} BETWEEN ${numberLiteral(minimum)} AND ${numberLiteral(maximum)} THEN ${converted}::${columnType(type)} END`,
     reason: (
-      text,
-    ) => sql`CASE WHEN ${number(text)} < ${minimum} THEN ${`below ${minimum}`} WHEN ${number(text)} > ${maximum}
+      converted,
+    ) => sql`CASE WHEN ${converted} < ${numberLiteral(minimum)} THEN ${`below ${minimum}`} WHEN ${converted} > ${numberLiteral(maximum)}
       THEN ${`above ${maximum}`} ELSE ${invalidReason} END`,
   };
 }
 
 const booleanReader: FieldReader = {
+  type: "BOOLEAN",
   value: (text) => sql`CASE WHEN lower(${text}) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower(${text}) IN ('false', 'f', 'no', 'n', '0') THEN false END`,
   reason: () => sql`'not true or false'`,
@@ -67,13 +78,18 @@ const booleanReader: FieldReader = {
 function textReader(schema: FeedField, day: string): FieldReader {
   if (schema.format === "date-time") return timeReader(day);
   if (schema.format === "uuid") {
-    return { value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`, reason: () => sql`'not a UUID'` };
+    return {
+      type: "VARCHAR",
+      value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`,
+      reason: () => sql`'not a UUID'`,
+    };
   }
   const reason = textReason(schema);
-  const normalize = (text: Sql): Sql => (schema.enum === undefined ? text : enumValue(schema, text));
   return {
-    value: (text) => sql`CASE WHEN ${reason(normalize(text))} IS NULL THEN ${normalize(text)} END`,
-    reason: (text) => reason(normalize(text)),
+    type: "VARCHAR",
+    ...(schema.enum === undefined ? {} : { converted: (text: Sql) => enumValue(schema, text) }),
+    value: (converted) => sql`CASE WHEN ${reason(converted)} IS NULL THEN ${converted} END`,
+    reason,
   };
 }
 
@@ -118,30 +134,33 @@ function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
 
 /** Parses an ISO 8601 time to UTC. A time more than a day after the delivery's day is invalid. */
 function timeReader(day: string): FieldReader {
-  const time = (text: Sql): Sql => sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
   const latest = sql`${`${plusDays(day, 2)}T00:00:00Z`}::TIMESTAMPTZ`;
   return {
-    value: (text) => sql`CASE WHEN isfinite(${time(text)}) AND ${time(text)} < ${latest} AND year(${time(text)}) >= 1990
-      THEN ${time(text)} AT TIME ZONE 'UTC' END`,
-    reason: (text) =>
-      sql`CASE WHEN ${time(text)} >= ${latest} THEN ${`later than the delivery of ${day}`} ELSE 'not a time' END`,
+    type: "TIMESTAMP",
+    converted: (text) => sql`TRY_CAST(${text} AS TIMESTAMPTZ)`,
+    value: (time) => sql`CASE WHEN isfinite(${time}) AND ${time} < ${latest} AND year(${time}) >= 1990
+      THEN ${time} AT TIME ZONE 'UTC' END`,
+    reason: (time) =>
+      sql`CASE WHEN ${time} >= ${latest} THEN ${`later than the delivery of ${day}`} ELSE 'not a time' END`,
   };
 }
 
 /** Reads the valid items of a list, in order. */
 function listReader(items: Omit<FeedField, "items">): FieldReader {
-  const normalize = (item: Sql): Sql => (items.enum === undefined ? item : enumValue(items, item));
-  const reason = (item: Sql): Sql => textReason(items)(normalize(item));
-  const normalizeAll = (list: Sql): Sql =>
-    items.enum === undefined ? list : sql`list_transform(${list}, lambda item: ${normalize(sql`item`)})`;
+  const reason = textReason(items);
   return {
-    value: (list) => normalizeAll(sql`list_filter(${list}, lambda item: ${reason(sql`item`)} IS NULL)`),
+    type: "VARCHAR[]",
+    ...(items.enum === undefined
+      ? {}
+      : { converted: (list: Sql) => sql`list_transform(${list}, lambda item: ${enumValue(items, sql`item`)})` }),
+    value: (converted) => sql`list_filter(${converted}, lambda item: ${reason(sql`item`)} IS NULL)`,
     reason,
   };
 }
 
 /** Reads line items from a JSON array. If any of them lacks an amount or a label, the whole list is invalid. */
 const lineItemsReader: FieldReader = {
+  type: lineItemsType,
   value(text) {
     const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
     const isValid = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)

@@ -9,11 +9,11 @@ import { bounds } from "../../base/bounds.ts";
 import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { all, any, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
+import { all, any, columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { isMarker, markersOf } from "./unknown-markers.ts";
+import { isMarker, markerLists, markersOf } from "./unknown-markers.ts";
 import { hasValidCheckDigit } from "./vin.ts";
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
@@ -26,6 +26,8 @@ interface ParsedField {
   readonly reader: FieldReader;
   /** The column of the trimmed raw text. */
   readonly raw: Sql;
+  /** The column of the converted text; that of the raw text if there is no conversion. */
+  readonly converted: Sql;
   /** The column of the typed value. */
   readonly value: Sql;
 }
@@ -66,19 +68,21 @@ export class FeedParser {
 
   /** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. Returns the number of inventory rows before that. */
   async finish(): Promise<number> {
-    for (const table of feedTables) if (!this.created.has(table)) await this.parse(table, noRows(table));
+    for (const table of feedTables) if (!this.created.has(table)) await createEmpty(this.session, table, this.day.day);
     const rows = await this.session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`);
-    for (const table of feedTables) await collectIssues(this.session, table);
+    for (const table of this.created) await collectIssues(this.session, table);
     return integerIn(rows, "n");
   }
 }
 
-/** Selects the raw columns of a table, without rows. */
-function noRows(table: FeedTable): Sql {
-  const fields = Object.entries(feed[table].properties).map(
-    ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
+/** Creates `parsed_<table>` without rows, as of a delivery without files of the table. */
+async function createEmpty(session: Session, table: FeedTable, day: string): Promise<void> {
+  const columns = Object.entries(feed[table].properties).map(
+    ([field, schema]) => sql`${ident(field)} ${columnType(fieldReader(field, schema, day).type)}`,
   );
-  return sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
+  await session.run(
+    sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} (file VARCHAR, "row" BIGINT, ${join(columns)})`,
+  );
 }
 
 /** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
@@ -86,75 +90,96 @@ async function collectIssues(session: Session, table: FeedTable): Promise<void> 
   const length = bounds.rejectedValueCharacters;
   await session.run(sql`
     INSERT INTO issues
-    SELECT issue.outcome, ${table}, file, "row", left(row_issues.vin, ${length}), left(row_issues.dealer_id, ${length}),
-           issue.field, left(issue.value, ${length}), issue.reason
-    FROM (SELECT file, "row", row_issues, unnest(row_issues.issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
+    SELECT outcome, ${table}, file, "row", left(vin, ${length}), left(dealer_id, ${length}), field, left("value", ${length}), reason
+    FROM (SELECT file, "row", row_issues.vin AS vin, row_issues.dealer_id AS dealer_id, unnest(row_issues.outcomes) AS outcome,
+                 unnest(row_issues.fields) AS field, unnest(row_issues."values") AS "value", unnest(row_issues.reasons) AS reason
+          FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)
+    WHERE reason IS NOT NULL`);
   const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
   await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
-/** Returns parsed rows as four nested queries: trimmed texts, then texts without markers, then typed values, then issues. */
+/**
+ * Returns parsed rows as nested queries: lists of trimmed texts without markers, then these texts as columns, then converted texts, then
+ * typed values, then issues. Planning takes time for every expression, so what is equal for many fields is one expression over a list.
+ */
 function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const { properties, required } = feed[table];
-  const { day } = parsedDay;
-  const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => ({
-    field,
-    schema,
-    isRequired: required.includes(field),
-    reader: fieldReader(field, schema, day),
-    raw: ident(`raw ${field}`),
-    value: ident(field),
-  }));
-  const texts = fields.map(({ field, schema, raw }) => sql`${trimmed(schema, ident(field))} AS ${raw}`);
-  const known = fields.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`);
-  const values = fields.map(({ reader, raw, value }) => sql`${raw}, ${reader.value(raw)} AS ${value}`);
-  const checks =
-    table === "inventory" ? [sql`${hasValidCheckDigit(sql`upper("raw vin")`)} AS "check digit is valid"`] : [];
-  const typed = sql`SELECT file, "row", ${join([...values, ...checks])} 
-    FROM (SELECT file, "row", ${join(known)} FROM (SELECT file, "row", ${join(texts)} FROM (${rows})))`;
+  const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => {
+    const reader = fieldReader(field, schema, parsedDay.day);
+    const raw = ident(`raw ${field}`);
+    const converted = reader.converted === undefined ? raw : ident(`converted ${field}`);
+    return { field, schema, isRequired: required.includes(field), reader, raw, converted, value: ident(field) };
+  });
+  const converted = fields.flatMap(({ reader, raw, converted: column }) =>
+    reader.converted === undefined ? [] : [sql`${reader.converted(raw)} AS ${column}`],
+  );
+  const values = fields.map(({ reader, converted: column, value }) => sql`${reader.value(column)} AS ${value}`);
   const observed = observationRange(parsedDay);
   const columns = fields.map(({ field, value }) =>
     field === "observed_at" ? sql`${observed.clamped} AS ${value}` : value,
   );
-  return sql`SELECT file, "row", ${join(columns)}, ${issuesOfRow(table, fields, observed)} AS row_issues FROM (${typed})`;
+  return sql`SELECT file, "row", ${join(columns)}, ${issuesOfRow(table, fields, observed)} AS row_issues
+    FROM (SELECT *, ${join(values)} FROM (SELECT *, ${join(converted)} FROM (${knownTexts(fields, rows)})))`;
+}
+
+/** Selects the texts of all fields, trimmed and without markers, as raw columns. */
+function knownTexts(fields: readonly ParsedField[], rows: Sql): Sql {
+  const groups = markerLists.map((markers, index) => ({
+    markers,
+    list: ident(`texts ${index}`),
+    members: fields.filter(({ schema }) => !isTextList(schema) && markersOf(schema) === markers),
+  }));
+  const lists = groups
+    .filter(({ members }) => members.length > 0)
+    .map(({ markers, list, members }) => {
+      const texts = join(members.map(({ field }) => ident(field)));
+      return sql`list_transform([${texts}], lambda text: ${knownText(sql`text`, markers)}) AS ${list}`;
+    });
+  const textLists = fields.filter(({ schema }) => isTextList(schema));
+  const columns = groups.flatMap(({ list, members }) =>
+    members.map(({ raw }, index) => sql`${list}[${integerLiteral(index + 1)}] AS ${raw}`),
+  );
+  return sql`SELECT file, "row", ${join([...columns, ...textLists.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`)])}
+    FROM (SELECT file, "row", ${join([...lists, ...textLists.map(({ field, raw }) => sql`${trimmedItems(ident(field))} AS ${raw}`)])}
+          FROM (${rows}))`;
 }
 
 /** Characters that are trimmed: ASCII white space and the no-break space. */
 const whiteSpace = " \t\r\n\u00a0";
 
-/** Trims a text or the items of a text list. Blank texts become null, blank items are dropped. */
-function trimmed(schema: FeedField, text: Sql): Sql {
-  if (!isTextList(schema)) return trim(text);
-  return sql`list_filter(list_transform(${text}, lambda item: ${trim(sql`item`)}), lambda item: item IS NOT NULL)`;
-}
-
 /**
- * Testing the first and last character before trimming is six times as fast: the engine's `trim` builds a character set for every
- * value.
+ * Trims a text; null if it is blank or a marker. Testing the first and last character before trimming is six times as fast: the engine's
+ * `trim` builds a character set for every value.
  */
-function trim(text: Sql): Sql {
+function knownText(text: Sql, markers: readonly string[]): Sql {
   const endsBlank = any([...whiteSpace].map((character) => sql`suffix(${text}, ${character})`));
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND NOT ${endsBlank} THEN ${text} ELSE nullif(trim(${text}, ${whiteSpace}), '') END`;
+  const known = (trimmed: Sql): Sql =>
+    markers.length === 0 ? trimmed : sql`CASE WHEN ${isMarker(trimmed, markers)} THEN NULL ELSE ${trimmed} END`;
+  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND NOT ${endsBlank} THEN ${known(text)}
+    ELSE ${known(sql`nullif(trim(${text}, ${whiteSpace}), '')`)} END`;
 }
 
-/** Returns null for a marker of an unknown value, and no items for a list of one. In longer lists, the vocabulary drops markers. */
-function withoutMarker(schema: FeedField, text: Sql): Sql {
+/** Trims the items of a text list and drops blank ones. */
+const trimmedItems = (list: Sql): Sql =>
+  sql`list_filter(list_transform(${list}, lambda item: ${knownText(sql`item`, [])}), lambda item: item IS NOT NULL)`;
+
+/** Returns no items for a list of a marker of an unknown value. In longer lists, the vocabulary drops markers. */
+function withoutMarker(schema: FeedField, list: Sql): Sql {
   const markers = markersOf(schema);
-  if (markers.length === 0) return text;
-  return isTextList(schema)
-    ? sql`CASE WHEN len(${text}) = 1 AND ${isMarker(sql`${text}[1]`, markers)} THEN [] ELSE ${text} END`
-    : sql`CASE WHEN ${isMarker(text, markers)} THEN NULL ELSE ${text} END`;
+  if (markers.length === 0) return list;
+  return sql`CASE WHEN len(${list}) = 1 AND ${isMarker(sql`${list}[1]`, markers)} THEN [] ELSE ${list} END`;
 }
 
-/** A condition that a row has an issue, and the list of its issues (null entries are dropped). */
+/** A possible issue of a row: what it is about, and whether the row has it. */
 interface IssueCheck {
+  readonly outcome: Outcome;
+  readonly field: string;
+  readonly value: Sql;
+  readonly reason: Sql;
   readonly hasIssue: Sql;
-  readonly issues: Sql;
 }
-
-/** Creates the struct of one issue. */
-type IssueBuilder = (outcome: Outcome, field: string, value: Sql, reason: Sql) => Sql;
 
 /** The times that `observed_at` can have: those of the delivery's day, and on the first day of the lake earlier ones too. */
 interface ObservationRange {
@@ -175,49 +200,70 @@ function observationRange({ day, isFirst }: ParsedDay): ObservationRange {
   };
 }
 
-/** Returns a row's VIN, dealer and list of issues as a struct; null if it has none. Tests all conditions first, because few rows have issues. */
+/**
+ * Returns a row's VIN, dealer and issues as a struct of parallel lists; null if it has none. A reason is null where the row does not have
+ * the issue. Tests all conditions first, because few rows have issues.
+ */
 function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed: ObservationRange): Sql {
   const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
-  const issue: IssueBuilder = (outcome, field, value, reason) =>
-    sql`struct_pack(outcome := ${outcome}, field := ${field}, "value" := ${value}, reason := ${reason})`;
-  const checks = fields.map((field) => (isTextList(field.schema) ? checkList(field, issue) : checkValue(field, issue)));
-  if (table === "inventory") checks.push(checkCheckDigit(issue), checkObservation(observed, issue));
+  const checks = fields.filter(({ schema }) => !isTextList(schema)).map(checkValue);
+  if (table === "inventory") checks.push(checkDigit, checkObservation(observed));
+  const lists = fields.filter(({ schema }) => isTextList(schema)).map(checkList);
   const hasIssue = join(
-    checks.map((check) => check.hasIssue),
+    [...checks, ...lists].map((check) => check.hasIssue),
     sql` OR `,
   );
-  const issues = sql`flatten(list_filter([${join(checks.map((check) => check.issues))}], lambda entry: entry IS NOT NULL))`;
-  return sql`CASE WHEN ${hasIssue} THEN struct_pack(vin := ${vin}, dealer_id := ${dealer}, issues := ${issues}) END`;
+  const concatenated = (ofChecks: readonly Sql[], ofLists: readonly Sql[]): Sql =>
+    sql`list_concat(${join([sql`[${join(ofChecks)}]`, ...ofLists])})`;
+  return sql`CASE WHEN ${hasIssue} THEN struct_pack(vin := ${vin}, dealer_id := ${dealer},
+    outcomes := ${concatenated(
+      checks.map(({ outcome }) => literal(outcome)),
+      lists.map(({ perItem }) => perItem(literal("unknown"))),
+    )},
+    fields := ${concatenated(
+      checks.map(({ field }) => literal(field)),
+      lists.map(({ field, perItem }) => perItem(literal(field))),
+    )},
+    "values" := ${concatenated(
+      checks.map(({ value }) => value),
+      lists.map(({ perItem }) => perItem(sql`item`)),
+    )},
+    reasons := ${concatenated(
+      checks.map((check) => sql`CASE WHEN ${check.hasIssue} THEN ${check.reason} END`),
+      lists.map(({ perItem, reason }) => perItem(reason)),
+    )}) END`;
 }
 
-/** One issue per invalid item of a list. */
-function checkList({ field, reader, raw, value }: ParsedField, issue: IssueBuilder): IssueCheck {
-  const invalid = sql`list_filter(${raw}, lambda item: ${reader.reason(sql`item`)} IS NOT NULL)`;
+/** One issue per invalid item of a list. `perItem` returns a list with an expression over each such `item`. */
+function checkList({ field, reader, raw, value }: ParsedField) {
+  const item = reader.converted === undefined ? sql`item` : sql`${reader.converted(sql`[item]`)}[1]`;
+  const reason = reader.reason(item);
   return {
+    field,
     hasIssue: sql`coalesce(len(${raw}) <> len(${value}), false)`,
-    issues: sql`[${issue("unknown", field, sql`item`, reader.reason(sql`item`))} FOR item IN ${invalid}]`,
+    reason,
+    perItem: (expression: Sql): Sql => sql`coalesce([${expression} FOR item IN ${raw} IF ${reason} IS NOT NULL], [])`,
   };
 }
 
 /** An issue if a value is invalid, or missing although it is required. */
-function checkValue({ field, isRequired, reader, raw, value }: ParsedField, issue: IssueBuilder): IssueCheck {
-  const reason = sql`CASE WHEN ${raw} IS NULL THEN 'missing' ELSE ${reader.reason(raw)} END`;
-  const hasIssue = isRequired ? sql`${value} IS NULL` : sql`(${raw} IS NOT NULL AND ${value} IS NULL)`;
-  const found = issue(isRequired ? "rejected" : "unknown", field, raw, reason);
-  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
+function checkValue({ field, isRequired, reader, raw, converted, value }: ParsedField): IssueCheck {
+  const reason = reader.reason(converted);
+  if (!isRequired)
+    return { outcome: "unknown", field, value: raw, reason, hasIssue: sql`(${raw} IS NOT NULL AND ${value} IS NULL)` };
+  const reasonOrMissing = sql`CASE WHEN ${raw} IS NULL THEN 'missing' ELSE ${reason} END`;
+  return { outcome: "rejected", field, value: raw, reason: reasonOrMissing, hasIssue: sql`${value} IS NULL` };
 }
 
-function checkCheckDigit(issue: IssueBuilder): IssueCheck {
-  const hasIssue = sql`(vin IS NOT NULL AND NOT "check digit is valid")`;
-  const found = issue("noted", "vin", sql`vin`, sql`'wrong check digit'`);
-  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
-}
+const checkDigit: IssueCheck = {
+  ...{ outcome: "noted", field: "vin", value: sql`vin`, reason: literal("wrong check digit") },
+  hasIssue: sql`(vin IS NOT NULL AND NOT ${hasValidCheckDigit(sql`vin`)})`,
+};
 
 /** An issue if the time of the observation was clamped. */
-function checkObservation({ isEarlier, isLater }: ObservationRange, issue: IssueBuilder): IssueCheck {
-  const reason = sql`if(${isLater}, 'after the day of the delivery', 'before the day of the delivery')`;
-  const hasIssue = sql`(${isEarlier} OR ${isLater})`;
-  const found = issue("noted", "observed_at", sql`"raw observed_at"`, reason);
-  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
-}
+const checkObservation = ({ isEarlier, isLater }: ObservationRange): IssueCheck => ({
+  ...{ outcome: "noted", field: "observed_at", value: sql`"raw observed_at"` },
+  reason: sql`if(${isLater}, 'after the day of the delivery', 'before the day of the delivery')`,
+  hasIssue: sql`(${isEarlier} OR ${isLater})`,
+});

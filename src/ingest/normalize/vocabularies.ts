@@ -4,73 +4,86 @@
  * Later steps require the `Spellings` that only this module returns, so they cannot run too early or use an unknown vocabulary.
  */
 import type { Session } from "../../db/duckdb.ts";
-import { ident, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { type TokenColumn, tokenKinds } from "../../lake/tables.ts";
-import { attributes, type NameOf, namesIn } from "../../listing/schema.ts";
-import { createSpellingsTable, type OpenVocabulary } from "./spellings.ts";
-
-type ValueSource = Pick<OpenVocabulary, "inUse" | "inLake"> & Partial<OpenVocabulary>;
-
-const notInLake = sql`SELECT NULL AS value`;
-
-function buildValuesInLake(column: string): Sql {
-  return sql`SELECT ${ident(column)} AS value FROM lake_builds`;
-}
-
-const listingValues = (column: string): ValueSource => ({
-  inUse: sql`SELECT ${ident(column)} AS value FROM parsed_inventory`,
-  inLake: sql`SELECT ${ident(column)} AS value FROM lake_active`,
-});
-
-function tokenValues(column: TokenColumn, more: Sql = sql``): ValueSource {
-  return {
-    inUse: sql`SELECT unnest(${ident(column)}) AS value FROM parsed_inventory ${more}`,
-    inLake: sql`SELECT token AS value FROM lake_tokens WHERE kind = ${tokenKinds[column]}`,
-  };
-}
+import { attributes, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";
+import { createSpellingsTable } from "./spellings.ts";
 
 /** The build attributes whose spelling is normalized. */
 type SpelledBuildColumn = NameOf<{ readonly home: "builds"; readonly feed: "spelled" }>;
 
-const buildVocabularies = Object.fromEntries(
-  namesIn("builds")
-    .filter((column) => attributes[column].feed === "spelled")
-    .map((column) => [
-      column,
-      { inUse: sql`SELECT ${ident(column)} AS value FROM parsed_inventory`, inLake: buildValuesInLake(column) },
-    ]),
-) as Readonly<Record<SpelledBuildColumn, ValueSource>>;
+const buildVocabularies = namesIn("builds").filter(
+  (column): column is SpelledBuildColumn => attributes[column].feed === "spelled",
+);
 
 /** The listing attributes whose spelling is normalized. */
 type SpelledListingColumn = NameOf<{ readonly home: "listings"; readonly feed: "spelled" }>;
 
-const listingVocabularies = Object.fromEntries(
-  namesIn("listings")
-    .filter((column) => attributes[column].feed === "spelled")
-    .map((column) => [column, listingValues(column)]),
-) as Readonly<Record<SpelledListingColumn, ValueSource>>;
+const listingVocabularies = [
+  ...namesIn("listings").filter((column): column is SpelledListingColumn => attributes[column].feed === "spelled"),
+  ...(["base_exterior_color", "base_interior_color"] as const),
+];
 
-const sharedVocabularies = {
-  state: { inUse: sql`SELECT state AS value FROM parsed_dealers`, inLake: notInLake },
-  country: { inUse: sql`SELECT country AS value FROM parsed_dealers`, inLake: notInLake },
-  make: {
-    inUse: sql`SELECT unnest(makes) AS value FROM parsed_dealers UNION ALL SELECT make FROM parsed_inventory
-      UNION ALL SELECT make FROM parsed_options`,
-    inLake: buildValuesInLake("make"),
-  },
-  features: tokenValues("features"),
-  base_exterior_color: { ...listingValues("base_exterior_color"), attribute: "base_color" },
-  base_interior_color: { ...listingValues("base_interior_color"), attribute: "base_color" },
-  options_packages: tokenValues("options_packages", sql`UNION ALL SELECT code FROM parsed_options`),
-} as const satisfies Readonly<Record<string, ValueSource>>;
+const dealerVocabularies = ["state", "country"] as const;
 
-/** All vocabularies. An entry of `sharedVocabularies` replaces a build vocabulary of that name. */
-const sources = { ...buildVocabularies, ...listingVocabularies, ...sharedVocabularies };
+export type VocabularyName =
+  | SpelledBuildColumn
+  | (typeof listingVocabularies)[number]
+  | (typeof dealerVocabularies)[number]
+  | TokenColumn;
 
-export type VocabularyName = keyof typeof sources;
+const vocabularies: ReadonlySet<string> = new Set<VocabularyName>([
+  ...buildVocabularies,
+  ...listingVocabularies,
+  ...dealerVocabularies,
+  ...tokensNames,
+]);
 
 /** Returns whether there is a vocabulary with a column's name. */
-export const isSpelled = (column: string): column is VocabularyName => Object.hasOwn(sources, column);
+export const isSpelled = (column: string): column is VocabularyName => vocabularies.has(column);
+
+/**
+ * Selects the values of some columns, each named after its vocabulary, as rows: `vocabulary`, `value`, and another column of the relation.
+ * One scan and one expression for all columns: planning a query for each takes longer than running it on a small feed.
+ */
+export const valuesAsRows = (columns: readonly VocabularyName[], rows: Sql, other = sql`uses`): Sql =>
+  sql`SELECT unnest([${join(columns.map((column) => literal(column)))}]) AS vocabulary,
+      unnest([${join(columns.map((column) => ident(column)))}]) AS value, ${other} FROM ${rows}`;
+
+const listingColumns = join(listingVocabularies.map((column) => ident(column)));
+
+/** The values of the delivery, with how many rows use each. */
+const valuesInUse = join(
+  [
+    valuesAsRows(buildVocabularies, sql`raw_builds`),
+    valuesAsRows(
+      listingVocabularies,
+      sql`(SELECT ${listingColumns}, count(*) AS uses FROM parsed_inventory GROUP BY ALL)`,
+    ),
+    valuesAsRows(dealerVocabularies, sql`(SELECT *, 1 AS uses FROM parsed_dealers)`),
+    sql`SELECT attribute, unnest(list), uses FROM raw_lists`,
+    sql`SELECT 'make', unnest(makes), 1 FROM parsed_dealers`,
+    valuesAsRows(
+      ["make", "options_packages"],
+      sql`(SELECT make, code AS options_packages, 1 AS uses FROM parsed_options)`,
+    ),
+  ],
+  sql` UNION ALL `,
+);
+
+const tokenKindCases = Object.entries(tokenKinds).map(
+  ([column, kind]) => sql`WHEN ${literal(kind)} THEN ${literal(column)}`,
+);
+
+/** The spellings in the lake. States and countries of dealers have none. */
+const valuesInLake = join(
+  [
+    valuesAsRows(buildVocabularies, sql`(SELECT *, 0 AS uses FROM lake_builds)`),
+    valuesAsRows(listingVocabularies, sql`(SELECT DISTINCT ${listingColumns}, 0 AS uses FROM held_listings)`),
+    sql`SELECT CASE kind ${join(tokenKindCases, sql` `)} END, token, 0 FROM lake_tokens`,
+  ],
+  sql` UNION ALL `,
+);
 
 /** Access to the spellings of a delivery. */
 export interface Spellings {
@@ -80,16 +93,14 @@ export interface Spellings {
   table(vocabulary: VocabularyName): Sql;
 }
 
-/** Creates the table `spellings`. Requires the reference tables, the parsed feeds, the lake's dimensions and its active listings. */
+/**
+ * Creates the table `spellings`. Requires the reference tables, the parsed feeds with their raw builds and lists, the lake's dimensions and
+ * the rows that it holds.
+ */
 export async function createSpellings(session: Session): Promise<Spellings> {
-  const vocabularies = Object.entries<ValueSource>(sources).map(([name, source]) => ({
-    name,
-    attribute: name,
-    ...source,
-  }));
-  await createSpellingsTable(session, vocabularies);
+  await createSpellingsTable(session, sql`${valuesInUse} UNION ALL ${valuesInLake}`);
   const table = (vocabulary: VocabularyName): Sql =>
-    sql`(SELECT raw_value, spelling FROM spellings WHERE vocabulary = ${vocabulary})`;
+    sql`(SELECT raw_value, spelling FROM spellings WHERE vocabulary = ${literal(vocabulary)})`;
   return {
     table,
     lookUp: (vocabulary, value) =>
