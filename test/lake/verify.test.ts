@@ -69,7 +69,7 @@ test("a truncated file is found", async (t) => {
 
 test("every fault is reported, not only the first", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
-  for (const file of manifest.tables.deliveries) await rm(join(lake, file.path));
+  for (const file of manifest.tables.builds) await rm(join(lake, file.path));
   assert.equal((await lakeFaults(lake)).length, 2);
 });
 
