@@ -17,7 +17,7 @@ import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource, Place } from "../listing/source.ts";
 import type { Level, LevelRequest, TrendSource } from "../listing/trend-source.ts";
 import { sourceWithFallback, withFallback } from "./fallback-source.ts";
-import { IndexSource } from "./index/indexed-listings.ts";
+import { IndexSource } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
 import { epochDay, type SearchIndex } from "./index/search-index.ts";

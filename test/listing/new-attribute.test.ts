@@ -8,8 +8,7 @@ import { promisify } from "node:util";
 import { projectPath } from "../../src/base/project-files.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
-import { copyFixtureLake } from "../support/lakes/fixtures.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import type { AnswerRequest, LakeAnswers } from "./print-answers.ts";
 
@@ -201,7 +200,7 @@ test("a new attribute is read, served, filtered, excluded and counted, with the 
 test("a lake from before a new attribute answers null for it, with and without an index", {
   skip: skipInShortRun,
 }, async (t) => {
-  const lake = await copyFixtureLake(t, 1);
+  const { lake } = await createLake(t);
   await run(process.execPath, "bin/carquet.cjs", "index", "--lake", lake);
   const paths = [
     `/v1/listings?fields=${names.join()}`,

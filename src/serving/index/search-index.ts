@@ -2,7 +2,7 @@
  * A search index: one table of integers, in which listings are searched, sorted and counted.
  *
  * The index of today answers for the published day by the ranks of its listings; what is known of all of them takes no statement. It and the other
- * indexes have the rows of past days and of sold listings (see `indexed-listings.ts`).
+ * indexes have the rows of past days and of sold listings (see `index-source.ts`).
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn } from "../../base/json.ts";

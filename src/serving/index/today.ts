@@ -5,7 +5,7 @@ import type { FixedSort } from "../../listing/sorts.ts";
 import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
-import { IndexSource } from "./indexed-listings.ts";
+import { IndexSource } from "./index-source.ts";
 import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
 import { overMatches } from "./where.ts";
 
@@ -23,20 +23,20 @@ export class TodaySource extends IndexSource {
     if (part === undefined) return { total: 0, places: [] };
     if (order.by === "distance") {
       const distanceOf = part.context.dealers.distancesFrom(order.origin);
-      const parts = pairsIn(await this.fetch(part, sql`dealer, position`));
+      const parts = pairsIn(await this.columnsOf(part, sql`dealer, position`));
       const keyed = parts.map(([dealers, positions]) => [dealers.map(distanceOf), positions] as const);
       return { total: countOf(parts), places: choosePage(keyed, offset, limit) };
     }
     const positions = await this.positions.of(order.sort);
     if (part.matches === "always")
       return { total: this.count, places: [...positions.subarray(offset, offset + limit)] };
-    const ranks = (await this.fetch(part, rankOf(order.sort))).map(
+    const ranks = (await this.columnsOf(part, rankOf(order.sort))).map(
       ([vector = new Int32Array()]) => [vector, vector] as const,
     );
     return { total: countOf(ranks), places: choosePage(ranks, offset, limit).map((rank) => positions[rank] as number) };
   }
 
-  private fetch({ context, matches }: IndexMatches, columns: Sql): Promise<readonly (readonly Int32Array[])[]> {
+  private columnsOf({ context, matches }: IndexMatches, columns: Sql): Promise<readonly (readonly Int32Array[])[]> {
     return this.indexed.engine.vectors(sql`SELECT ${columns} ${overMatches(matches, context)}`);
   }
 }
