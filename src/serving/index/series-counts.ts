@@ -26,20 +26,30 @@ interface OpenSeries extends Omit<Series, "counts"> {
 export class SeriesCounts {
   private readonly series = new Map<string, OpenSeries>();
   /** The changes of each id that has occurred in a dictionary. */
-  private readonly known = new Map<Dictionary, Map<number, Int32Array>>();
+  private readonly known = new Map<Dictionary, Int32Array[]>();
 
   constructor(private readonly request: Pick<LevelRequest, "days" | "attribute" | "limit">) {}
 
-  /** Adds vectors of ids, of the numbers of days, and of how many listings more count from then on. `dictionaryAt` returns the dictionary of an id. */
-  add(
-    dictionaryAt: (at: number) => Dictionary | undefined,
-    [ids = none, steps = none, listings = none]: readonly Int32Array[],
+  /** Adds listings: vectors of ids, of the first day and of the day after the last on which each counts. `stepOf` numbers the days. */
+  addRows(
+    dictionary: Dictionary,
+    [ids = none, from = none, to = none]: readonly Int32Array[],
+    stepOf: (day: number) => number,
   ): void {
     for (let at = 0; at < ids.length; at += 1) {
-      const [id, step, dictionary] = [ids[at] as number, steps[at] as number, dictionaryAt(at)];
-      if (dictionary === undefined || (id === unknownId && this.request.attribute !== undefined)) continue;
-      const changes = this.changesOf(dictionary, id);
-      changes[step] = (changes[step] as number) + (listings[at] as number);
+      const changes = this.changesOf(dictionary, ids[at] as number);
+      if (changes === undefined) continue;
+      const [begin, end] = [stepOf(from[at] as number), stepOf(to[at] as number)];
+      changes[begin] = (changes[begin] as number) + 1;
+      changes[end] = (changes[end] as number) - 1;
+    }
+  }
+
+  /** Adds changes: vectors of ids, of the numbers of days, and of how many listings more count from then on. */
+  addChanges(dictionary: Dictionary, [ids = none, steps = none, listings = none]: readonly Int32Array[]): void {
+    for (let at = 0; at < ids.length; at += 1) {
+      const [changes, step] = [this.changesOf(dictionary, ids[at] as number), steps[at] as number];
+      if (changes !== undefined) changes[step] = (changes[step] as number) + (listings[at] as number);
     }
   }
 
@@ -59,12 +69,13 @@ export class SeriesCounts {
       .map(({ series }) => series);
   }
 
-  private changesOf(dictionary: Dictionary, id: number): Int32Array {
-    const ofDictionary = this.known.get(dictionary) ?? new Map<number, Int32Array>();
-    this.known.set(dictionary, ofDictionary);
-    const changes = ofDictionary.get(id) ?? this.openSeries(dictionary, id).changes;
-    ofDictionary.set(id, changes);
-    return changes;
+  /** Returns the changes of a value; undefined if it is unknown. */
+  private changesOf(dictionary: Dictionary, id: number): Int32Array | undefined {
+    if (id === unknownId && this.request.attribute !== undefined) return undefined;
+    const known = this.known.get(dictionary) ?? [];
+    this.known.set(dictionary, known);
+    known[id] ??= this.openSeries(dictionary, id).changes;
+    return known[id];
   }
 
   private openSeries(dictionary: Dictionary, id: number): OpenSeries {
