@@ -122,7 +122,7 @@ async function measureSeries(
   const rows = join(selects, sql` UNION ALL `);
   return statistics.every(({ aggregate }) => aggregate === "mean")
     ? sumStatistics(await engine.rows(summedStatement(rows, statistics)), request)
-    : readStatistics(await engine.rows(expandedStatement(rows, request)), statistics);
+    : readStatistics(await engine.rows(expandedStatement(rows, statistics)), statistics);
 }
 
 /** Selects the rows that have the value of a series, with its number as `series`. Returns undefined if there are none. */
@@ -135,18 +135,22 @@ function withSeries(rows: Sql, { context }: IndexedDays, series: readonly Series
 }
 
 /**
- * Returns a query for the statistics of each series on each day, from each row on each of its days. A join with the distances of days from `lo` takes
- * half the time of a list of days for each row.
+ * Returns a query for the statistics of each series on each day, from each row on each of its days. Rows with the same days are collected before
+ * they are repeated for each day: half the time of repeating each row.
  */
-function expandedStatement(rows: Sql, { days, statistics }: LevelRequest): Sql {
+function expandedStatement(rows: Sql, statistics: LevelRequest["statistics"]): Sql {
   const columns = statistics.flatMap(({ measure, aggregate }, index) => [
     sql`count(${ident(measure)})::INTEGER AS ${ident(`sample_${index}`)}`,
     sql`${metricOf(measure, aggregate, ident(measure))} AS ${ident(`metric_${index}`)}`,
   ]);
+  const measures = [...new Set(statistics.map(({ measure }) => measure))].map((measure) => ident(measure));
+  const lists = measures.map((measure) => sql`list(${measure}) AS ${measure}`);
+  const unnested = measures.map((measure) => sql`unnest(${measure}) AS ${measure}`);
   return sql`
     SELECT series, step, count(*)::INTEGER AS listings, ${join(columns)}
-    FROM   (SELECT *, lo + distance AS step FROM (SELECT *, hi - lo AS days FROM (${rows}))
-            JOIN (SELECT days, unnest(range(days))::INTEGER AS distance FROM range(1, ${integerLiteral(days.length + 1)}) AS lengths(days)) USING (days))
+    FROM (SELECT series, step, ${join(unnested)}
+          FROM (SELECT * EXCLUDE (lo, hi), unnest(range(lo, hi))::INTEGER AS step
+                FROM (SELECT series, lo, hi, ${join(lists)} FROM (${rows}) GROUP BY series, lo, hi)))
     GROUP BY series, step`;
 }
 
