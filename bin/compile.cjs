@@ -108,7 +108,9 @@ const withCompiledImports = (text) =>
 function removeOld(current) {
   for (const entry of readdirSync(dist)) {
     const folder = join(dist, entry);
-    if (folder !== current && Date.now() - statSync(folder).mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true });
+    // Another process may have renamed or removed it.
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found !== undefined && folder !== current && Date.now() - found.mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true });
   }
 }
 
