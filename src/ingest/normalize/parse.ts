@@ -9,11 +9,11 @@ import { bounds } from "../../base/bounds.ts";
 import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { all, any, columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { all, any, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { isMarker, markerLists, markersOf } from "./unknown-markers.ts";
+import { isMarker, markersOf } from "./unknown-markers.ts";
 import { hasValidCheckDigit } from "./vin.ts";
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
@@ -101,8 +101,7 @@ async function collectIssues(session: Session, table: FeedTable): Promise<void> 
 }
 
 /**
- * Returns parsed rows as nested queries: lists of trimmed texts without markers, then these texts as columns, then converted texts, then
- * typed values, then issues. Planning takes time for every expression, so what is equal for many fields is one expression over a list.
+ * Returns parsed rows as nested queries: trimmed texts without markers, then converted texts, then typed values, then issues. Planning takes time for every expression, so what is equal for many fields is one expression over a list.
  */
 function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const { properties, required } = feed[table];
@@ -126,24 +125,14 @@ function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
 
 /** Selects the texts of all fields, trimmed and without markers, as raw columns. */
 function knownTexts(fields: readonly ParsedField[], rows: Sql): Sql {
-  const groups = markerLists.map((markers, index) => ({
-    markers,
-    list: ident(`texts ${index}`),
-    members: fields.filter(({ schema }) => !isTextList(schema) && markersOf(schema) === markers),
-  }));
-  const lists = groups
-    .filter(({ members }) => members.length > 0)
-    .map(({ markers, list, members }) => {
-      const texts = join(members.map(({ field }) => ident(field)));
-      return sql`list_transform([${texts}], lambda text: ${knownText(sql`text`, markers)}) AS ${list}`;
-    });
-  const textLists = fields.filter(({ schema }) => isTextList(schema));
-  const columns = groups.flatMap(({ list, members }) =>
-    members.map(({ raw }, index) => sql`${list}[${integerLiteral(index + 1)}] AS ${raw}`),
-  );
-  return sql`SELECT file, "row", ${join([...columns, ...textLists.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`)])}
-    FROM (SELECT file, "row", ${join([...lists, ...textLists.map(({ field, raw }) => sql`${trimmedItems(ident(field))} AS ${raw}`)])}
-          FROM (${rows}))`;
+  const trimmed = fields.map(({ field, schema, raw }) => {
+    const text = ident(field);
+    return sql`${isTextList(schema) ? trimmedItems(text) : knownText(text, markersOf(schema))} AS ${raw}`;
+  });
+  const lists = fields.filter(({ schema }) => isTextList(schema));
+  const replaced = lists.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`);
+  const columns = replaced.length === 0 ? sql`*` : sql`* REPLACE (${join(replaced)})`;
+  return sql`SELECT ${columns} FROM (SELECT file, "row", ${join(trimmed)} FROM (${rows}))`;
 }
 
 /** Characters that are trimmed: ASCII white space and the no-break space. */

@@ -5,10 +5,7 @@ import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.
 const noMarkers: readonly string[] = [];
 const wordlessMarkers = unknownMarkers.filter((marker) => !/\p{Letter}/u.test(marker));
 
-/** All lists of markers that a field can have. */
-export const markerLists: readonly (readonly string[])[] = [noMarkers, wordlessMarkers, unknownMarkers];
-
-/** Returns the markers of a field, one of `markerLists`; none if its texts are parsed, because a marker is no number, time, URL or word of a vocabulary. */
+/** Returns the markers of a field; none if its texts are parsed, because a marker is no number, time, URL or word of a vocabulary. */
 export function markersOf(field: FeedField | undefined): readonly string[] {
   const texts = isTextList(field) ? field?.items : field;
   if (texts === undefined || "$ref" in texts || texts.type !== "string") return noMarkers;
