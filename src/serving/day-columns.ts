@@ -2,14 +2,13 @@
  * The columns of active listings that follow from the day on which a row is read: days on market, and when the listing was last checked, which
  * is when its dealer delivered last unless the row says otherwise. `market.ts` computes the same in SQL.
  */
+import { epochDay } from "../base/day.ts";
 import { integerIn, type Row } from "../base/json.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { rowsOfDay } from "../lake/market.ts";
 import { listingRow, servedColumns } from "../lake/served-columns.ts";
-
-const dayMs = 86_400_000;
 
 const [dealerKey, listedAt, daysOnMarket, lastCheckedAt] = (
   ["dealer_key", "listed_at", "days_on_market", "last_checked_at"] as const
@@ -56,7 +55,7 @@ export class DayColumns {
     const completed = [...row];
     const listed = row[listedAt] ?? "null";
     if (listed !== "null") {
-      const days = (Date.parse(this.day) - Date.parse(listed.slice(1, 1 + this.day.length))) / dayMs;
+      const days = epochDay(this.day) - epochDay(listed.slice(1, 1 + this.day.length));
       completed[daysOnMarket] = String(Math.max(0, days));
     }
     if (row[lastCheckedAt] === "null") completed[lastCheckedAt] = this.delivered.get(row[dealerKey] ?? "") ?? "null";

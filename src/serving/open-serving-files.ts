@@ -20,7 +20,7 @@ import { sourceWithFallback, withFallback } from "./fallback-source.ts";
 import { IndexSource } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
-import { epochDay, type SearchIndex } from "./index/search-index.ts";
+import type { SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
 import type { RowStore, StoredListing } from "./rows/row-store.ts";
 import {
@@ -107,7 +107,7 @@ export class ServingFiles {
       isPublished && indexes[0] !== undefined
         ? indexes[0].today(engine, fetchedMatches)
         : this.indexed(
-            indexes.map((index) => index.on(epochDay(day))),
+            indexes.map((index) => index.on(day)),
             { parquet, engine },
           ),
     );
@@ -137,7 +137,7 @@ export class ServingFiles {
       const indexed = (await open()).flatMap((index, place) => {
         const { of } = needed[place] ?? {};
         const days = request.days.filter((day) => of !== undefined && hasDay(of, day));
-        return [{ days, context: index.between(epochDay(days[0] ?? ""), epochDay(days.at(-1) ?? "")) }];
+        return [{ days, context: index.between(days[0] ?? "", days.at(-1) ?? "") }];
       });
       return { measureLevels: (asked) => measureLevels(indexed, engine, asked) };
     };
@@ -203,7 +203,7 @@ export class ServingFiles {
         const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
         const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
         if (broken.length > 0) failed = broken;
-        return opened.map((one) => settledValue(one));
+        return opened.map(settledValue);
       },
       onDamage: (fault: string): void => {
         for (const part of failed) this.fail(part, fault);

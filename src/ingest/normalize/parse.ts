@@ -100,9 +100,7 @@ async function collectIssues(session: Session, table: FeedTable): Promise<void> 
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
-/**
- * Returns parsed rows as nested queries: trimmed texts without markers, then converted texts, then typed values, then issues. Planning takes time for every expression, so what is equal for many fields is one expression over a list.
- */
+/** Returns parsed rows as nested queries: trimmed texts without markers, then converted texts, then typed values, then issues. */
 function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const { properties, required } = feed[table];
   const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => {

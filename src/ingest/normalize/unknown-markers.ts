@@ -2,14 +2,13 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
 
-const noMarkers: readonly string[] = [];
 const wordlessMarkers = unknownMarkers.filter((marker) => !/\p{Letter}/u.test(marker));
 
 /** Returns the markers of a field; none if its texts are parsed, because a marker is no number, time, URL or word of a vocabulary. */
 export function markersOf(field: FeedField | undefined): readonly string[] {
   const texts = isTextList(field) ? field?.items : field;
-  if (texts === undefined || "$ref" in texts || texts.type !== "string") return noMarkers;
-  if (texts.enum !== undefined || texts.format !== undefined || texts.pattern !== undefined) return noMarkers;
+  if (texts === undefined || "$ref" in texts || texts.type !== "string") return [];
+  if (texts.enum !== undefined || texts.format !== undefined || texts.pattern !== undefined) return [];
   return field?.["x-words-are-values"] ? wordlessMarkers : unknownMarkers;
 }
 

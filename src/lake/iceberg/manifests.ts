@@ -5,6 +5,7 @@
  * Ids follow from names: a snapshot's id and sequence number are its version's day and sequence, and a file's name begins with the version
  * that wrote it.
  */
+import { epochDay } from "../../base/day.ts";
 import type { LakeFile } from "../manifest.ts";
 import { tableOf } from "../tables.ts";
 import { avroFile, avroRows } from "./avro-file.ts";
@@ -177,7 +178,7 @@ function binaryOf(value: string | number): Buffer {
 /** Returns a bound of the first sort column, a date as days since 1970; null if the file has none. */
 function boundOf(field: IcebergField | undefined, value: string | null): readonly object[] | null {
   if (field === undefined || value === null) return null;
-  if (field.type === "date") return [{ key: field.id, value: binaryOf(Date.parse(`${value}T00:00:00Z`) / 86_400_000) }];
+  if (field.type === "date") return [{ key: field.id, value: binaryOf(epochDay(value)) }];
   return [{ key: field.id, value: binaryOf(field.type === "int" ? Number(value) : value) }];
 }
 

@@ -144,7 +144,8 @@ async function otherTables(
 }
 
 /** Returns the partition of a file in the current format, which has months instead of days. */
-const monthOf = (file: LakeFile | undefined): string | null => file?.partition?.slice(0, "YYYY-MM".length) ?? null;
+const monthOf = (file: LakeFile | undefined): string | null =>
+  file?.partition == null ? null : calendarMonth(file.partition);
 
 /** Writes each partition of a table anew. Returns the files. */
 async function rewriteTable(

@@ -6,6 +6,7 @@
  * interrupted migration leaves the published version intact.
  */
 import { join as joinPath } from "node:path";
+import { calendarMonth } from "../../base/day.ts";
 import { textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
@@ -87,7 +88,7 @@ async function rewriteFile(writer: Writer, name: string, table: TableName, file:
   const rows = rowsOfFiles(table, [file], writer.lake, "file_row_number");
   const written = await writeFile(writer, name, {
     table,
-    partition: file.partition?.slice(0, "YYYY-MM".length) ?? null,
+    partition: file.partition === null ? null : calendarMonth(file.partition),
     rows,
     order: sql`file_row_number`,
   });

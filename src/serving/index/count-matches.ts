@@ -113,28 +113,22 @@ async function countParts(
   const columns = isKnown ? [] : columnsFor(attributes);
   const most = parts.reduce((sum, part) => sum + part.most, 0);
   const summarized = most <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, numbers);
-  const counted =
-    summarized !== undefined && summarized.total > indexed.fetchedMatches
-      ? await groupEach(indexed, parts, columns, { ...request, summarized })
-      : await fetchEach(indexed, parts, columns, { ...request, summarized });
-  return isKnown ? { ...counted, counts: counted.counts.map((one, index) => withTotals(one, known[index])) } : counted;
+  const count = summarized !== undefined && summarized.total > indexed.fetchedMatches ? groupEach : fetchEach;
+  return count(indexed, parts, columns, { ...request, summarized, isKnown });
 }
 
-/** Adds the known totals of values to counts of ranges. */
-const withTotals = (ranges: IndexCounts, known: IndexCounts | undefined): IndexCounts => ({
-  ...ranges,
-  counts: ranges.counts.map((count, id) => count + (known?.counts[id] ?? 0)),
-});
-
-/** A request to count, with what is known of its numbers. */
-type CountOrder = Pick<CountRequest, "numbers" | "rangesOf"> & { readonly summarized: Summarized | undefined };
+/** A request to count, with what is known of its numbers, and whether the totals of all values are added to the counts. */
+interface CountOrder extends Pick<CountRequest, "numbers" | "rangesOf"> {
+  readonly summarized: Summarized | undefined;
+  readonly isKnown: boolean;
+}
 
 /** Fetches ids and numbers of all matches and counts them in typed arrays, while another statement summarizes the numbers. */
 async function fetchEach(
   indexed: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { numbers, rangesOf, summarized }: CountOrder,
+  { numbers, rangesOf, summarized, isKnown }: CountOrder,
 ): Promise<Counted> {
   const [fetched, { summaries }] = await Promise.all([
     Promise.all(
@@ -148,7 +142,7 @@ async function fetchEach(
   const ranges = numbered(rangesOf(summaries));
   const counts = fetched.map(({ dictionary, found }) => ({
     dictionary,
-    counts: dictionary.count((counter) => countIds(counter, found, ranges)),
+    counts: dictionary.count((counter) => countIds(counter, found, ranges), isKnown ? dictionary.totals : undefined),
   }));
   return { total: fetched.reduce((sum, { found }) => sum + found.total, 0), summaries, ranges, counts };
 }
@@ -158,7 +152,7 @@ async function groupEach(
   { engine }: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { rangesOf, summarized = { total: 0, summaries: new Map() } }: CountOrder,
+  { rangesOf, isKnown, summarized = { total: 0, summaries: new Map() } }: CountOrder,
 ): Promise<Counted> {
   const ranges = numbered(rangesOf(summarized.summaries));
   const isNeeded = columns.length + ranges.length > 0;
@@ -166,7 +160,8 @@ async function groupEach(
     parts.map(async ({ matches, context }) => {
       const groups = isNeeded ? pairsIn(await engine.vectors(groupedStatement(matches, columns, ranges, context))) : [];
       const { dictionary } = context;
-      return { dictionary, counts: dictionary.count((counter) => countGroups(counter, groups)) };
+      const known = isKnown ? dictionary.totals : undefined;
+      return { dictionary, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
     }),
   );
   return { ...summarized, ranges, counts };

@@ -152,31 +152,31 @@ export function chooseValues(
   const [only] = parts;
   if (parts.length > 1 || only === undefined) {
     const order = compareValues(attribute);
-    return addCounts(parts.flatMap((part) => countedIn(part, attribute)))
+    return addCounts(parts.flatMap((part) => valuesIn(part, countedIn(part, attribute))))
       .sort((one, other) => direction * (one.count - other.count) || order(one.value, other.value))
       .slice(0, limit);
   }
-  return countedIn(only, attribute)
-    .sort((one, other) => direction * (one.count - other.count) || one.id - other.id)
-    .slice(0, limit)
-    .map(({ id, count }) => ({ value: only.dictionary.valueOf(id), count }));
+  const counted = countedIn(only, attribute);
+  counted.sort((one, other) => direction * (one.count - other.count) || one.id - other.id);
+  return valuesIn(only, counted.slice(0, limit));
 }
 
-/** Returns the values of an attribute that occur, in the order of their ids. */
-function countedIn({ dictionary, counts }: IndexCounts, attribute: CountedName) {
+interface IdCount {
+  readonly id: number;
+  readonly count: number;
+}
+
+const valuesIn = ({ dictionary }: IndexCounts, counted: readonly IdCount[]): readonly ValueCount[] =>
+  counted.map(({ id, count }) => ({ value: dictionary.valueOf(id), count }));
+
+/** Returns the ids of an attribute's values that occur, in order. */
+function countedIn({ dictionary, counts }: IndexCounts, attribute: CountedName): IdCount[] {
   const { first, end } = dictionary.rangeOf(attribute);
   const merged = mergeSpellings(dictionary, attribute, counts);
-  const found: { readonly id: number; readonly count: number; readonly value: string }[] = [];
+  const found: IdCount[] = [];
   for (let id = first; id < end; id += 1) {
     const count = merged[id] ?? 0;
-    if (count > 0)
-      found.push({
-        id,
-        count,
-        get value() {
-          return dictionary.valueOf(id);
-        },
-      });
+    if (count > 0) found.push({ id, count });
   }
   return found;
 }

@@ -1,6 +1,6 @@
 /**
- * Listings in one or several search indexes: those of a past day, or sold ones. A page takes one statement, which counts the matches too: a statement
- * of its own for their number takes longer.
+ * Listings in one or several search indexes: those of a past day, or sold ones. A page takes one statement, which counts the matches too: counting them
+ * in a second statement takes longer.
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";

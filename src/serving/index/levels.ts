@@ -4,6 +4,7 @@
  * A row counts on the requested days from number `lo` up to `hi`. Counts by value are sums of what each row adds at `lo` and takes away at `hi`.
  * Statistics take each row on each of its days; of an attribute, only the rows that have one of the values with the most listings.
  */
+import { epochDay } from "../../base/day.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
@@ -93,7 +94,7 @@ async function countGrouped(
 
 /** Returns a function from a day, as days since 1970, to how many of the requested days are before it. */
 function stepsOf(days: readonly string[], first: number): (day: number) => number {
-  const times = epochDays(days);
+  const times = days.map(epochDay);
   const [start = 0, end = 0] = [times[0], times.at(-1)];
   const steps = Int32Array.from(
     { length: end - start + 2 },
@@ -230,7 +231,7 @@ function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | un
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${join(conditions, sql` AND `)}`;
   return withTokens(
     sql`SELECT ${selected(dated)}, step AS lo, step + 1 AS hi
-      FROM (SELECT *, list_extract(${listOf(epochDays(days))}, step - ${first} + 1) AS "day"
+      FROM (SELECT *, list_extract(${listOf(days.map(epochDay))}, step - ${first} + 1) AS "day"
             FROM (SELECT *, unnest(range(lo, hi))::INTEGER AS step FROM (SELECT *, ${bounds} ${overMatches(matches, context)})))
       ${where}`,
     request,
@@ -248,13 +249,9 @@ function withTokens(rows: Sql, { attribute }: LevelRequest, { catalog }: IndexCo
   return sql`SELECT token AS id, found.* EXCLUDE (id) FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.id`;
 }
 
-const dayMs = 86_400_000;
-
-const epochDays = (days: readonly string[]): readonly number[] => days.map((day) => Date.parse(day) / dayMs);
-
 /** Returns how many of the requested days are before a day, given as days since 1970. */
 function daysBefore(days: readonly string[], day: Sql): Sql {
-  const times = epochDays(days);
+  const times = days.map(epochDay);
   const [first = 0, second = first + 1] = times;
   const last = times.at(-1) ?? first;
   const spacing = second - first;

@@ -5,10 +5,11 @@
  * indexes have the rows of past days and of sold listings (see `index-source.ts`).
  */
 import { bounds } from "../../base/bounds.ts";
+import { epochDay } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
-import { fileLiteral, ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, ident, integerLiteral, sql } from "../../db/sql.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import type { ListingSource } from "../../listing/source.ts";
 import { isToday } from "./build.ts";
@@ -64,13 +65,14 @@ export class SearchIndex {
   }
 
   /** Returns the rows that hold on a past day. */
-  on(day: Sql): IndexContext {
-    return { ...this.between(day, day), day };
+  on(day: string): IndexContext {
+    return { ...this.between(day, day), day: integerLiteral(epochDay(day)) };
   }
 
   /** Returns the rows that hold on a day from `first` to `last`. */
-  between(first: Sql, last: Sql): IndexContext {
-    return { ...this.base, condition: holdsBetween(first, last), rows: this.counts.all, isToday: false };
+  between(first: string, last: string): IndexContext {
+    const [from, to] = [integerLiteral(epochDay(first)), integerLiteral(epochDay(last))];
+    return { ...this.base, condition: holdsBetween(from, to), rows: this.counts.all, isToday: false };
   }
 
   /** Returns the listings that were sold. */
@@ -79,8 +81,3 @@ export class SearchIndex {
     return { ...this.base, ...(all === sold ? {} : { condition: isSold }), rows: sold, isToday: false };
   }
 }
-
-const dayMs = 86_400_000;
-
-/** Returns a day as days since 1970. */
-export const epochDay = (day: string): Sql => integerLiteral(Date.parse(day) / dayMs);
