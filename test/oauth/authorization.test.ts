@@ -23,7 +23,7 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 let aheadMs = 0;
-/** The monotonic time while a test holds it still. */
+/** The monotonic time while a test holds it still: a whole number, so that differences are exact. */
 let heldMs: number | undefined;
 const clock = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => heldMs ?? systemClock.monotonicMs() };
 const { lake } = await createLake(fileScope);
@@ -206,7 +206,7 @@ describe("tokens", () => {
 
   test("a cached token expires too", async () => {
     const { tokens } = await connectAs("Expiring while cached");
-    heldMs = systemClock.monotonicMs();
+    heldMs = Math.ceil(systemClock.monotonicMs());
     assert.ok(!(await isRefused(tokens.access_token)));
     aheadMs = (bounds.accessTokenSeconds + 1) * 1000;
     assert.ok(await isRefused(tokens.access_token));
@@ -215,7 +215,7 @@ describe("tokens", () => {
 
   test("a token that another process deletes is refused after 0.9 s, when its cache entry is too old", async () => {
     const { tokens } = await connectAs("Deleted");
-    heldMs = systemClock.monotonicMs();
+    heldMs = Math.ceil(systemClock.monotonicMs());
     assert.ok(!(await isRefused(tokens.access_token)));
     const keyId = grantOf("Deleted")?.keyId ?? "";
     inAccountsFile(accounts, (database) => deleteStateOfGrant(database, "AccessToken", keyId));
