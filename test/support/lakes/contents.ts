@@ -25,8 +25,8 @@ export async function listLakeFiles(lake: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** What is in a version's folder follows from its manifest. */
-const isInVersionFolder = (path: string): boolean => /^versions\/[^/]+\//.test(path);
+/** What is in a version's folder follows from its manifest. From version 26.10, Node.js reads through the link to it. */
+const isInVersionFolder = (path: string): boolean => /^(versions\/[^/]+|current)\//.test(path);
 
 /** Serving files answer alike without being byte-identical. */
 const isServing = (path: string): boolean => path.startsWith("serving/");
