@@ -109,8 +109,6 @@ export const bounds = {
   reviewPollMs: 60_000,
   /** How long an idle connection stays open. */
   keepAliveMs: 65_000,
-  /** The highest page end (offset + limit) that a bounded heap finds; beyond it, all matches are sorted. */
-  heapRows: 10_000,
   /** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
   listItems: 100,
   /** The most values of `meta.unmatched` that have a suggestion. */
@@ -156,8 +154,6 @@ export const bounds = {
   parquetFooterBytes: 64 * 2 ** 20,
   /** Characters of an unusable value that are kept in `rejects`. */
   rejectedValueCharacters: 200,
-  /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
-  keptMatchesShare: 0.25,
   /** How fast the scrub reads files by default, in bytes per hour: 1.2 MB a second take 0.1 % of a processor. */
   scrubBytesPerHour: 4096 * 2 ** 20,
   /** How long the scrub pauses after each file. */

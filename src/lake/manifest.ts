@@ -20,7 +20,7 @@ export type { LakeFile, TableFiles } from "./lake-file.ts";
 /** The dimensions: tables whose rows are identified by an integer key. */
 export type DimensionTable = "builds" | "dealers" | "tokens" | "options";
 
-/** A search index or row store, derived from Parquet files. The server falls back to Parquet if it is missing or damaged. */
+/** A search index or row store, derived from Parquet files. If it is missing or damaged, the service builds the index in memory, or reads rows from Parquet files. */
 export interface ServingFile {
   readonly kind: "index" | "rows";
   /** Path relative to the lake's folder. */

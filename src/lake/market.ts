@@ -108,6 +108,19 @@ export function positionedListings(inventory: Inventory, options: ReadOptions, e
 }
 
 /**
+ * Returns the listings that a relation of matches identifies, with their `sort_key`: those of the published day by `row_number`, intervals by `id` and
+ * `valid_from`, others by `id`.
+ */
+export function matchingListings(inventory: Inventory, folder: string, matches: Sql): Sql {
+  const { day, between, isWhole } = inventory;
+  const options = { folder, hasDeliveries: false };
+  const isPositioned = day !== undefined && isWhole;
+  const listings = isPositioned ? positionedListings(inventory, options) : unorderedListings(inventory, options);
+  const key = isPositioned ? sql`row_number` : between === undefined ? sql`id` : sql`id, valid_from`;
+  return sql`SELECT listings.*, sort_key FROM (${listings}) AS listings JOIN (${matches}) AS matches USING (${key})`;
+}
+
+/**
  * Returns the named columns of the listings at the given places, with `place`, in no particular order: ids, or positions, of which only the
  * files that hold them are read. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
  */

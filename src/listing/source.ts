@@ -1,8 +1,6 @@
 /**
  * Listing source: the interface that queries use to search, count and measure the listings of one inventory mode (active, a past day, or
- * sold).
- *
- * Two implementations return the same results: the search index (`serving/index/`) and Parquet (`serving/parquet/`).
+ * sold). `serving/index/` implements it.
  */
 import type { Filter } from "./filter.ts";
 import type { Point } from "./geography.ts";

@@ -86,11 +86,6 @@ export class Dimensions {
     return this.maps.tokenKeys.get(foldToken(tokenKinds[list], token));
   }
 
-  /** Returns the stored spellings that match a value of a build attribute: in any case, and for makes and models in any punctuation. */
-  spellingsOf(attribute: CategoryName, value: string): readonly string[] {
-    return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value)) ?? [];
-  }
-
   /** Returns the tokens that the listings of all days have in a list. */
   tokensOf(list: TokenColumn): readonly string[] {
     return this.maps.words.get(list) ?? [];
@@ -101,9 +96,9 @@ export class Dimensions {
     return [...(this.maps.spellings.get(attribute)?.values() ?? [])].flat();
   }
 
-  /** Returns whether any build has a value, in a matching spelling. */
+  /** Returns whether any build has a value: in any case, for makes and models in any punctuation. */
   isKnown(attribute: CategoryName, value: string): boolean {
-    return this.spellingsOf(attribute, value).length > 0;
+    return this.maps.spellings.get(attribute)?.has(valueKeyOf(attribute, value)) ?? false;
   }
 
   /** Returns `code`, `name` and `msrp` of a make's options, ordered by code. Codes that the make does not describe are omitted. */

@@ -1,6 +1,6 @@
 /**
- * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
- * Parquet files for everything else.
+ * A published version of the lake, open for queries: dimensions in memory, search indexes that find and count listings, and a row store, or Parquet
+ * files, that hold their rows.
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
@@ -12,12 +12,13 @@ import type { Engine, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt } from "../lake/market.ts";
+import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, matchingListings } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
+import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
 import {
   type FoundListing,
@@ -26,9 +27,7 @@ import {
   lookUpStatement,
   soldFilesSince,
 } from "./listing-files.ts";
-import { DeliveryRecords } from "./parquet/deliveries.ts";
-import { ParquetSource } from "./parquet/parquet-source.ts";
-import { ParquetTrends } from "./parquet/parquet-trends.ts";
+import type { IndexedSource } from "./open-serving-files.ts";
 import type { StoredListing } from "./rows/row-store.ts";
 import type { ListedFile } from "./verified-files.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -39,7 +38,10 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface Listings extends ListingSource {
   /** Returns the rows at the given places, in that order. At least the given columns are filled. */
   read(places: readonly Place[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
-  /** Runs a statement over all matches (see `ParquetSource.orderedMatches`), beside the tables `builds`, `dealers`, `tokens` and `options`. */
+  /**
+   * Runs a statement over all matches: the columns of listings, of intervals also `valid_from` and `valid_to`, and `sort_key`, an integer by which they
+   * are in order; beside the tables `builds`, `dealers`, `tokens` and `options`.
+   */
   runOverMatches(
     request: Pick<PageRequest, "filters" | "order">,
     statementOf: (matches: Sql) => Sql,
@@ -119,15 +121,16 @@ export class LakeVersion {
   /** Returns the active listings of a day. Refuses a day that was not published. */
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
-    const { serving } = this.resources;
-    return this.listingsOf(activeOn(this.manifest, day), (parquet) =>
-      serving.listingsOn(day, { parquet, engine: this.engine }),
-    );
+    const inventory = activeOn(this.manifest, day);
+    const { count } = inventory;
+    return this.listingsOf(inventory, this.resources.serving.listingsOn(day, { count, engine: this.engine }));
   }
 
   /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
   between(first: string, last: string): Listings {
-    return this.listingsOf(intervalsBetween(this.manifest, first, last));
+    const inventory = intervalsBetween(this.manifest, first, last);
+    const { count } = inventory;
+    return this.listingsOf(inventory, this.resources.serving.between(first, last, { count, engine: this.engine }));
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
@@ -137,8 +140,9 @@ export class LakeVersion {
 
   /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
   soldIn(files: readonly LakeFile[]): Listings {
-    const { serving } = this.resources;
-    return this.listingsOf(goneIn(files), (parquet) => serving.listingsSold(files, { parquet, engine: this.engine }));
+    const inventory = goneIn(files);
+    const { count } = inventory;
+    return this.listingsOf(inventory, this.resources.serving.listingsSold(files, { count, engine: this.engine }));
   }
 
   /** The number of listings of each published day, in the order of days. */
@@ -148,11 +152,10 @@ export class LakeVersion {
 
   /** The listings of many days at once, and what happened to them. */
   get trends(): TrendSource {
-    const { manifest, folder, dimensions, serving } = this.resources;
-    const parquet = new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+    const { serving } = this.resources;
     return {
-      measureLevels: (request) => serving.measureLevels(request, { parquet, engine: this.engine }),
-      countEvents: (request) => parquet.countEvents(request),
+      measureLevels: (request) => serving.measureLevels(request, this.engine),
+      countEvents: (request) => serving.countEvents(request, this.engine),
     };
   }
 
@@ -204,23 +207,15 @@ export class LakeVersion {
     closeResources(this.resources);
   }
 
-  private listingsOf(
-    inventory: Inventory,
-    preferredSource: (parquet: ListingSource) => ListingSource = (parquet) => parquet,
-  ): Listings {
+  private listingsOf(inventory: Inventory, source: IndexedSource): Listings {
     const { folder } = this.resources;
-    const parquet = new ParquetSource(inventory, folder, this.dimensions, (query) =>
-      this.rowsFrom(inventory.files, query),
-    );
-    const source = preferredSource(parquet);
     return {
-      count: source.count,
-      findPage: (request) => source.findPage(request),
-      countValues: (request) => source.countValues(request),
-      measureValues: (request) => source.measureValues(request),
+      ...source,
       read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
-        this.rowsFrom(inventory.files, statementOf(parquet.orderedMatches(request))),
+        source.withMatches(request, (matches) =>
+          this.rowsFrom(inventory.files, statementOf(matchingListings(inventory, folder, matches))),
+        ),
     };
   }
 

@@ -1,22 +1,25 @@
 /**
- * The serving files of an open version, which fall back to Parquet when they fail.
+ * The serving files of an open version, and what replaces them when they fail.
  *
- * A file that is missing, damaged or of another format is closed and reported once. The Parquet files answer from then on, including the
- * request that hit the failure. A version that is opened later uses an intact file again.
+ * A file that is missing, damaged or of another format is closed and reported once. Its index is then built from Parquet files in memory, and rows are
+ * read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again.
  *
  * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are
  * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
  * listing, wait for the hash.
  */
-import { bounds } from "../base/bounds.ts";
+import { plusDays } from "../base/day.ts";
 import { messageOf } from "../base/user-error.ts";
+import { classifyFault } from "../db/engine-faults.ts";
 import type { Engine } from "../db/session-pool.ts";
+import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
+import { life } from "../listing/life.ts";
 import type { CategoryName } from "../listing/schema.ts";
-import type { ListingSource, Place } from "../listing/source.ts";
-import type { Level, LevelRequest, TrendSource } from "../listing/trend-source.ts";
-import { sourceWithFallback, withFallback } from "./fallback-source.ts";
+import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
+import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
+import { countEvents } from "./index/events.ts";
 import { IndexSource } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
@@ -24,68 +27,86 @@ import type { SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
 import type { RowStore, StoredListing } from "./rows/row-store.ts";
 import {
+  buildIndex,
   hasDay,
   openIndex,
   openRows,
   type Part,
-  requireListed,
   type ServingOptions,
   servingPartsOf,
+  unlisted,
 } from "./serving-parts.ts";
 
 /** The number of listings of an inventory, and whose statements answer for it. */
 export interface SourceOptions {
-  readonly parquet: ListingSource;
+  readonly count: number;
   readonly engine: Engine;
 }
 
+/** A listing source that can also select its matches. */
+export interface IndexedSource extends ListingSource {
+  /** Calls `use` with all matches as a relation: see `IndexSource.orderedMatches`. */
+  withMatches<T>(request: Pick<PageRequest, "filters" | "order">, use: (matches: Sql) => Promise<T>): Promise<T>;
+}
+
+/** Runs a request. If that finds a file damaged, calls `onDamage` and runs it once more; any other fault fails the request. */
+export async function retryOnDamage<T>(request: () => Promise<T>, onDamage: (fault: string) => void): Promise<T> {
+  try {
+    return await request();
+  } catch (thrown) {
+    if (classifyFault(thrown) !== "damaged") throw thrown;
+    onDamage(messageOf(thrown));
+    return request();
+  }
+}
+
 export class ServingFiles {
-  /** No serving files: Parquet answers everything. */
-  static readonly none = new ServingFiles([]);
-
-  /** Resolves when the row files have been hashed, whatever the result. */
-  rowsChecked: Promise<void> = Promise.resolve();
   private rows: RowStore | undefined;
+  private checkedRows: Promise<void> | undefined;
   private isClosed = false;
-  /** Indexes that are open, or are being opened. */
+  /** Indexes that are open, or are being opened or built. */
   private readonly indexes = new Map<Part, Promise<SearchIndex>>();
-  /** The index of today, if it is in use. */
+  /** The index of today. */
   private index: SearchIndex | undefined;
-  /** Parts that are needed and not in use. */
+  /** Parts whose files are not in use. */
   private readonly unused = new Set<Part>();
+  private readonly parts: readonly Part[];
 
-  private constructor(
-    private readonly parts: readonly Part[],
-    private readonly options?: ServingOptions,
-  ) {}
+  private constructor(private readonly options: ServingOptions) {
+    this.parts = servingPartsOf(options.manifest);
+  }
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
-    const serving = new ServingFiles(servingPartsOf(options.manifest), options);
+    const serving = new ServingFiles(options);
+    if (!options.hasServingFiles) for (const part of serving.parts) serving.unused.add(part);
     for (const part of serving.parts) {
-      try {
-        if (part.of === undefined) serving.rows = await openRows(options, part);
-        else if (part.of.today === undefined) requireListed(part);
-        else serving.index = await serving.indexOf(part);
-      } catch (thrown) {
-        serving.unused.add(part);
-        const advice = "falling back to Parquet; run carquet index to rebuild it";
-        options.onFallback(`${part.name}: ${advice}. ${messageOf(thrown)}`);
-      }
+      if (part.of === undefined) await serving.openRowStore(part);
+      else if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
+      else if (part.files.length === 0) serving.stopUsing(part, unlisted);
     }
-    serving.rowsChecked = serving.checkRows();
-    void serving.openOthers();
+    if (options.opensAhead) {
+      void serving.rowsChecked;
+      void serving.openOthers();
+    }
     return serving;
   }
 
-  /** Whether the search index of the published day and the row store are in use. */
+  /** Resolves when the row files have been hashed, whatever the result. */
+  get rowsChecked(): Promise<void> {
+    this.checkedRows ??= this.checkRows();
+    return this.checkedRows;
+  }
+
+  /** Whether the file of the search index of the published day, and the row store, are in use. */
   get state(): { readonly index: boolean; readonly rows: boolean } {
-    return { index: this.index !== undefined, rows: this.rows !== undefined };
+    const isToday = ({ of }: Part): boolean => of?.today !== undefined;
+    return { index: this.parts.some((part) => isToday(part) && !this.unused.has(part)), rows: this.rows !== undefined };
   }
 
   /** What is needed and not in use, for operators. */
   get faults(): readonly string[] {
-    return [...this.unused].map(({ name }) => `${name} not in use`);
+    return this.options.hasServingFiles ? [...this.unused].map(({ name }) => `${name} not in use`) : [];
   }
 
   /** Returns whether an active listing has a value; false if there is no search index. */
@@ -93,55 +114,71 @@ export class ServingFiles {
     return this.index?.has(attribute, value) ?? false;
   }
 
-  /** Returns the listings of a day from search indexes. They fall back to `parquet`, which is returned if an index is not in use. */
-  listingsOn(day: string, { parquet, engine }: SourceOptions): ListingSource {
-    const { as_of, former } = this.options?.manifest ?? {};
-    const isPublished = day === as_of;
-    // Of the past days of a former format, which are copies, there is no index.
-    if (!isPublished && former !== undefined) return parquet;
-    const parts = isPublished
-      ? this.partsOf(({ today }) => today !== undefined)
-      : this.partsOf((rows) => hasDay(rows, day));
-    const { fetchedMatches } = this.options ?? {};
-    return this.sourceOf(parts, parquet, (indexes) =>
-      isPublished && indexes[0] !== undefined
-        ? indexes[0].today(engine, fetchedMatches)
-        : this.indexed(
-            indexes.map((index) => index.on(day)),
-            { parquet, engine },
-          ),
+  /** Returns the listings of a day. */
+  listingsOn(day: string, { count, engine }: SourceOptions): IndexedSource {
+    const { manifest, fetchedMatches } = this.options;
+    if (day !== manifest.as_of) {
+      const parts = this.partsOf((rows) => hasDay(rows, day));
+      return this.sourceOf(parts, count, (indexes) =>
+        this.indexed(
+          indexes.map((index) => index.on(day)),
+          { count, engine },
+        ),
+      );
+    }
+    const parts = this.partsOf(({ today }) => today !== undefined);
+    return this.sourceOf(
+      parts,
+      count,
+      ([index]) => index?.today(engine, fetchedMatches) ?? this.indexed([], { count, engine }),
     );
   }
 
-  /** Returns the listings in some files of `sold`, and perhaps others that were sold, as `listingsOn` does. */
-  listingsSold(files: readonly LakeFile[], { parquet, engine }: SourceOptions): ListingSource {
-    const paths = new Set(files.map(({ path }) => path));
-    const parts = this.partsOf(({ sold }) => sold.some(({ path }) => paths.has(path)));
-    return this.sourceOf(parts, parquet, (indexes) =>
+  /** Returns the intervals that hold on a day from `first` to `last`. */
+  between(first: string, last: string, options: SourceOptions): IndexedSource {
+    const parts = this.partsOf((rows) => rows.first <= last && rows.last >= first);
+    return this.sourceOf(parts, options.count, (indexes) =>
       this.indexed(
-        indexes.map(({ sold }) => sold),
-        { parquet, engine },
+        indexes.map((index) => index.between(first, last)),
+        options,
       ),
     );
   }
 
-  /** Returns the levels of many days from search indexes, else from `parquet`. */
-  async measureLevels(
-    request: LevelRequest,
-    { parquet, engine }: { readonly parquet: Pick<TrendSource, "measureLevels">; readonly engine: Engine },
-  ): Promise<readonly Level[]> {
-    const needed = this.partsOf((rows) => request.days.some((day) => hasDay(rows, day)));
-    if (this.options?.manifest.former !== undefined || !this.areUsed(needed)) return parquet.measureLevels(request);
-    const { open, onDamage } = this.opening(needed);
-    const source = async (): Promise<Pick<TrendSource, "measureLevels">> => {
-      const indexed = (await open()).flatMap((index, place) => {
-        const { of } = needed[place] ?? {};
-        const days = request.days.filter((day) => of !== undefined && hasDay(of, day));
-        return [{ days, context: index.between(days[0] ?? "", days.at(-1) ?? "") }];
+  /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
+  listingsSold(files: readonly LakeFile[], options: SourceOptions): IndexedSource {
+    const paths = new Set(files.map(({ path }) => path));
+    const parts = this.partsOf(({ sold }) => sold.some(({ path }) => paths.has(path)));
+    return this.sourceOf(parts, options.count, (indexes) =>
+      this.indexed(
+        indexes.map(({ sold }) => sold),
+        options,
+      ),
+    );
+  }
+
+  /** Returns `TrendSource.measureLevels`. */
+  measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
+    const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));
+    const parts = this.partsOf((rows) => daysOf(rows).length > 0);
+    return this.ask(parts, (indexes) => {
+      const indexed = indexes.map((index, place) => {
+        const { of } = parts[place] ?? {};
+        const days = of === undefined ? [] : daysOf(of);
+        return { days, context: index.between(days[0] ?? "", days.at(-1) ?? "") };
       });
-      return { measureLevels: (asked) => measureLevels(indexed, engine, asked) };
-    };
-    return withFallback(source, parquet, onDamage)((levels) => levels.measureLevels(request));
+      return measureLevels(indexed, engine, request);
+    });
+  }
+
+  /** Returns `TrendSource.countEvents`. */
+  async countEvents(request: EventRequest, engine: Engine): Promise<readonly EventCount[]> {
+    const [start] = request.windows.map((window) => window.start).sort();
+    if (start === undefined) return [];
+    // A listing that had an event is active, or has left since. That it was sold became known up to `life.soldAfterDays` later.
+    const first = plusDays(start, 1 - life.soldAfterDays);
+    const parts = this.partsOf(({ last }) => last >= first);
+    return this.ask(parts, (indexes) => countEvents(indexes, engine, request));
   }
 
   /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
@@ -162,7 +199,7 @@ export class ServingFiles {
   /** Stops using the search index or the row store if the damaged file at a path is part of it. */
   giveUp(path: string, fault: string): void {
     const part = this.parts.find(({ files }) => files.some((file) => file.path === path));
-    if (part !== undefined) this.stopUsing(part, fault);
+    if (part !== undefined && this.stopUsing(part, fault)) this.indexes.delete(part);
   }
 
   close(): void {
@@ -175,57 +212,82 @@ export class ServingFiles {
     return this.parts.filter(({ of }) => of !== undefined && isNeeded(of));
   }
 
-  private indexed(contexts: readonly IndexContext[], { parquet, engine }: SourceOptions): ListingSource {
-    const { fetchedMatches = bounds.fetchedMatches } = this.options ?? {};
-    return new IndexSource({ contexts, engine, count: parquet.count, fetchedMatches });
+  private indexed(contexts: readonly IndexContext[], { count, engine }: SourceOptions): IndexSource {
+    return new IndexSource({ contexts, engine, count, fetchedMatches: this.options.fetchedMatches });
   }
 
-  /** Returns what `source` returns for the indexes of some parts, with `parquet` behind it; `parquet` alone if a part is not in use. */
+  /** Returns the source that `sourceIn` returns for the indexes of some parts. */
   private sourceOf(
     parts: readonly Part[],
-    parquet: ListingSource,
-    source: (indexes: readonly SearchIndex[]) => ListingSource,
-  ): ListingSource {
-    if (!this.areUsed(parts)) return parquet;
-    const { open, onDamage } = this.opening(parts);
-    return sourceWithFallback(async () => source(await open()), parquet, onDamage);
-  }
-
-  private areUsed(parts: readonly Part[]): boolean {
-    return parts.length > 0 && !parts.some((part) => this.unused.has(part));
-  }
-
-  /** Returns how to open the indexes of some parts, and what to do when one of them is damaged: those that do not open are given up, else all. */
-  private opening(parts: readonly Part[]) {
-    let failed = parts;
+    count: number,
+    sourceIn: (indexes: readonly SearchIndex[]) => IndexSource,
+  ): IndexedSource {
+    const ask = <T>(request: (source: IndexSource) => Promise<T>): Promise<T> =>
+      this.ask(parts, (indexes) => request(sourceIn(indexes)));
     return {
-      open: async (): Promise<readonly SearchIndex[]> => {
-        const opened = await Promise.allSettled(parts.map((part) => this.indexOf(part)));
-        const broken = parts.filter((_, index) => opened[index]?.status === "rejected");
-        if (broken.length > 0) failed = broken;
-        return opened.map(settledValue);
-      },
-      onDamage: (fault: string): void => {
-        for (const part of failed) this.fail(part, fault);
-      },
+      count,
+      findPage: (request) => ask((source) => source.findPage(request)),
+      countValues: (request) => ask((source) => source.countValues(request)),
+      measureValues: (request) => ask((source) => source.measureValues(request)),
+      withMatches: (request, use) => ask((source) => use(source.orderedMatches(request))),
     };
   }
 
-  /** Returns an index, which it opens if that was not asked for before. */
+  /** Runs a request on the indexes of some parts. If it finds a file of theirs damaged, runs it again on indexes that are built anew. */
+  private ask<T>(parts: readonly Part[], request: (indexes: readonly SearchIndex[]) => Promise<T>): Promise<T> {
+    let inFiles: readonly Part[] = [];
+    return retryOnDamage(
+      async () => {
+        const indexes = await Promise.all(parts.map((part) => this.indexOf(part)));
+        inFiles = parts.filter((part) => !this.unused.has(part));
+        return request(indexes);
+      },
+      (fault) => {
+        for (const part of inFiles) this.fail(part, fault);
+      },
+    );
+  }
+
+  /** Returns an index, which is opened or built if that was not asked for before. */
   private indexOf(part: Part): Promise<SearchIndex> {
-    const { options } = this;
-    if (options === undefined) throw new Error(`No serving files are open: expected the ${part.name}.`);
-    const opened = this.indexes.get(part) ?? openIndex(options, part);
+    const known = this.indexes.get(part);
+    if (known !== undefined) return known;
+    const opened = this.openOrBuild(part);
     this.indexes.set(part, opened);
-    opened.catch(() => this.indexes.delete(part));
+    opened.then(
+      (index) => {
+        if (part.of?.today !== undefined) this.index = index;
+      },
+      () => this.indexes.delete(part),
+    );
     return opened;
   }
 
-  /** Opens the other indexes one after another, so that the first request that needs one does not wait for it. */
+  private async openOrBuild(part: Part): Promise<SearchIndex> {
+    if (!this.unused.has(part)) {
+      try {
+        return await openIndex(this.options, part);
+      } catch (thrown) {
+        this.stopUsing(part, messageOf(thrown));
+      }
+    }
+    return buildIndex(this.options, part);
+  }
+
+  private async openRowStore(part: Part): Promise<void> {
+    if (this.unused.has(part)) return;
+    try {
+      this.rows = await openRows(this.options, part);
+    } catch (thrown) {
+      this.stopUsing(part, messageOf(thrown));
+    }
+  }
+
+  /** Opens the files of the other indexes one after another, so that the first request that needs one does not wait for it. */
   private async openOthers(): Promise<void> {
     for (const part of this.parts) {
       if (part.of === undefined || this.isClosed || this.unused.has(part)) continue;
-      await this.indexOf(part).catch((thrown: unknown) => this.stopUsing(part, messageOf(thrown)));
+      await this.indexOf(part).catch(() => undefined);
     }
   }
 
@@ -241,37 +303,32 @@ export class ServingFiles {
   }
 
   private async checkRows(): Promise<void> {
-    const { rows, options } = this;
     const part = this.parts.find(({ of }) => of === undefined);
-    if (rows === undefined || options === undefined || part === undefined) return;
+    if (this.rows === undefined || part === undefined) return;
     for (const file of part.files) {
-      const fault = await options.files.faultOf(file);
+      if (this.isClosed) return;
+      const fault = await this.options.files.faultOf(file);
       if (fault !== undefined) this.stopUsing(part, fault);
     }
   }
 
-  /** Stops using a part that failed a request, and hashes its files. */
+  /** Stops using the files of a part that failed a request, and hashes them. */
   private fail(part: Part, fault: string): void {
-    if (!this.stopUsing(part, fault) || this.options === undefined) return;
+    if (!this.stopUsing(part, fault)) return;
+    this.indexes.delete(part);
     const { files } = this.options;
     void part.files.reduce((before, file) => before.then(() => files.giveUp(file)), Promise.resolve());
   }
 
-  /** Returns false if the part was not in use. */
+  /** Returns false if the files of the part were not in use. */
   private stopUsing(part: Part, fault: string): boolean {
     if (this.isClosed || this.unused.has(part)) return false;
-    this.options?.onFallback(`${part.name}: falling back to Parquet. ${fault}`);
+    this.options.onFallback(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
     this.unused.add(part);
     if (part.of === undefined) {
       this.rows?.close();
       this.rows = undefined;
-    } else if (part.of.today !== undefined) this.index = undefined;
+    }
     return true;
   }
-}
-
-/** Returns the value of a promise that was settled, or throws its error. */
-function settledValue<T>(settled: PromiseSettledResult<T>): T {
-  if (settled.status === "rejected") throw settled.reason;
-  return settled.value;
 }

@@ -7,8 +7,10 @@ import { calendarMonth } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
 import type { Engine } from "../db/session-pool.ts";
+import { fileLiteral, ident, sql } from "../db/sql.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import type { IndexedRows } from "./index/indexed-rows.ts";
+import { attachNewIndex } from "./index/index-file.ts";
+import { filesToIndex, type IndexedRows, rowsToIndex } from "./index/indexed-rows.ts";
 import { SearchIndex } from "./index/search-index.ts";
 import { listingFiles } from "./listing-files.ts";
 import { RowStore } from "./rows/row-store.ts";
@@ -22,7 +24,11 @@ export interface ServingOptions {
   readonly database: DuckDatabase;
   readonly engine: Engine;
   /** See `LakeVersionOptions.fetchedMatches`. */
-  readonly fetchedMatches?: number | undefined;
+  readonly fetchedMatches: number;
+  /** Whether to use the files; if not, what they hold is built and read from Parquet files. */
+  readonly hasServingFiles: boolean;
+  /** See `LakeVersionOptions.opensAhead`. */
+  readonly opensAhead: boolean;
   /** Called once when a search index fails, and once when the row store fails. */
   readonly onFallback: (message: string) => void;
 }
@@ -67,17 +73,34 @@ async function requireIntact(files: VersionFiles, file: ServingFile, check: "siz
   if (fault !== undefined) throw new UserError(fault);
 }
 
-/** Returns the file of an index. Throws if it is not listed. */
-export function requireListed({ files: [file] }: Part): ServingFile {
-  if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
-  return file;
+/** Opens the file of an index. Throws if it is not listed, or damaged. */
+export async function openIndex(
+  { folder, files, database, engine }: ServingOptions,
+  { name, files: [file] }: Part,
+): Promise<SearchIndex> {
+  if (file === undefined) throw new Error(unlisted);
+  await requireIntact(files, file, "content");
+  return database.using(async (session) => {
+    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(name)} (READ_ONLY)`);
+    return SearchIndex.open(session, name, engine);
+  });
 }
 
-export async function openIndex({ folder, files, database, engine }: ServingOptions, part: Part): Promise<SearchIndex> {
-  const file = requireListed(part);
-  await requireIntact(files, file, "content");
-  const path = join(folder, file.path);
-  return database.using((session) => SearchIndex.attach(session, { path, catalog: part.name, engine }));
+/** What is wrong with an index without a file. */
+export const unlisted = "The manifest lists no search index of this release's format.";
+
+/** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
+export async function buildIndex(
+  { folder, files, database, engine }: ServingOptions,
+  { name, of }: Part,
+): Promise<SearchIndex> {
+  if (of === undefined) throw new Error(`The ${name} has no index.`);
+  await files.require(filesToIndex(of));
+  const catalog = `${name}, built`;
+  return database.using(async (session) => {
+    await attachNewIndex(session, rowsToIndex(of, folder), { catalog });
+    return SearchIndex.open(session, catalog, engine);
+  });
 }
 
 export async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {

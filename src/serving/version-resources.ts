@@ -25,15 +25,17 @@ import { checkFiles, VersionFiles } from "./version-files.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
-  /** Whether to use serving files (default true). If false, all queries read the Parquet files. */
+  /** Whether to use serving files (default true). If false, rows are read from Parquet files, from which search indexes are built in memory. */
   readonly hasServingFiles?: boolean;
+  /** Whether to open and hash serving files before a request needs them (default true). */
+  readonly opensAhead?: boolean;
   /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
   readonly fetchedMatches?: number;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
   /** Folders that statements may write to. None by default. */
   readonly writableFolders?: readonly string[];
-  /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
+  /** Called once when a search index fails, and once when the row store fails. */
   readonly onFallback?: (message: string) => void;
 }
 
@@ -63,15 +65,15 @@ export async function openResources(
   const database = await DuckDatabase.open(options);
   try {
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-    const { fetchedMatches, onFallback = () => {} } = options;
+    const { fetchedMatches = bounds.fetchedMatches, onFallback = () => {} } = options;
+    const { hasServingFiles = true, opensAhead = true } = options;
     await database.lockDown([folder, ...(options.writableFolders ?? [])]);
     const pool = await SessionPool.open(database, { ...bounds, ...options });
     const engine = pool.engineOf(serviceJob());
-    const shared = { manifest, database, engine, fetchedMatches };
-    const serving =
-      options.hasServingFiles === false
-        ? ServingFiles.none
-        : await ServingFiles.open({ ...shared, folder, files, onFallback });
+    const serving = await ServingFiles.open({
+      ...{ manifest, folder, files, database, engine },
+      ...{ fetchedMatches, hasServingFiles, opensAhead, onFallback },
+    });
     const vocabulary = vocabularyOf({ manifest, folder, dimensions, dealers, serving }, engine);
     return {
       ...{ manifest, dimensions, dealers, vocabulary, folder, files },

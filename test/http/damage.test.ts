@@ -44,44 +44,60 @@ async function healthOf(client: Client): Promise<Health> {
   return body as Health;
 }
 
-test("a request that needs a damaged file is refused, all others are answered, and the restored file is used again", async (scope) => {
-  const { lake, manifest } = await copyLake(scope);
-  const lines: string[] = [];
-  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const client = await startService(scope, lake, { logger });
-  const [damaged] = manifest.tables.missing;
-  assert.ok(damaged !== undefined);
-  const [sold] = manifest.tables.sold;
-  assert.ok(sold !== undefined);
-  const past = "/v1/trends?metric=new_listings&interval=day";
-  const before = await client.getBody("getTrends", past);
-  const restorations = [await damage(lake, damaged), await damage(lake, sold)];
-  for (const path of [`${past}&facet=make`, past, past, "/v1/trends?metric=sold"]) {
-    const { status, code, headers } = await client.getError(path);
-    assert.deepEqual([status, code, headers.get("Retry-After")], [503, "data_unavailable", "60"], path);
-  }
-  const [firstDay] = Object.keys(manifest.days);
-  const answered = [
-    "/v1/listings",
-    "/v1/facets?facets=make",
-    "/v1/facets?facets=make&inventory_status=sold",
-    "/v1/trends?metric=count",
-  ];
-  for (const path of [...answered, `/v1/listings?snapshot_date=${firstDay}`])
-    assert.equal((await client.get(path)).status, 200, path);
-  const { status, reasons, lake: counts } = await healthOf(client);
-  assert.equal(status, "degraded");
-  assert.deepEqual([...reasons].sort(), [`damaged file ${damaged.path}`, `damaged file ${sold.path}`]);
-  assert.deepEqual([counts.damages, counts.files > counts.checked], [2, true]);
-  const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
-  assert.deepEqual(
-    logged.map(({ message }) => String(message).split(":")[0]).sort(),
-    [damaged, sold].map(({ path }) => `Invalid content of ${path}`),
-  );
-  for (const restore of restorations) await restore();
-  await eventually("ready", async () => (await healthOf(client)).status === "ready");
-  assert.deepEqual(await client.getBody("getTrends", past), before);
-});
+const active = original.listings.find(({ state }) => state === "active")?.id;
+const pagesOfToday = ["/v1/listings", "/v1/facets?facets=make", "/v1/trends?metric=count,sold,new_listings"];
+
+interface Need {
+  readonly table: "sold" | "deliveries";
+  readonly hasServingFiles: boolean;
+  /** What needs the newest file of the table, and what does not. */
+  readonly paths: readonly string[];
+  readonly others: readonly string[];
+}
+
+const needs: readonly Need[] = [
+  {
+    ...{ table: "sold", hasServingFiles: false },
+    paths: ["/v1/listings?inventory_status=sold", "/v1/listings?inventory_status=sold&fields=id"],
+    others: [...pagesOfToday, "/v1/facets?facets=make&inventory_status=sold"],
+  },
+  {
+    ...{ table: "deliveries", hasServingFiles: true },
+    paths: [`/v1/listings/${active}`, `/v1/listings/${active}?include=price_history`],
+    others: [...pagesOfToday, "/v1/listings?inventory_status=sold"],
+  },
+];
+
+for (const { table, hasServingFiles, paths, others } of needs)
+  test(`a request that needs a damaged file of ${table} is refused, all others are answered, and the restored file is used again`, async (scope) => {
+    const { lake, manifest } = await copyLake(scope);
+    const lines: string[] = [];
+    const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+    const client = await startService(scope, lake, { logger, hasServingFiles, responseCacheBytes: 0 });
+    const [asked = ""] = others;
+    const before = await client.get(asked);
+    const damaged = manifest.tables[table].at(-1) ?? assert.fail(`no file of ${table}`);
+    const restore = await damage(lake, damaged);
+    for (const path of [...paths, ...paths]) {
+      const { status, code, headers } = await client.getError(path);
+      assert.deepEqual([status, code, headers.get("Retry-After")], [503, "data_unavailable", "60"], path);
+    }
+    const [firstDay] = Object.keys(manifest.days);
+    for (const other of [...others, `/v1/listings?snapshot_date=${firstDay}`])
+      assert.equal((await client.get(other)).status, 200, other);
+    const { status, reasons, lake: counts } = await healthOf(client);
+    assert.deepEqual([status, reasons, counts.damages], ["degraded", [`damaged file ${damaged.path}`], 1]);
+    assert.ok(counts.files > counts.checked);
+    const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
+    assert.deepEqual(
+      logged.map(({ message }) => String(message).split(":")[0]),
+      [`Invalid content of ${damaged.path}`],
+    );
+    await restore();
+    await eventually("ready", async () => (await healthOf(client)).status === "ready");
+    for (const path of paths) assert.equal((await client.get(path)).status, 200, path);
+    assert.deepEqual((await client.get(asked)).body, before.body);
+  });
 
 test("the scrub finds damage without a request, and restored serving files are used again", async (scope) => {
   const { lake, manifest } = await copyLake(scope);

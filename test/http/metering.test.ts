@@ -13,7 +13,7 @@ import { type Customer, createCustomer, inAccountsFile } from "../support/accoun
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
-import { slowRequest } from "../support/http/slow-request.ts";
+import { createSlowLake, slowRequest, untilBusy } from "../support/http/slow-request.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -182,9 +182,10 @@ test("a failed request releases its hold for the next one", async () => {
 });
 
 test("a client that disconnects before the charge is not charged", async (t) => {
-  const narrow = await startService(t, lake, { sessions: 1, responseCacheBytes: 0 });
+  const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
   const customer = createCustomer(narrow.accounts);
   const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
+  await untilBusy(narrow);
   const leaving = Array.from({ length: 4 }, () =>
     get(`${narrow.url}${slowRequest}`, { headers: customer.bearer, agent: false }),
   );

@@ -13,11 +13,10 @@ import { Chance } from "../support/chance.ts";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { requestWithKey } from "../support/http/request-with-key.ts";
-import { slowRequest } from "../support/http/slow-request.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { createSlowLake, slowRequest } from "../support/http/slow-request.ts";
 import { fileScope } from "../support/scope.ts";
 
-const { lake } = await createLake(fileScope);
+const lake = await createSlowLake(fileScope);
 
 const serve = ["serve", "--port", "0", "--lake", lake];
 

@@ -6,13 +6,18 @@ import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
 import { type Client, startService } from "../support/http/service.ts";
-import { slowRequest } from "../support/http/slow-request.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { createSlowLake, slowParameters, slowRequest, untilBusy } from "../support/http/slow-request.ts";
 import { fileScope } from "../support/scope.ts";
 
-const { lake } = await createLake(fileScope);
+const lake = await createSlowLake(fileScope);
 const service = await startService(fileScope, lake, {
-  ...{ mountSite: mountAgents, publicUrl: "https://cars.example/api", sessions: 1, responseCacheBytes: 0 },
+  ...{
+    mountSite: mountAgents,
+    publicUrl: "https://cars.example/api",
+    sessions: 1,
+    responseCacheBytes: 0,
+    metricsPort: 0,
+  },
 });
 
 const protocolHeaders = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
@@ -45,17 +50,12 @@ test("malformed and too large requests are refused", async () => {
 });
 
 /** The arguments of a call that keeps the engine busy. */
-const slowArguments = Object.fromEntries(
-  [...new URL(slowRequest, service.url).searchParams].map(([name, value]) => [
-    name,
-    value.includes(",") ? value.split(",") : value,
-  ]),
-);
+const slowArguments = { ...slowParameters, metric: slowParameters.metric.split(",") };
 const slowCall = {
   jsonrpc: "2.0",
   id: 7,
   method: "tools/call",
-  params: { name: "count_facets", arguments: slowArguments },
+  params: { name: "trends", arguments: slowArguments },
 };
 
 /** Returns how many requests an account has been charged for. */
@@ -68,11 +68,12 @@ for (const era of ["auto", "legacy"] as const)
   test(`a cancelled call is not charged and stops, with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
     const { bearer } = createCustomer(service.accounts);
     const agent = await connectAgent(t, service.url, bearer, era);
-    const staying = Array.from({ length: 3 }, () => agent.call("count_facets", slowArguments));
+    const staying = Array.from({ length: 3 }, () => agent.call("trends", slowArguments));
+    await untilBusy(service);
     const leaving = Array.from({ length: 4 }, async () => {
       const abort = new AbortController();
       setTimeout(() => abort.abort(), 20);
-      await assert.rejects(agent.call("count_facets", slowArguments, abort.signal));
+      await assert.rejects(agent.call("trends", slowArguments, abort.signal));
     });
     await Promise.all([...leaving, ...staying]);
     assert.equal((await agent.call("search_dealers")).isError, false);
@@ -82,12 +83,14 @@ for (const era of ["auto", "legacy"] as const)
 test("a call whose client vanishes is not charged and stops", async () => {
   const { bearer } = createCustomer(service.accounts);
   const headers = { ...bearer, ...protocolHeaders };
+  const staying = Array.from({ length: 3 }, () => service.get(slowRequest, bearer));
+  await untilBusy(service);
   const calls = Array.from({ length: 4 }, async () => {
     const signal = AbortSignal.timeout(20);
     const answer = fetch(`${service.url}/mcp`, { method: "POST", headers, body: JSON.stringify(slowCall), signal });
     await assert.rejects(answer.then((response) => response.text()));
   });
-  await Promise.all(calls);
+  await Promise.all([...staying, ...calls]);
   assert.equal((await service.get("/v1/dealers?limit=1", bearer)).status, 200);
-  assert.equal(await chargedRequests(service, bearer), 1);
+  assert.equal(await chargedRequests(service, bearer), 3 + 1);
 });

@@ -5,8 +5,7 @@ import { refuse } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
-import type { ListingSource } from "../../src/listing/source.ts";
-import { sourceWithFallback } from "../../src/serving/fallback-source.ts";
+import { retryOnDamage } from "../../src/serving/open-serving-files.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
@@ -43,38 +42,36 @@ async function outOfMemoryError(): Promise<unknown> {
   }
 }
 
-/** A source whose every request throws. */
-const failing = (thrown: unknown): ListingSource => {
-  const fail = (): Promise<never> => Promise.reject(thrown);
-  return { count: 0, findPage: fail, countValues: fail, measureValues: fail };
-};
-
-const opened = (source: ListingSource) => (): Promise<ListingSource> => Promise.resolve(source);
-
-const page = { filters: [], order: { by: "sort", sort: "price" }, limit: 1, offset: 0 } as const;
+const notDamaged = (): never => assert.fail("disabled");
 
 test("a statement that runs out of memory is refused as overload, and disables nothing", async () => {
   const error = await outOfMemoryError();
-  const source = sourceWithFallback(opened(failing(error)), failing("Parquet was asked"), () =>
-    assert.fail("disabled"),
+  await assert.rejects(
+    retryOnDamage(() => Promise.reject(error), notDamaged),
+    (thrown) => thrown === error,
   );
-  await assert.rejects(source.findPage(page), (thrown) => thrown === error);
   const { code, retryAfterSeconds } = refusalOf(error, "request");
   assert.deepEqual([code, retryAfterSeconds], ["overloaded", 2]);
 });
 
-test("a refusal passes, and damage makes Parquet answer", async () => {
+test("a refusal passes, and a request that finds damage runs once more", async () => {
   const refusal = refuse("overloaded", {});
-  const refusing = sourceWithFallback(opened(failing(refusal)), failing("Parquet was asked"), () =>
-    assert.fail("disabled"),
+  await assert.rejects(
+    retryOnDamage(() => Promise.reject(refusal), notDamaged),
+    (thrown) => thrown === refusal,
   );
-  await assert.rejects(refusing.findPage(page), (thrown) => thrown === refusal);
-  const found = { total: 1, places: [0] };
-  const parquet: ListingSource = { ...failing("asked for something else"), findPage: async () => found };
-  const reported: string[] = [];
   const damaged = new Error(
     "IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block",
   );
-  const source = sourceWithFallback(opened(failing(damaged)), parquet, (fault) => reported.push(fault));
-  assert.deepEqual([await source.findPage(page), reported], [found, [damaged.message]]);
+  const reported: string[] = [];
+  const request = (): Promise<string> => (reported.length === 0 ? Promise.reject(damaged) : Promise.resolve("found"));
+  assert.equal(await retryOnDamage(request, (fault) => reported.push(fault)), "found");
+  assert.deepEqual(reported, [damaged.message]);
+  await assert.rejects(
+    retryOnDamage(
+      () => Promise.reject(damaged),
+      () => undefined,
+    ),
+    (thrown) => thrown === damaged,
+  );
 });

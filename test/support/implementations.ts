@@ -1,5 +1,7 @@
 /**
- * The two implementations that answer from a lake, side by side: serving files (search index and row store), and Parquet files. Each fails if it answered from the other's files.
+ * The two ways in which a lake is answered from, side by side: with serving files (search indexes and row store), whose matches are counted in memory
+ * while they are few; and from Parquet files (indexes built in memory, rows read from them), whose matches the engine counts. Each fails if it
+ * answered in the other way.
  */
 import assert from "node:assert/strict";
 import pino from "pino";
@@ -11,8 +13,11 @@ import { type Client, startService } from "./http/service.ts";
 import type { Scope } from "./scope.ts";
 import { answerPath, openVersion } from "./versions.ts";
 
-/** Whether each opens serving files. */
-const implementations = { "the serving files": true, "the Parquet files": false } as const;
+/** How each opens a version. */
+const implementations = {
+  "the serving files": { hasServingFiles: true },
+  "the Parquet files": { hasServingFiles: false, fetchedMatches: -1 },
+} as const;
 
 export interface Implementation {
   readonly name: keyof typeof implementations;
@@ -21,16 +26,16 @@ export interface Implementation {
   assertNoFallback(): void;
 }
 
-/** Serves a lake twice until the scope ends: with its serving files, and from Parquet only. */
+/** Serves a lake twice until the scope ends, once in each way. */
 export async function serveBothWays(scope: Scope, lake: string): Promise<readonly Implementation[]> {
   const names = Object.keys(implementations) as (keyof typeof implementations)[];
   return Promise.all(names.map((name) => serveOneWay(scope, lake, name)));
 }
 
 async function serveOneWay(scope: Scope, lake: string, name: Implementation["name"]): Promise<Implementation> {
-  const isServed = implementations[name];
+  const { hasServingFiles: isServed } = implementations[name];
   const { logger, opened, fallbacks } = captureServingLog();
-  const client = await startService(scope, lake, { logger, hasServingFiles: isServed });
+  const client = await startService(scope, lake, { logger, ...implementations[name] });
   const assertNoFallback = (): void => {
     const versions = opened();
     assert.ok(versions.length > 0, `${name}: no version came into service`);
@@ -71,29 +76,26 @@ export function captureServingLog(): {
   };
 }
 
-/** A published version, opened with and without serving files. */
+/** A published version, opened in both ways. */
 export interface BothVersions {
   readonly served: LakeVersion;
   readonly parquet: LakeVersion;
-  /** Like `served`, but the engine counts all facets, as it does for many matches. */
-  readonly counted: LakeVersion;
-  /** Fails if `served` fell back to Parquet or `parquet` uses serving files. */
+  /** Fails if a serving file of `served` failed or `parquet` uses one. */
   assertNoFallback(): void;
 }
 
-/** Opens the published version of a lake with and without serving files, until the scope ends. */
+/** Opens the published version of a lake in both ways, until the scope ends. */
 export async function openBothWays(scope: Scope, lake: string): Promise<BothVersions> {
   const fallbacks: string[] = [];
   const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
-  const parquet = await openVersion(scope, lake, { hasServingFiles: false });
-  const counted = await openVersion(scope, lake, { fetchedMatches: -1 });
+  const parquet = await openVersion(scope, lake, implementations["the Parquet files"]);
   const assertNoFallback = (): void => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });
     assert.deepEqual(parquet.served, { index: false, rows: false });
   };
   assertNoFallback();
-  return { served, parquet, counted, assertNoFallback };
+  return { served, parquet, assertNoFallback };
 }
 
 /** Answers requests from an open version, refusals included. */

@@ -5,22 +5,20 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
-import { slowRequest } from "../support/http/slow-request.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { createSlowLake, slowLakeDay, slowRequest, untilBusy } from "../support/http/slow-request.ts";
 
 test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
-  const { lake } = await createLake(t);
-  const narrow = await startService(t, lake, { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
-  const [customer, visitor] = [createCustomer(narrow.accounts), createCustomer(narrow.accounts)];
-  const headers = { Cookie: `carquet-session=${await narrow.sessions.create(visitor.accountId)}` };
-  const staying = Array.from({ length: 2 }, () => narrow.get(slowRequest, customer.bearer));
-  const view = slowRequest.replace("/v1/facets", "/").replace(/facets=[^&]*&/, "");
+  const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
+  const customer = createCustomer(narrow.accounts);
+  const headers = { Cookie: `carquet-session=${await narrow.sessions.create(customer.accountId)}` };
+  const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
+  const readMetrics = async (): Promise<string> => (await fetch(narrow.metricsUrl ?? "")).text();
+  await untilBusy(narrow);
   const client = new AbortController();
   const leaving = Array.from({ length: 2 }, () =>
-    assert.rejects(fetch(`${narrow.url}${view}`, { headers, signal: client.signal })),
+    assert.rejects(fetch(`${narrow.url}/?snapshot_date=${slowLakeDay}`, { headers, signal: client.signal })),
   );
-  const readMetrics = async (): Promise<string> => (await fetch(narrow.metricsUrl ?? "")).text();
-  await eventually("all requests have arrived", async () => /requests_in_flight 4\n/.test(await readMetrics()));
+  await eventually("all requests have arrived", async () => /requests_in_flight 6\n/.test(await readMetrics()));
   client.abort();
   await Promise.all([...leaving, ...staying]);
   await eventually("no statement waits or runs", async () => {
@@ -29,5 +27,5 @@ test("the operations of a page whose client disconnects stop, and are not charge
     return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
   });
   const { faults, charges } = inAccountsFile(narrow.accounts, audit);
-  assert.deepEqual([faults, charges], [[], 2], "those of the API's client alone");
+  assert.deepEqual([faults, charges], [[], 4], "those of the API's client alone");
 });

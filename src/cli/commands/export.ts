@@ -144,7 +144,8 @@ async function write(
 ): Promise<WrittenExport> {
   const version = await LakeVersion.open(lake, lakeVersion ?? (await requireManifest(lake)).version, {
     ...engineOptions(settings),
-    ...{ hasServingFiles: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
+    onFallback: (message) => process.stderr.write(`${message}\n`),
+    ...{ opensAhead: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
   });
   const progress = createProgress();
   try {

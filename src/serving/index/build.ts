@@ -39,6 +39,9 @@ export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `
 /** `valid_to` of rows that hold on the published day. */
 export const stillValid = 2 ** 31 - 1;
 
+/** `valid_to` of rows that hold on no day: listings as they were last observed before they were sold, or left without a sale. */
+export const gone = { sold: 0, missing: -1 } as const;
+
 /** The place of rows that do not hold on the published day, in every sort. */
 const noRank = 2 ** 31 - 1;
 
@@ -54,6 +57,7 @@ export function buildStatements(catalog: string, listings: Sql): readonly Sql[] 
     ...rankStatements(),
     listingsStatement(catalog),
     totalsStatement(catalog),
+    dropsStatement(catalog),
     ...dropStatements(),
   ];
 }
@@ -80,7 +84,8 @@ function collectStatements(listings: Sql): readonly Sql[] {
                  ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
                  ${daysOf(sql`sold_on_record`)} AS sold_on_record,
                  ${daysOf(sql`valid_from`)} AS valid_from,
-                 coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to
+                 coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to,
+                 CASE WHEN valid_to IS NULL OR valid_to <= DATE '1970-01-01' THEN ${daysOfDrops} END AS drops
           FROM   (${listings})`,
     ),
     temporary(
@@ -94,6 +99,11 @@ function collectStatements(listings: Sql): readonly Sql[] {
     ),
   ];
 }
+
+/** The days on which a listing's price dropped, as days since 1970. */
+const daysOfDrops = sql`list_transform(
+  list_filter(price_history, lambda change: change.price < change.price_before),
+  lambda change: ${daysOf(sql`change.changed_at::DATE`)})`;
 
 /** Selects the distinct values of a category; `number` orders numeric ones. */
 function valuesOf(category: CategoryName): Sql {
@@ -194,6 +204,9 @@ function rankStatements(): readonly Sql[] {
 /** The condition on rows of listings that hold on the published day. */
 export const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 
+/** The condition on rows of listings as they were last observed: one row for each listing. */
+export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sold)})`;
+
 /** Returns the rank column of a sort. */
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
@@ -241,6 +254,11 @@ function totalsStatement(catalog: string): Sql {
   );
   return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
+
+/** `price_drops (position, dropped_on)`: the days on which the price of each listing dropped. */
+const dropsStatement = (catalog: string): Sql =>
+  sql`CREATE TABLE ${ident(catalog, "price_drops")} AS
+    SELECT position, unnest(drops) AS dropped_on FROM indexed WHERE len(drops) > 0 ORDER BY position`;
 
 /** Format of the index file: a hash of the engine's version and of all statements, so that any change invalidates existing files. */
 export const searchIndexFormat: string = createHash("sha256")

@@ -18,7 +18,6 @@ import type {
   Summaries,
   ValueCount,
 } from "../../listing/source.ts";
-import { setsOf } from "./build.ts";
 import {
   chooseMeasured,
   chooseValues,
@@ -36,6 +35,7 @@ import {
 import { mostMatches } from "./estimate.ts";
 import { unknownId } from "./ids.ts";
 import { pairsIn } from "./page.ts";
+import { idOf, withTokens } from "./value-ids.ts";
 import { type Condition, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
@@ -226,12 +226,8 @@ type AttributeRequest = MeasureRequest & { readonly attribute: CountedName };
 
 /** Selects the id of each value of the attribute, and the measure, of the matches in an index. */
 function measuredIds({ context, matches }: IndexMatches, { attribute, measure }: AttributeRequest): Sql {
-  const list = listNames.find((one) => one === attribute);
-  const of = (id: string): Sql =>
-    sql`SELECT ${ident(attribute)} AS ${ident(id)}, ${numberOn(measure, context)} AS measure ${overMatches(matches, context)}`;
-  return list === undefined
-    ? of("id")
-    : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(context.catalog, list)} USING ("set")`;
+  const rows = sql`SELECT ${idOf(attribute)} AS id, ${numberOn(measure, context)} AS measure ${overMatches(matches, context)}`;
+  return withTokens(rows, attribute, context);
 }
 
 /** Selects each value of the attribute, and the measure, of the matches in an index; an empty value without an attribute. */

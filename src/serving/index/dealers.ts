@@ -53,22 +53,6 @@ export class Dealers {
     return this.points.map((_, place) => this.first + place);
   }
 
-  /** Returns the nearest dealers of `among` that have at least `listings` listings together, and all at the same distance as the last. */
-  nearest(
-    origin: Point,
-    among: readonly number[],
-    listingsOfDealer: (dealer: number) => number,
-    listings: number,
-  ): readonly number[] {
-    const distanceOf = this.distancesFrom(origin);
-    const sorted = [...among].sort((one, other) => distanceOf(one) - distanceOf(other));
-    let [end, found] = [0, 0];
-    for (; end < sorted.length && found < listings; end += 1) found += listingsOfDealer(sorted[end] as number);
-    const farthest = distanceOf(sorted[end - 1] ?? this.first);
-    while (end < sorted.length && distanceOf(sorted[end] as number) === farthest) end += 1;
-    return sorted.slice(0, end);
-  }
-
   /** Returns a function from a dealer to its distance from a point, in thousandths of a mile. */
   distancesFrom(origin: Point): (dealer: number) => number {
     const known = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** Builds the file of a search index. */
+/** Builds a search index: the publisher in a file, the service in memory where the file is missing. */
 import type { Session } from "../../db/duckdb.ts";
 import { fileLiteral, ident, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
@@ -25,12 +25,25 @@ export async function withDimensionTables<T>(
 
 /** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
 export async function buildIndexFile(session: Session, listings: Sql, path: string): Promise<void> {
-  await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storage})`);
-  try {
-    for (const statement of buildStatements(catalog, listings)) await session.run(statement);
-  } finally {
-    await session.run(sql`DETACH ${ident(catalog)}`);
-  }
+  await attachNewIndex(session, listings, { catalog: "new_index", path });
+  await session.run(sql`DETACH new_index`);
 }
 
-const catalog = "new_index";
+/** Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet. Needs the tables of dimensions. */
+export async function attachNewIndex(
+  session: Session,
+  listings: Sql,
+  { catalog, path }: { readonly catalog: string; readonly path?: string },
+): Promise<void> {
+  await session.run(
+    path === undefined
+      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storage}, COMPRESS)`
+      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storage})`,
+  );
+  try {
+    for (const statement of buildStatements(catalog, listings)) await session.run(statement);
+  } catch (thrown) {
+    await session.run(sql`DETACH ${ident(catalog)}`);
+    throw thrown;
+  }
+}

@@ -15,7 +15,14 @@ import type {
   PageRequest,
   PageResult,
 } from "../../listing/source.ts";
-import { countMatches, countValues, type IndexedListings, matchesIn, measureValues } from "./count-matches.ts";
+import {
+  countMatches,
+  countValues,
+  type IndexedListings,
+  type IndexMatches,
+  matchesIn,
+  measureValues,
+} from "./count-matches.ts";
 import { type IndexContext, numberOn, overMatches } from "./where.ts";
 
 export class IndexSource implements ListingSource {
@@ -29,23 +36,32 @@ export class IndexSource implements ListingSource {
     const { engine } = this.indexed;
     const parts = matchesIn(this.indexed, filters);
     if (parts.length === 0) return { total: 0, places: [] };
-    const rows = join(
-      parts.map(({ context, matches }) => {
-        const listings = sql`SELECT *, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
-        return parts.length === 1 ? listings : withPlaces(listings, context);
-      }),
-      sql` UNION ALL `,
-    );
     // The outer statement converts the ids of the page alone.
     const page = await engine.rows(sql`
       SELECT replace(listing_id::VARCHAR, '-', '') AS id, total
-      FROM   (SELECT listing_id, count(*) OVER ()::INTEGER AS total FROM (${rows})
+      FROM   (SELECT listing_id, count(*) OVER ()::INTEGER AS total FROM (${sortable(parts, order)})
               ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`);
     const [first] = page;
     return {
       total: first === undefined ? await countMatches(this.indexed, parts) : integerIn(first, "total"),
       places: page.map((row) => textIn(row, "id")),
     };
+  }
+
+  /**
+   * Selects all matches: `sort_key`, an integer by which they are in order, and what identifies each among the listings of its inventory: `id`, and
+   * of an interval `valid_from` too; or `row_number`, its position.
+   */
+  orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
+    const parts = matchesIn(this.indexed, filters);
+    if (parts.length === 0)
+      return sql`SELECT ''::VARCHAR AS id, NULL::DATE AS valid_from, 0::HUGEINT AS sort_key WHERE false`;
+    // An interval that crosses a month's end lies in two indexes. Of an id, 48 bits break ties.
+    return sql`
+      SELECT DISTINCT id, DATE '1970-01-01' + valid_from AS valid_from,
+             ((coalesce(sort_value, 2147483647)::HUGEINT + 2147483648) << 92) + (place::HUGEINT << 64)
+             + (('0x' || left(id, 12))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
+      FROM   (SELECT *, replace(listing_id::VARCHAR, '-', '') AS id FROM (${sortable(parts, order)}))`;
   }
 
   countValues(request: CountRequest): Promise<CountResult> {
@@ -57,14 +73,23 @@ export class IndexSource implements ListingSource {
   }
 }
 
+/** Selects what a page needs of matches: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
+function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
+  const selects = parts.map(({ context, matches }) => {
+    const listings = sql`SELECT *, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
+    return parts.length === 1 ? listings : withPlaces(listings, context);
+  });
+  return join(selects, sql` UNION ALL `);
+}
+
 /** Selects what a page needs of listings, with their places among all builds: those in an index compare within it alone. */
 const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
-  SELECT listing_id, sort_value, places.place
+  SELECT listing_id, valid_from, sort_value, places.place
   FROM   (${listings}) AS listings
   JOIN   (SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key)) AS places USING (build)`;
 
 /** Returns what a page is ordered by, as an integer in ascending order. */
-function sortValueIn(order: PageOrder, context: IndexContext): Sql {
+export function sortValueIn(order: PageOrder, context: IndexContext): Sql {
   if (order.by === "sort") {
     const { attribute, isDescending } = sortKeys[order.sort];
     const value = attribute === "listed_at" ? ident(attribute) : numberOn(attribute, context);

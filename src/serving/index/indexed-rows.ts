@@ -1,9 +1,9 @@
 /**
  * Which rows a version has search indexes of.
  *
- * The index of today has the listings of the published day, and the rows of the month that have ended or were sold, as far as they lie in small
- * files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are over are
- * indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
+ * The index of today has the listings of the published day, those that are missing, and the rows of the month that have ended or left, as far as they
+ * lie in small files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are
+ * over are indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
  */
 import { createHash } from "node:crypto";
 import { calendarMonth, plusDays } from "../../base/day.ts";
@@ -19,8 +19,9 @@ import {
   positionedListings,
   unorderedListings,
 } from "../../lake/market.ts";
-import { listingColumns } from "../../lake/tables.ts";
+import { listingColumns, open } from "../../lake/tables.ts";
 import { tiersOf } from "../../lake/writer/compaction.ts";
+import { gone } from "./build.ts";
 
 export interface IndexedRows {
   /** The days, first and last, of which it has the rows. */
@@ -34,6 +35,8 @@ export interface IndexedRows {
   readonly past: readonly LakeFile[];
   /** The files of listings that were sold. */
   readonly sold: readonly LakeFile[];
+  /** The files of listings that are missing, or ended without a sale. */
+  readonly missing: readonly LakeFile[];
 }
 
 /** When rows have an index apart. Tests change it. */
@@ -45,17 +48,19 @@ export const indexSizes = {
   historyRows: 4_000_000,
 };
 
-/** Returns what a version has indexes of, today's first. Of past days, a former format has copies and no index. */
+/** Returns what a version has indexes of, today's first. Of past days, a former format has copies, which are indexed apart. */
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
   const { as_of, days, former, tables } = manifest;
-  if (tables.listings.length === 0) return [];
   const published = calendarMonth(as_of);
-  const months = [...Object.keys(days).map(calendarMonth), ...tables.sold.map(({ partition }) => partition ?? "")];
+  const left = [...tables.sold, ...tables.missing].map(({ partition }) => partition ?? "");
+  const months = [...Object.keys(days).map(calendarMonth), ...left];
   const closed = [...new Set(months)].filter((month) => month < published).sort();
-  const history = groupsOf(closed, manifest).map((group) => closedMonths(manifest, group));
-  return [...publishedMonth(manifest, published), ...history]
-    .map((rows) => (former === undefined ? rows : { ...rows, past: [] }))
-    .filter((rows) => rowsIn(rows) > 0);
+  const endedIn = (month: string): number =>
+    rowsOf([...filesIn(tables.snapshots, month), ...filesIn(tables.sold, month), ...filesIn(tables.missing, month)]);
+  const history = groupsOf(closed, endedIn).map((group) => closedMonths(manifest, group));
+  const indexed =
+    former === undefined ? history : [...history.map((rows) => ({ ...rows, past: [] })), ...copiedDays(manifest)];
+  return [...publishedMonth(manifest, published), ...indexed].filter((rows) => rowsIn(rows) > 0);
 }
 
 function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows[] {
@@ -68,30 +73,44 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
   const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
-  const source = hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold])]);
+  const missing = [open, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
+  const source = hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold, ...missing])]);
   const large = tiers.filter((tier) => !isSmall(tier));
   return [
-    { ...daysIn(month, month), today, past, sold, source },
+    { ...daysIn(month, month), today, past, sold, missing, source },
     ...large.map(({ table, files }): IndexedRows => {
-      const rows = { past: [], sold: [], [table === "sold" ? "sold" : "past"]: files };
+      const rows = { past: [], sold: [], missing: [], [table === "sold" ? "sold" : "past"]: files };
       return { ...daysIn(month, month), today: undefined, ...rows, source: hashOf([table, ...contentsOf(files)]) };
     }),
   ];
 }
 
-/** Groups months that are over, so that a month joins those before it while they have few rows. */
-function groupsOf(months: readonly string[], { tables }: Manifest): readonly (readonly string[])[] {
+/** Groups partitions in order, so that one joins those before it while they have few rows. */
+function groupsOf(
+  partitions: readonly string[],
+  rowsIn: (partition: string) => number,
+): readonly (readonly string[])[] {
   const groups: string[][] = [];
   let rows = indexSizes.historyRows;
-  for (const month of months) {
+  for (const partition of partitions) {
     if (rows >= indexSizes.historyRows) {
       groups.unshift([]);
       rows = 0;
     }
-    groups[0]?.push(month);
-    rows += rowsOf([...filesIn(tables.snapshots, month), ...filesIn(tables.sold, month)]);
+    groups[0]?.push(partition);
+    rows += rowsIn(partition);
   }
   return groups;
+}
+
+/** Copies of past days. */
+function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[] {
+  const days = [...new Set(snapshots.map(({ partition }) => partition ?? ""))].sort();
+  return groupsOf(days, (day) => rowsOf(filesIn(snapshots, day))).map((group) => {
+    const past = group.flatMap((day) => filesIn(snapshots, day));
+    const [first = "", last = first] = [group[0], group.at(-1)];
+    return { first, last, today: undefined, past, sold: [], missing: [], source: hashOf(contentsOf(past)) };
+  });
 }
 
 /** Months that are over. What held on their last day may have ended since; what was delivered in them, and what has left, has not changed. */
@@ -101,7 +120,7 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
   const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
-    ...{ first, last, today: undefined, sold: tables.sold.filter(isIn) },
+    ...{ first, last, today: undefined, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
     past: published.length === 0 ? [] : intervalFiles({ tables }, first, last),
     source: hashOf([...published.flat().map(String), ...contentsOf(unchanging)]),
   };
@@ -120,16 +139,22 @@ const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> =
 });
 
 /** Returns the number of rows in the files of an index, which is that of its rows or more. */
-export const rowsIn = ({ today, past, sold }: IndexedRows): number => (today?.count ?? 0) + rowsOf(past) + rowsOf(sold);
+export const rowsIn = ({ today, past, sold, missing }: IndexedRows): number =>
+  (today?.count ?? 0) + rowsOf([...past, ...sold, ...missing]);
 
-/** Days of the rows of an index that hold on no day: listings that were sold. */
-const noDays = sql`DATE '1970-01-01'`;
+/** Returns the files that an index is built from. */
+export const filesToIndex = ({ today, past, sold, missing }: IndexedRows): readonly LakeFile[] => [
+  ...(today?.files ?? []),
+  ...past,
+  ...sold,
+  ...missing,
+];
 
 /**
  * Returns the rows of an index: those of the published day by position, then the others. `valid_to` is null where a row holds on the published day,
- * at most the day after `last` where it has ended, and 1970-01-01 where a listing was sold.
+ * at most the day after `last` where it has ended, and a day of `gone` where a listing has left.
  */
-export function rowsToIndex({ first, last, today, past, sold }: IndexedRows, folder: string): Sql {
+export function rowsToIndex({ first, last, today, past, ...left }: IndexedRows, folder: string): Sql {
   const names = Object.keys(listingColumns).map((column) => ident(column));
   const ended = sql`least(coalesce(valid_to, DATE 'infinity'), DATE ${literal(plusDays(last, 1))})`;
   const others = [
@@ -138,11 +163,12 @@ export function rowsToIndex({ first, last, today, past, sold }: IndexedRows, fol
       : [
           sql`SELECT ${join(names)}, valid_from, ${ended} AS valid_to FROM (${intervalRows(past, folder, first, last)})`,
         ]),
-    ...(sold.length === 0
-      ? []
-      : [
-          sql`${unorderedListings(goneIn(sold), { folder, hasDeliveries: false }, [sql`${noDays} AS valid_from`, sql`${noDays} AS valid_to`])}`,
-        ]),
+    ...(["sold", "missing"] as const).flatMap((state) => {
+      if (left[state].length === 0) return [];
+      const day = sql`DATE '1970-01-01' + ${integerLiteral(gone[state])}`;
+      const days = [sql`${day} AS valid_from`, sql`${day} AS valid_to`];
+      return [sql`(${unorderedListings(goneIn(left[state]), { folder, hasDeliveries: false }, days)})`];
+    }),
   ];
   const selects = [
     ...(today === undefined
@@ -152,7 +178,7 @@ export function rowsToIndex({ first, last, today, past, sold }: IndexedRows, fol
       ? []
       : [
           sql`
-      SELECT ${integerLiteral(today?.count ?? 0)} + row_number() OVER (ORDER BY make, model, year, id, valid_from) - 1 AS row_number, *
+      SELECT ${integerLiteral(today?.count ?? 0)} + row_number() OVER (ORDER BY make, model, year, id, valid_from, valid_to) - 1 AS row_number, *
       FROM   (${join(others, sql` UNION ALL `)})`,
         ]),
   ];

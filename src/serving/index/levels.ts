@@ -10,10 +10,9 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { meanOf, metricOf } from "../../listing/aggregates.ts";
 import { dependsOnDay } from "../../listing/filter.ts";
-import { listNames } from "../../listing/schema.ts";
 import type { Level, LevelRequest } from "../../listing/trend-source.ts";
-import { setsOf } from "./build.ts";
 import { type Series, SeriesCounts } from "./series-counts.ts";
+import { idOf, withTokens } from "./value-ids.ts";
 import { conditionOf, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
 
 /** The rows of an index that hold on some requested days, which follow each other. */
@@ -72,9 +71,9 @@ async function countFetched(
 ): Promise<void> {
   const matches = matchesOf(resolveFilters(request.filters, context), context);
   if (matches === "never") return;
-  const rows = sql`SELECT ${idOf(request)} AS id, valid_from, valid_to ${overMatches(matches, context)}`;
+  const rows = sql`SELECT ${idOf(request.attribute)} AS id, valid_from, valid_to ${overMatches(matches, context)}`;
   const stepOf = stepsOf(days, request.days.indexOf(days[0] ?? ""));
-  for (const part of await engine.vectors(withTokens(rows, request, context)))
+  for (const part of await engine.vectors(withTokens(rows, request.attribute, context)))
     counts.addRows(context.dictionary, part, stepOf);
 }
 
@@ -219,13 +218,17 @@ function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | un
   if (matches === "never") return undefined;
   const selected = (of: IndexContext): Sql =>
     join([
-      sql`${idOf(request)} AS id`,
+      sql`${idOf(request.attribute)} AS id`,
       ...measures.map((measure) => sql`${numberOn(measure, of)} AS ${ident(measure)}`),
     ]);
   const first = integerLiteral(request.days.indexOf(days[0] ?? ""));
   const bounds = sql`${first} + ${daysBefore(days, sql`valid_from`)} AS lo, ${first} + ${daysBefore(days, sql`valid_to`)} AS hi`;
   if (daily.length === 0 && !measures.includes("days_on_market"))
-    return withTokens(sql`SELECT ${selected(context)}, ${bounds} ${overMatches(matches, context)}`, request, context);
+    return withTokens(
+      sql`SELECT ${selected(context)}, ${bounds} ${overMatches(matches, context)}`,
+      request.attribute,
+      context,
+    );
   const dated = { ...context, day: sql`"day"` };
   const conditions = daily.map((filter) => conditionOf(filter, dated)).filter((one) => typeof one !== "string");
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${join(conditions, sql` AND `)}`;
@@ -234,19 +237,9 @@ function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | un
       FROM (SELECT *, list_extract(${listOf(days.map(epochDay))}, step - ${first} + 1) AS "day"
             FROM (SELECT *, unnest(range(lo, hi))::INTEGER AS step FROM (SELECT *, ${bounds} ${overMatches(matches, context)})))
       ${where}`,
-    request,
+    request.attribute,
     context,
   );
-}
-
-/** Selects the id of the value of the attribute; 0 without one. */
-const idOf = ({ attribute }: LevelRequest): Sql => (attribute === undefined ? sql`0` : ident(attribute));
-
-/** Replaces the id of a set by those of its tokens if the attribute is a list. */
-function withTokens(rows: Sql, { attribute }: LevelRequest, { catalog }: IndexContext): Sql {
-  const list = listNames.find((one) => one === attribute);
-  if (list === undefined) return rows;
-  return sql`SELECT token AS id, found.* EXCLUDE (id) FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.id`;
 }
 
 /** Returns how many of the requested days are before a day, given as days since 1970. */

@@ -4,26 +4,18 @@
  * The index of today answers for the published day by the ranks of its listings; what is known of all of them takes no statement. It and the other
  * indexes have the rows of past days and of sold listings (see `index-source.ts`).
  */
-import { bounds } from "../../base/bounds.ts";
 import { epochDay } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
-import { fileLiteral, ident, integerLiteral, sql } from "../../db/sql.ts";
+import { all, ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { CategoryName } from "../../listing/schema.ts";
-import type { ListingSource } from "../../listing/source.ts";
-import { isToday } from "./build.ts";
+import { isNewest, isToday } from "./build.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary } from "./dictionary.ts";
+import type { IndexSource } from "./index-source.ts";
 import { RankedPositions, TodaySource } from "./today.ts";
 import { holdsBetween, type IndexContext, isSold } from "./where.ts";
-
-/** How an index is opened. */
-export interface IndexOptions {
-  readonly path: string;
-  readonly catalog: string;
-  readonly engine: Engine;
-}
 
 /** How many rows an index has, by what they are. */
 interface RowCounts {
@@ -39,9 +31,8 @@ export class SearchIndex {
     private readonly positions: RankedPositions,
   ) {}
 
-  /** Attaches an index file under the name of a catalog, and reads its dictionary. Needs the table `dealers` of the version. */
-  static async attach(session: Session, { path, catalog, engine }: IndexOptions): Promise<SearchIndex> {
-    await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (READ_ONLY)`);
+  /** Reads the dictionary of an index that is attached as a catalog. Needs the table `dealers` of the version. */
+  static async open(session: Session, catalog: string, engine: Engine): Promise<SearchIndex> {
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const row = await session.row(sql`
@@ -58,9 +49,9 @@ export class SearchIndex {
   }
 
   /** Returns the listings of the published day. */
-  today(engine: Engine, fetchedMatches: number = bounds.fetchedMatches): ListingSource {
-    const { all, today } = this.counts;
-    const context = { ...this.base, ...(all === today ? {} : { condition: isToday }), rows: today, isToday: true };
+  today(engine: Engine, fetchedMatches: number): IndexSource {
+    const { all: rows, today } = this.counts;
+    const context = { ...this.base, ...(rows === today ? {} : { condition: isToday }), rows: today, isToday: true };
     return new TodaySource({ contexts: [context], engine, count: today, fetchedMatches }, this.positions);
   }
 
@@ -75,9 +66,14 @@ export class SearchIndex {
     return { ...this.base, condition: holdsBetween(from, to), rows: this.counts.all, isToday: false };
   }
 
+  /** Returns the listings that satisfy all conditions as they were last observed. */
+  newest(conditions: readonly Sql[]): IndexContext {
+    return { ...this.base, condition: all([isNewest, ...conditions]), rows: this.counts.all, isToday: false };
+  }
+
   /** Returns the listings that were sold. */
   get sold(): IndexContext {
-    const { sold, all } = this.counts;
-    return { ...this.base, ...(all === sold ? {} : { condition: isSold }), rows: sold, isToday: false };
+    const { sold, all: rows } = this.counts;
+    return { ...this.base, ...(rows === sold ? {} : { condition: isSold }), rows: sold, isToday: false };
   }
 }

@@ -5,7 +5,7 @@ import type { FixedSort } from "../../listing/sorts.ts";
 import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
-import { IndexSource } from "./index-source.ts";
+import { IndexSource, sortValueIn } from "./index-source.ts";
 import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
 import { overMatches } from "./where.ts";
 
@@ -34,6 +34,15 @@ export class TodaySource extends IndexSource {
       ([vector = new Int32Array()]) => [vector, vector] as const,
     );
     return { total: countOf(ranks), places: choosePage(ranks, offset, limit).map((rank) => positions[rank] as number) };
+  }
+
+  override orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
+    const [part] = matchesIn(this.indexed, filters);
+    if (part === undefined) return sql`SELECT 0::BIGINT AS row_number, 0::BIGINT AS sort_key WHERE false`;
+    const { context, matches } = part;
+    const key =
+      order.by === "sort" ? rankOf(order.sort) : sql`(${sortValueIn(order, context)}::BIGINT << 32) + position`;
+    return sql`SELECT position::BIGINT AS row_number, (${key})::BIGINT AS sort_key ${overMatches(matches, context)}`;
   }
 
   private columnsOf({ context, matches }: IndexMatches, columns: Sql): Promise<readonly (readonly Int32Array[])[]> {

@@ -7,7 +7,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sq
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
 import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { setsOf } from "./build.ts";
+import { gone, setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
@@ -31,7 +31,7 @@ export interface IndexContext {
 }
 
 /** The condition on rows of listings that were sold. */
-export const isSold = sql`valid_to = 0`;
+export const isSold = sql`valid_to = ${integerLiteral(gone.sold)}`;
 
 /** The condition on rows that hold on a day from `first` to `last`, as days since 1970. */
 export const holdsBetween = (first: Sql, last: Sql): Sql => sql`valid_from <= ${last} AND valid_to > ${first}`;

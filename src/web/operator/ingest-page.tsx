@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service-state.ts";
-import type { CollapsedFeed, IngestedDay, IssueGroup } from "../../serving/parquet/deliveries.ts";
+import type { CollapsedFeed, IngestedDay, IssueGroup } from "../../serving/delivery-records.ts";
 import { Figures, ScrollingTable } from "../account/dashboard-page.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";

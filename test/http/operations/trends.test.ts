@@ -1,15 +1,12 @@
 /** Operation `getTrends`: its parameters, refusals, form and definitions. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
 import { test } from "node:test";
 import { decoderOf } from "../../../src/contract/decode.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { type IntervalLength, intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
 import { planTrends } from "../../../src/query/trends.ts";
-import { sampleService, startService } from "../../support/http/service.ts";
-import { createLake } from "../../support/lakes/lakes.ts";
-import { splitSnapshot } from "../../support/lakes/split-snapshot.ts";
+import { sampleService } from "../../support/http/service.ts";
 import { openVersion } from "../../support/versions.ts";
 
 const { lake, client } = await sampleService();
@@ -178,22 +175,6 @@ test("several facets return the series of each, in the requested order", async (
     [[null, null]],
   );
   assert.deepEqual([whole.meta.facet, whole.meta.facets, whole.meta.facet_limit], [undefined, undefined, undefined]);
-});
-
-test("a trend of one make reads only the files that can contain it", async (t) => {
-  const { lake: splitLake } = await createLake(t);
-  const other = await splitSnapshot(splitLake, "Honda");
-  await rm(other);
-  const split = await startService(t, splitLake);
-  for (const make of ["ford", "BMW,ford", "nobody"]) {
-    const path = `/v1/trends?metric=count,price.median,new_listings&interval=day&make=${make}`;
-    const { data } = await split.getBody("getTrends", path);
-    assert.deepEqual(data, (await client.getBody("getTrends", path)).data);
-  }
-  for (const make of ["make=ford,toyota", "make=honda", "exclude_make=toyota"]) {
-    const { status, code } = await split.getError(`/v1/trends?metric=count&interval=day&${make}`);
-    assert.deepEqual([status, code], [503, "data_unavailable"]);
-  }
 });
 
 test("weeks start on Monday, months on their first day, quarters with January, and the period cuts all", () => {

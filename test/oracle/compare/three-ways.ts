@@ -8,28 +8,22 @@ import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
 import { type ApiClient, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./oracle.ts";
 
-/**
- * Compares each request's answers three ways, and facets also as the engine counts many matches. Fails with the first
- * difference and the side that it is on.
- */
+/** Compares each request's answers three ways. Fails with the first difference and the side that it is on. */
 export async function compareThreeWays(
   versions: BothVersions,
   inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
   const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
-  const counted = clientOf(versions.counted);
   let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
   await forEachConcurrently(requests, async (request) => {
     const path = pathOf(request.operation, request.query);
     const answers = await Promise.all([served.get(path), parquet.get(path)]);
     const compare = oracleComparison(inventory, request);
     const [ofServed, ofParquet] = [compare(answers[0]), compare(answers[1])];
-    const ofCounted = request.operation === "getFacets" ? compare(await counted.get(path)) : undefined;
     const { total, compared, isRefused } = ofServed;
     const differences = [
       labelled("the serving files against the oracle", ofServed.difference),
-      labelled("the index, counted by the engine, against the oracle", ofCounted?.difference),
       labelled("the Parquet files against the oracle", ofParquet.difference),
       labelled(
         `the serving files (served) against the Parquet files (expected), ${path}`,

@@ -1,6 +1,6 @@
 /**
  * Damages files of a lake at random, before or after it is opened, and compares every answer with those of the undamaged lake: damage is
- * detected (the version does not open, Parquet answers, or the request is refused) or harmless. No answer is wrong, and no request ends
+ * detected (the version does not open, the file is not used, or the request is refused) or harmless. No answer is wrong, and no request ends
  * in a defect.
  */
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ import type { Chance } from "../chance.ts";
 import { clientOf } from "../implementations.ts";
 import type { LakeOfEveryState } from "../lakes/every-state.ts";
 
-type DamageOutcome = "not opened" | "refused" | "Parquet answered" | "harmless";
+type DamageOutcome = "not opened" | "refused" | "not used" | "harmless";
 
 /** The kinds of files, and the paths of a version's files of each. */
 const kinds: Readonly<Record<string, (manifest: Manifest) => readonly string[]>> = {
@@ -150,7 +150,7 @@ export async function damageAndAsk(
   if (version === undefined) return "not opened";
   try {
     const refusals = await compareAnswers(version, answers, path);
-    return refusals > 0 ? "refused" : fallbacks.length > 0 ? "Parquet answered" : "harmless";
+    return refusals > 0 ? "refused" : fallbacks.length > 0 ? "not used" : "harmless";
   } finally {
     version.close();
   }

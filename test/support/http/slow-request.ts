@@ -1,24 +1,43 @@
-/**
- * A request that keeps the engine busy for some hundred milliseconds even on the sample: all facets under long
- * exclusions, on sold listings, which no index answers.
- */
-import { vocabulary } from "../../../src/contract/document.ts";
+/** Requests that keep the engine busy for some hundred milliseconds, and the lake on which they do. */
 
-const names = Array.from({ length: 100 }, (_, index) => `m${index}`).join(",");
+import { plusDays } from "../../../src/base/day.ts";
+import { eventually } from "../command-line.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../lakes/feeds.ts";
+import { createLake, temporaryFolder } from "../lakes/lakes.ts";
+import { manifestOf, rewriteManifest } from "../replication/published-lakes.ts";
+import type { Scope } from "../scope.ts";
+import type { Client } from "./service.ts";
 
-export const slowRequest = `/v1/facets?inventory_status=sold&facets=${vocabulary("getFacets", "facets").join(",")}&${[
-  "trim",
-  "version",
-  "engine",
-  "transmission",
-  "body_type",
-  "drivetrain",
-  "make",
-  "model",
-  "exterior_color",
-  "interior_color",
-  "features",
-  "options_packages",
-]
-  .map((attribute) => `exclude_${attribute}=${names}`)
-  .join("&")}`;
+const [firstDay, lastDay, carCount, makeCount] = ["2026-01-05", "2026-11-19", 3_000, 10];
+
+/** A past day of the lake. */
+export const slowLakeDay = "2026-11-18";
+
+/** Creates a lake of 319 days in which nothing changes: the rows of two deliveries hold on all of them. */
+export async function createSlowLake(scope: Scope): Promise<string> {
+  const feeds = await temporaryFolder(scope);
+  const numbers = Array.from({ length: carCount }, (_, n) => n);
+  const inventory = numbers.map((n) => ({
+    ...{ vin: vinOf(n), dealer_id: dealerIdOf(n % makeCount), make: `Make ${n % makeCount}`, model: "One" },
+    ...{ price: 20_000 + n, msrp: 22_000 + n, miles: 10 * n },
+  }));
+  const dealers = numbers.slice(0, makeCount).map((n) => ({ dealer_id: dealerIdOf(n), name: `${n}` }));
+  for (const day of [firstDay, lastDay]) await writeFeeds(feeds, day, { dealers, inventory });
+  const { lake } = await createLake(scope, feeds);
+  const days = { ...(await manifestOf(lake)).days };
+  for (let day = firstDay; day < lastDay; day = plusDays(day, 1)) days[day] = carCount;
+  await rewriteManifest(lake, { days });
+  return lake;
+}
+
+/** The parameters of a trend with five statistics of each of these days, which are one statement. */
+export const slowParameters = {
+  ...{ metric: "price.p95,price.p50,miles.p50,discount_from_msrp.p5,days_on_market.mean" },
+  ...{ interval: "day", from: firstDay },
+};
+
+/** Resolves when statements wait for a session. */
+export const untilBusy = ({ metricsUrl = "" }: Pick<Client, "metricsUrl">): Promise<void> =>
+  eventually("statements wait", async () => /statements_waiting [1-9]/.test(await (await fetch(metricsUrl)).text()));
+
+export const slowRequest = `/v1/trends?${new URLSearchParams(slowParameters)}`;

@@ -31,10 +31,12 @@ export async function sendRequest(url: string, path: string, { agent, headers, a
     ...{ path, status, code: undefined, requestId: "", micros: 0, body: "" },
     ...{ ...reply, sentAtMs, ms: performance.now() - startedAtMs },
   });
+  let leaving: NodeJS.Timeout | undefined;
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = get(`${url}${path}`, { agent, headers }, resolve).on("error", reject);
-      if (abortMs !== undefined) setTimeout(() => request.destroy(), abortMs).unref();
+      // Destroying a request that has ended would destroy its socket, over which another one may be sent by then.
+      if (abortMs !== undefined) leaving = setTimeout(() => request.destroy(), abortMs).unref();
     });
     const body = await text(response);
     const { "x-request-id": requestId = "", "x-usage-cost-micros": micros = "0" } = response.headers;
@@ -43,6 +45,8 @@ export async function sendRequest(url: string, path: string, { agent, headers, a
     return replyOf(status, { code, requestId: String(requestId), micros: Number(micros), body });
   } catch {
     return replyOf("aborted");
+  } finally {
+    clearTimeout(leaving);
   }
 }
 

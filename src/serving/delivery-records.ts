@@ -1,10 +1,10 @@
 /** What the ingests of a version's days read and refused, for operators: the tables `deliveries` and `rejects`. */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
-import type { LakeFile, Manifest } from "../../lake/manifest.ts";
-import { filesOfDay, rowsOfDay } from "../../lake/market.ts";
-import type { TableName } from "../../lake/tables.ts";
+import { integerIn, type Row, textIn } from "../base/json.ts";
+import { join, literal, type Sql, sql } from "../db/sql.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
+import type { LakeFile, Manifest } from "../lake/manifest.ts";
+import { filesOfDay, rowsOfDay } from "../lake/market.ts";
+import type { TableName } from "../lake/tables.ts";
 
 /** One ingested day. */
 export interface IngestedDay {

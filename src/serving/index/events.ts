@@ -1,0 +1,111 @@
+/** What happened to listings, counted by day in search indexes. A listing is counted with the values with which it was last observed. */
+import { epochDay } from "../../base/day.ts";
+import type { Engine } from "../../db/session-pool.ts";
+import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../listing/trend-source.ts";
+import type { Dictionary } from "./dictionary.ts";
+import { unknownId } from "./ids.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { idOf, withTokens } from "./value-ids.ts";
+import { type IndexContext, isSold, matchesOf, overMatches, resolveFilters } from "./where.ts";
+
+/** The column of an event's day, and the conditions on listings that can have had it. */
+const eventDays: Readonly<Record<ListingEvent, { readonly column: Sql; readonly conditions: readonly Sql[] }>> = {
+  new_listings: { column: sql`listed_on`, conditions: [] },
+  sold: { column: sql`sold_on_record`, conditions: [isSold] },
+  price_drops: { column: sql`dropped_on`, conditions: [] },
+};
+
+/** Returns `TrendSource.countEvents`. */
+export async function countEvents(
+  indexes: readonly SearchIndex[],
+  engine: Engine,
+  request: EventRequest,
+): Promise<readonly EventCount[]> {
+  const { windows } = request;
+  const events = [...new Set(windows.map(({ event }) => event))];
+  const days = new Map(
+    await Promise.all(
+      events.map(async (event) => {
+        const counts = new DailyCounts(spanOf(windows.filter((window) => window.event === event)), request);
+        await Promise.all(indexes.map((index) => countIn(index, engine, event, counts)));
+        return [event, counts] as const;
+      }),
+    ),
+  );
+  return windows.flatMap(({ event, start, end }, window) =>
+    [...(days.get(event)?.between(start, end) ?? [])].map(([key, count]) => ({ window, key, count })),
+  );
+}
+
+/** Returns the smallest range of days that contains all windows. */
+function spanOf(windows: readonly EventWindow[]): readonly [first: number, last: number] {
+  return [
+    Math.min(...windows.map(({ start }) => epochDay(start))),
+    Math.max(...windows.map(({ end }) => epochDay(end))),
+  ];
+}
+
+/** Counts the events of one kind in an index. */
+async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, counts: DailyCounts): Promise<void> {
+  const { column, conditions } = eventDays[event];
+  const [first, last] = counts.span;
+  const isWithin = sql`${column} BETWEEN ${integerLiteral(first)} AND ${integerLiteral(last)}`;
+  const isDrop = event === "price_drops";
+  const context = index.newest(isDrop ? conditions : [...conditions, isWithin]);
+  const { filters, attribute } = counts.request;
+  const matches = matchesOf(resolveFilters(filters, context), context);
+  if (matches === "never") return;
+  const found = sql`SELECT ${idOf(attribute)} AS id, ${isDrop ? sql`position` : sql`${column} AS "day"`} ${overMatches(matches, context)}`;
+  const rows = withTokens(isDrop ? dropsOf(found, context, isWithin) : found, attribute, context);
+  const grouped = sql`SELECT id, "day", count(*)::INTEGER AS events FROM (${rows}) GROUP BY id, "day"`;
+  for (const part of await engine.vectors(grouped)) counts.add(context.dictionary, part);
+}
+
+/** Selects the days on which the prices of some listings dropped. */
+const dropsOf = (listings: Sql, { catalog }: IndexContext, isWithin: Sql): Sql => sql`
+  SELECT id, dropped_on AS "day" FROM (${listings}) JOIN ${ident(catalog, "price_drops")} USING (position) WHERE ${isWithin}`;
+
+/** The number of events on each day of a span, by value. */
+class DailyCounts {
+  private readonly counts = new Map<string, Int32Array>();
+  private readonly keys: ReadonlySet<string> | undefined;
+
+  constructor(
+    readonly span: readonly [first: number, last: number],
+    readonly request: EventRequest,
+  ) {
+    this.keys = request.attribute === undefined ? undefined : new Set(request.keys);
+  }
+
+  /** Adds vectors of ids, of days since 1970, and of the number of events. */
+  add(dictionary: Dictionary, [ids = none, days = none, events = none]: readonly Int32Array[]): void {
+    const [first, last] = this.span;
+    for (let at = 0; at < ids.length; at += 1) {
+      const key = this.keyOf(dictionary, ids[at] as number);
+      if (key === undefined) continue;
+      const counts = this.counts.get(key) ?? new Int32Array(last - first + 1);
+      this.counts.set(key, counts);
+      const day = (days[at] as number) - first;
+      counts[day] = (counts[day] as number) + (events[at] as number);
+    }
+  }
+
+  /** Returns the number of events from a day to another, of the values that have any. */
+  between(start: string, end: string): ReadonlyMap<string, number> {
+    const [first] = this.span;
+    const sumOf = (counts: Int32Array): number =>
+      counts.subarray(epochDay(start) - first, epochDay(end) - first + 1).reduce((sum, one) => sum + one, 0);
+    return new Map([...this.counts].map(([key, counts]) => [key, sumOf(counts)] as const).filter(([, sum]) => sum > 0));
+  }
+
+  /** Returns the key of a value that is counted. */
+  private keyOf(dictionary: Dictionary, id: number): string | undefined {
+    if (this.keys === undefined) return "";
+    if (id === unknownId) return undefined;
+    const key = dictionary.valueOf(id).toLowerCase();
+    return this.keys.has(key) ? key : undefined;
+  }
+}
+
+const none = new Int32Array();
