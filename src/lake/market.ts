@@ -111,7 +111,7 @@ export function positionedListings(inventory: Inventory, options: ReadOptions, e
  * Returns the listings that a relation of matches identifies, with their `sort_key`: those of the published day by `row_number`, intervals by `id` and
  * `valid_from`, others by `id`.
  */
-export function matchingListings(inventory: Inventory, folder: string, matches: Sql): Sql {
+export function listingsOfMatches(inventory: Inventory, folder: string, matches: Sql): Sql {
   const { day, between, isWhole } = inventory;
   const options = { folder, hasDeliveries: false };
   const isPositioned = day !== undefined && isWhole;

@@ -12,7 +12,7 @@ import type { Engine, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, matchingListings } from "../lake/market.ts";
+import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
@@ -27,7 +27,7 @@ import {
   lookUpStatement,
   soldFilesSince,
 } from "./listing-files.ts";
-import type { IndexedSource } from "./open-serving-files.ts";
+import type { IndexedSource } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
 import type { ListedFile } from "./verified-files.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -123,14 +123,17 @@ export class LakeVersion {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
     const inventory = activeOn(this.manifest, day);
     const { count } = inventory;
-    return this.listingsOf(inventory, this.resources.serving.listingsOn(day, { count, engine: this.engine }));
+    return this.listingsOf(inventory, this.resources.serving.listings.on(day, { count, engine: this.engine }));
   }
 
   /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
   between(first: string, last: string): Listings {
     const inventory = intervalsBetween(this.manifest, first, last);
     const { count } = inventory;
-    return this.listingsOf(inventory, this.resources.serving.between(first, last, { count, engine: this.engine }));
+    return this.listingsOf(
+      inventory,
+      this.resources.serving.listings.between(first, last, { count, engine: this.engine }),
+    );
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
@@ -142,7 +145,7 @@ export class LakeVersion {
   soldIn(files: readonly LakeFile[]): Listings {
     const inventory = goneIn(files);
     const { count } = inventory;
-    return this.listingsOf(inventory, this.resources.serving.listingsSold(files, { count, engine: this.engine }));
+    return this.listingsOf(inventory, this.resources.serving.listings.soldIn(files, { count, engine: this.engine }));
   }
 
   /** The number of listings of each published day, in the order of days. */
@@ -154,8 +157,8 @@ export class LakeVersion {
   get trends(): TrendSource {
     const { serving } = this.resources;
     return {
-      measureLevels: (request) => serving.measureLevels(request, this.engine),
-      countEvents: (request) => serving.countEvents(request, this.engine),
+      measureLevels: (request) => serving.listings.measureLevels(request, this.engine),
+      countEvents: (request) => serving.listings.countEvents(request, this.engine),
     };
   }
 
@@ -214,7 +217,7 @@ export class LakeVersion {
       read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
         source.withMatches(request, (matches) =>
-          this.rowsFrom(inventory.files, statementOf(matchingListings(inventory, folder, matches))),
+          this.rowsFrom(inventory.files, statementOf(listingsOfMatches(inventory, folder, matches))),
         ),
     };
   }

@@ -8,27 +8,17 @@
  * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
  * listing, wait for the hash.
  */
-import { plusDays } from "../base/day.ts";
 import { messageOf } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
-import type { Engine } from "../db/session-pool.ts";
-import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
-import { life } from "../listing/life.ts";
 import type { CategoryName } from "../listing/schema.ts";
-import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
-import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
-import { countEvents } from "./index/events.ts";
-import { IndexSource } from "./index/index-source.ts";
-import type { IndexedRows } from "./index/indexed-rows.ts";
-import { measureLevels } from "./index/levels.ts";
+import type { Place } from "../listing/source.ts";
 import type { SearchIndex } from "./index/search-index.ts";
-import type { IndexContext } from "./index/where.ts";
+import { ListingSources } from "./listing-sources.ts";
 import type { RowStore, StoredListing } from "./rows/row-store.ts";
 import {
   buildIndex,
-  hasDay,
   openIndex,
   openRows,
   type Part,
@@ -36,18 +26,6 @@ import {
   servingPartsOf,
   unlisted,
 } from "./serving-parts.ts";
-
-/** The number of listings of an inventory, and whose statements answer for it. */
-export interface SourceOptions {
-  readonly count: number;
-  readonly engine: Engine;
-}
-
-/** A listing source that can also select its matches. */
-export interface IndexedSource extends ListingSource {
-  /** Calls `use` with all matches as a relation: see `IndexSource.orderedMatches`. */
-  withMatches<T>(request: Pick<PageRequest, "filters" | "order">, use: (matches: Sql) => Promise<T>): Promise<T>;
-}
 
 /** Runs a request. If that finds a file damaged, calls `onDamage` and runs it once more; any other fault fails the request. */
 export async function retryOnDamage<T>(request: () => Promise<T>, onDamage: (fault: string) => void): Promise<T> {
@@ -71,9 +49,12 @@ export class ServingFiles {
   /** Parts whose files are not in use. */
   private readonly unused = new Set<Part>();
   private readonly parts: readonly Part[];
+  /** What the indexes answer. */
+  readonly listings: ListingSources;
 
   private constructor(private readonly options: ServingOptions) {
     this.parts = servingPartsOf(options.manifest);
+    this.listings = new ListingSources(this.parts, options, (parts, request) => this.ask(parts, request));
   }
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
@@ -114,73 +95,6 @@ export class ServingFiles {
     return this.index?.has(attribute, value) ?? false;
   }
 
-  /** Returns the listings of a day. */
-  listingsOn(day: string, { count, engine }: SourceOptions): IndexedSource {
-    const { manifest, fetchedMatches } = this.options;
-    if (day !== manifest.as_of) {
-      const parts = this.partsOf((rows) => hasDay(rows, day));
-      return this.sourceOf(parts, count, (indexes) =>
-        this.indexed(
-          indexes.map((index) => index.on(day)),
-          { count, engine },
-        ),
-      );
-    }
-    const parts = this.partsOf(({ today }) => today !== undefined);
-    return this.sourceOf(
-      parts,
-      count,
-      ([index]) => index?.today(engine, fetchedMatches) ?? this.indexed([], { count, engine }),
-    );
-  }
-
-  /** Returns the intervals that hold on a day from `first` to `last`. */
-  between(first: string, last: string, options: SourceOptions): IndexedSource {
-    const parts = this.partsOf((rows) => rows.first <= last && rows.last >= first);
-    return this.sourceOf(parts, options.count, (indexes) =>
-      this.indexed(
-        indexes.map((index) => index.between(first, last)),
-        options,
-      ),
-    );
-  }
-
-  /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
-  listingsSold(files: readonly LakeFile[], options: SourceOptions): IndexedSource {
-    const paths = new Set(files.map(({ path }) => path));
-    const parts = this.partsOf(({ sold }) => sold.some(({ path }) => paths.has(path)));
-    return this.sourceOf(parts, options.count, (indexes) =>
-      this.indexed(
-        indexes.map(({ sold }) => sold),
-        options,
-      ),
-    );
-  }
-
-  /** Returns `TrendSource.measureLevels`. */
-  measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
-    const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));
-    const parts = this.partsOf((rows) => daysOf(rows).length > 0);
-    return this.ask(parts, (indexes) => {
-      const indexed = indexes.map((index, place) => {
-        const { of } = parts[place] ?? {};
-        const days = of === undefined ? [] : daysOf(of);
-        return { days, context: index.between(days[0] ?? "", days.at(-1) ?? "") };
-      });
-      return measureLevels(indexed, engine, request);
-    });
-  }
-
-  /** Returns `TrendSource.countEvents`. */
-  async countEvents(request: EventRequest, engine: Engine): Promise<readonly EventCount[]> {
-    const [start] = request.windows.map((window) => window.start).sort();
-    if (start === undefined) return [];
-    // A listing that had an event is active, or has left since. That it was sold became known up to `life.soldAfterDays` later.
-    const first = plusDays(start, 1 - life.soldAfterDays);
-    const parts = this.partsOf(({ last }) => last >= first);
-    return this.ask(parts, (indexes) => countEvents(indexes, engine, request));
-  }
-
   /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
   rowsAt(
     files: readonly LakeFile[],
@@ -206,31 +120,6 @@ export class ServingFiles {
     this.isClosed = true;
     this.rows?.close();
     this.rows = undefined;
-  }
-
-  private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly Part[] {
-    return this.parts.filter(({ of }) => of !== undefined && isNeeded(of));
-  }
-
-  private indexed(contexts: readonly IndexContext[], { count, engine }: SourceOptions): IndexSource {
-    return new IndexSource({ contexts, engine, count, fetchedMatches: this.options.fetchedMatches });
-  }
-
-  /** Returns the source that `sourceIn` returns for the indexes of some parts. */
-  private sourceOf(
-    parts: readonly Part[],
-    count: number,
-    sourceIn: (indexes: readonly SearchIndex[]) => IndexSource,
-  ): IndexedSource {
-    const ask = <T>(request: (source: IndexSource) => Promise<T>): Promise<T> =>
-      this.ask(parts, (indexes) => request(sourceIn(indexes)));
-    return {
-      count,
-      findPage: (request) => ask((source) => source.findPage(request)),
-      countValues: (request) => ask((source) => source.countValues(request)),
-      measureValues: (request) => ask((source) => source.measureValues(request)),
-      withMatches: (request, use) => ask((source) => use(source.orderedMatches(request))),
-    };
   }
 
   /** Runs a request on the indexes of some parts. If it finds a file of theirs damaged, runs it again on indexes that are built anew. */
