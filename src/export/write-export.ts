@@ -107,8 +107,8 @@ async function pieceWriter(
   return async (range, path, place) => {
     const [row] = await plan.mode.listings.runOverMatches(
       plan,
-      (matches) => sql`
-        COPY (${select(sql`SELECT * FROM (${matches}) WHERE ${range}`)})
+      (matches, listingsOf) => sql`
+        COPY (${select(listingsOf(sql`SELECT * FROM (${matches}) WHERE ${range}`))})
         TO ${fileLiteral(path)} (${pieceFormats[format].options(place, metadata)}, USE_TMP_FILE false)`,
     );
     return integerIn({ rows: Number(row?.Count) }, "rows");

@@ -39,12 +39,12 @@ export interface Listings extends ListingSource {
   /** Returns the rows at the given places, in that order. At least the given columns are filled. */
   read(places: readonly Place[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
   /**
-   * Runs a statement over all matches: the columns of listings, of intervals also `valid_from` and `valid_to`, and `sort_key`, an integer by which they
-   * are in order; beside the tables `builds`, `dealers`, `tokens` and `options`.
+   * Runs a statement over all matches, beside the tables `builds`, `dealers`, `tokens` and `options`. Matches have `sort_key`, an integer by which they
+   * are in order; `listingsOf` adds the columns of listings to some of them, to intervals also `valid_from` and `valid_to`.
    */
   runOverMatches(
     request: Pick<PageRequest, "filters" | "order">,
-    statementOf: (matches: Sql) => Sql,
+    statementOf: (matches: Sql, listingsOf: (matches: Sql) => Sql) => Sql,
   ): Promise<readonly Row[]>;
 }
 
@@ -216,9 +216,10 @@ export class LakeVersion {
       ...source,
       read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
-        source.withMatches(request, (matches) =>
-          this.rowsFrom(inventory.files, statementOf(listingsOfMatches(inventory, folder, matches))),
-        ),
+        source.withMatches(request, (matches) => {
+          const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
+          return this.rowsFrom(inventory.files, statementOf(matches, listingsOf));
+        }),
     };
   }
 
