@@ -22,6 +22,7 @@ const layers: Readonly<Record<string, number>> = {
   demo: 7,
   export: 7,
   http: 8,
+  operations: 7,
   mcp: 9,
   web: 9,
   cli: 10,

@@ -9,52 +9,57 @@ import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import compose from "koa-compose";
 import pino from "pino";
-import { Accounts, type Hold } from "../../src/accounts/accounts.ts";
-import type { ChargeRequest, Middleware, PricedMiddleware, RequestState } from "../../src/http/context.ts";
-import { charge } from "../../src/http/middleware/charge.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { decoderOf } from "../../src/contract/decode.ts";
+import { callerOf, setUsageHeaders } from "../../src/http/calls.ts";
+import type { Middleware, RequestContext, RequestState } from "../../src/http/context.ts";
 import { handleErrors } from "../../src/http/middleware/handle-errors.ts";
-import { holdPrice } from "../../src/http/middleware/hold-price.ts";
 import { identify } from "../../src/http/middleware/identify.ts";
-import { limitRate, setRateLimitHeaders } from "../../src/http/middleware/limit-rate.ts";
 import { logRequests } from "../../src/http/middleware/log-requests.ts";
+import { setRateLimitHeaders } from "../../src/http/middleware/rate-limit-headers.ts";
 import { refuseKeyInQuery } from "../../src/http/middleware/refuse-key-in-query.ts";
-import { requireScope } from "../../src/http/middleware/require-scope.ts";
 import { setSecurityHeaders } from "../../src/http/middleware/security-headers.ts";
-import { validate } from "../../src/http/middleware/validate.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
+import { charge, holdPrice } from "../../src/operations/answer.ts";
+import { countCall, requireScope } from "../../src/operations/caller.ts";
 
 const [variant, accountsFile = "", pageFile = ""] = process.argv.slice(2);
 const page = readFileSync(pageFile, "utf8");
 
-/** Charges the request, then answers with the page. */
-const answerWithPage =
-  (chargeRequest: ChargeRequest): PricedMiddleware<"searchListings"> =>
-  async (context, _request, hold) => {
-    await chargeRequest(context, hold);
-    context.set("Content-Type", "application/json");
-    context.body = page;
-    context.set("Cache-Control", "private, no-store");
+const decode = decoderOf("searchListings");
+
+const answerWithPage: Middleware = (context) => {
+  context.set("Content-Type", "application/json");
+  context.body = page;
+  context.set("Cache-Control", "private, no-store");
+};
+
+const validate: Middleware = (context, next) => {
+  decode(context.querystring, {});
+  return next();
+};
+
+/** Limits, holds and charges a request as the service does. */
+const chargeRequest =
+  (accounts: Accounts): Middleware =>
+  async (context, next) => {
+    const caller = callerOf(context);
+    requireScope(caller, "searchListings");
+    countCall(accounts, caller);
+    const hold = await holdPrice(accounts, "searchListings", caller, decode(context.querystring, {}));
+    try {
+      setUsageHeaders(context, await charge(accounts, caller, hold));
+      await next();
+    } finally {
+      hold.release();
+    }
   };
 
-const chargeNothing: ChargeRequest = async () => {};
-const emptyHold: Hold = { usageClass: "listing_search", units: 1, micros: 0, release: () => {} };
-
 async function createPipeline(): Promise<Middleware> {
-  if (variant === "without") {
-    const answer = answerWithPage(chargeNothing);
-    return compose([
-      refuseKeyInQuery,
-      validate("searchListings", (context, request) => answer(context, request, emptyHold)),
-    ]);
-  }
+  if (variant === "without") return compose([refuseKeyInQuery, validate, answerWithPage]);
   const accounts = await Accounts.open(accountsFile, { clock: systemClock });
-  return compose([
-    refuseKeyInQuery,
-    identify(accounts),
-    setRateLimitHeaders(accounts),
-    requireScope("searchListings"),
-    limitRate(accounts),
-    validate("searchListings", holdPrice(accounts, "searchListings", answerWithPage(charge(accounts)))),
+  return compose<RequestContext>([
+    ...[refuseKeyInQuery, identify(accounts), setRateLimitHeaders(accounts), chargeRequest(accounts), answerWithPage],
   ]);
 }
 

@@ -2,7 +2,9 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../../src/http/endpoints.ts";
+import { type Endpoint, endpoints } from "../../src/operations/endpoints.ts";
+import type { EndpointId } from "../../src/operations/operation-request.ts";
+import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { httpClient } from "./http.ts";
@@ -45,7 +47,7 @@ type RunEndpoint = (queryString: string, pathParameters: Readonly<Record<string,
 function endpointRunner<Id extends EndpointId>(id: Id, version: LakeVersion): RunEndpoint {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
-  return async (queryString, pathParameters) => jsonBody(await endpoint(decode(queryString, pathParameters), version));
+  return async (queryString, pathParameters) => jsonOf(await endpoint(decode(queryString, pathParameters), version));
 }
 
 /** Creates a function that decodes and validates a request path like Carquet does. It throws for invalid requests. */

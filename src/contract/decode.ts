@@ -12,10 +12,21 @@ import { parseQuery, quoted } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
-/** Returns the decoder of an operation. It throws a Refusal for the first unknown, malformed, missing or invalid parameter. */
-export function decoderOf<Id extends OperationId>(
-  id: Id,
-): (queryString: string, path: Readonly<Record<string, string>>) => RequestOf<Id> {
+/** Decodes the parameters of an operation. Throws a Refusal for the first unknown, malformed, missing or invalid one. */
+type Decode<Id extends OperationId> = (queryString: string, path: Readonly<Record<string, string>>) => RequestOf<Id>;
+
+const decoders: { [Id in OperationId]?: Decode<Id> } = {};
+
+/** Returns the decoder of an operation. */
+export function decoderOf<Id extends OperationId>(id: Id): Decode<Id> {
+  const known: Decode<Id> | undefined = decoders[id];
+  if (known !== undefined) return known;
+  const decoder = createOperationDecoder(id);
+  Object.assign(decoders, { [id]: decoder });
+  return decoder;
+}
+
+function createOperationDecoder<Id extends OperationId>(id: Id): Decode<Id> {
   const definition = operation(id);
   const decodeQuery = createDecoder<QueryOf<Id>>(definition, "query");
   const decodePath = createDecoder<PathOf<Id>>(definition, "path");

@@ -1,7 +1,7 @@
 /** Entity tags, and the conditional requests that they answer. */
 import { createHash } from "node:crypto";
 import fresh from "fresh";
-import type { OperationContext } from "./context.ts";
+import type { RequestContext } from "./context.ts";
 
 /** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
 export function entityTag(content: string | Buffer): string {
@@ -14,7 +14,7 @@ export function strongEntityTag(content: string | Buffer): string {
 }
 
 /** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */
-export function matchesEntityTag(context: OperationContext, tag: string): boolean {
+export function matchesEntityTag(context: RequestContext, tag: string): boolean {
   context.set("ETag", tag);
   // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
   return fresh({ "if-none-match": context.get("If-None-Match") }, { etag: tag });

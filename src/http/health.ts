@@ -3,10 +3,11 @@
  * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
  * answers with damaged or unused files is `degraded`, with the reasons.
  */
+
+import type { ResultCache } from "../operations/result-cache.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware } from "./context.ts";
 import type { Freshness } from "./freshness.ts";
-import type { ResponseCache } from "./response-cache.ts";
 
 export interface HealthChecks {
   readonly freshness: Freshness;
@@ -30,13 +31,13 @@ export interface Readiness {
     } | null;
     readonly lake: CurrentVersion["fileCounts"];
     readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
-    readonly answers: ResponseCache["counts"];
+    readonly answers: ResultCache["counts"];
   };
 }
 
 /** Returns a function that reports the readiness of a service. */
 export const readinessOf =
-  (current: CurrentVersion, responseCache: ResponseCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
+  (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
   (): Readiness => {
     const { version } = current;
     const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults, ...freshness.faults];
@@ -50,7 +51,7 @@ export const readinessOf =
       ingest: ingestReport(freshness),
       lake: current.fileCounts,
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
-      answers: responseCache.counts,
+      answers: resultCache.counts,
     };
     return { isReady, report };
   };

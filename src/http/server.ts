@@ -7,7 +7,7 @@ import Koa from "koa";
 import type { Sessions } from "../accounts/sessions.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
-import { operationsThrough } from "./ask.ts";
+import { askerOf } from "./ask.ts";
 import { refuseExcess } from "./connections.ts";
 import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
@@ -22,7 +22,7 @@ import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
-import { operationPipelines, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { type AppState, closeState, openState, type ServeOptions } from "./service-state.ts";
 
 export interface RunningService {
@@ -42,7 +42,7 @@ export interface RunningService {
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
   const state = await openState(options);
-  const readiness = readinessOf(state.current, state.responseCache, {
+  const readiness = readinessOf(state.current, state.resultCache, {
     freshness: state.freshness,
     isStopping: () => state.isStopping,
     isLedgerAvailable: () => state.accounts.isAvailable,
@@ -105,11 +105,10 @@ function createApp(
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
-  const pipelines = operationPipelines(state);
-  mountSite(app, { ...state, publicUrl, host, ask: operationsThrough(pipelines, state.metrics), readiness });
+  mountSite(app, { ...state, publicUrl, host, ask: askerOf(state, state.metrics), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
-  app.use(routes(state, pipelines));
+  app.use(routes(state));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;

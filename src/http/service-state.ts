@@ -11,6 +11,8 @@ import { bounds } from "../base/bounds.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { TableEncoder } from "../formats/table-formats.ts";
+import { Admission, type AdmissionBounds } from "../operations/admission.ts";
+import { ResultCache } from "../operations/result-cache.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import type { LakeVersionOptions } from "../serving/version-resources.ts";
@@ -23,10 +25,8 @@ import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
-import type { AdmissionBounds } from "./middleware/admit.ts";
 import { AuthorizationServer } from "./oauth/authorization-server.ts";
 import type { PipelineServices } from "./pipeline.ts";
-import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions
@@ -122,26 +122,27 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const { responseCacheBytes = bounds.responseCacheBytes, droppedLogLines = () => 0 } = options;
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
-  const responseCache = new ResponseCache(responseCacheBytes);
-  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
+  const resultCache = new ResultCache(responseCacheBytes);
+  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, resultCache);
   const connections = new Connections(connectionLimits(options));
   const freshness = await Freshness.watch(current, freshnessOptions(options));
-  metrics.readFrom({ current, responseCache, accounts, connections, freshness, droppedLogLines });
-  const admission = { ...bounds, ...options };
+  metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
+  const limits = { ...bounds, ...options };
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   const { clock = systemClock, fetchDocument } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, responseCache, accounts, metrics, freshness, admission, connections, baseUrl },
+    ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
+    admission: new Admission(accounts, limits),
     ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
-    exportAdmission: { ...admission, concurrentRequests, deadlineMs },
+    exportAdmission: new Admission(accounts, { ...limits, concurrentRequests, deadlineMs }),
   };
   return state;
 }
@@ -184,7 +185,7 @@ function connectionLimits({
   return trustedProxies > 0 || perAddressMost === 0 ? limits : { ...limits, perAddressMost };
 }
 
-function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
+function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<CurrentVersion> {
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,
@@ -194,7 +195,7 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
     onDamage: (fault) => {
       logger.error({ message: fault }, "damaged file");
       // A response may have been computed from the file after it was damaged.
-      responseCache.clear();
+      resultCache.clear();
     },
     onFailure: (version, message) =>
       logger.error({ version, message }, "version cannot be opened; still serving the previous one"),

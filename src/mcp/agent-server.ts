@@ -5,7 +5,7 @@ import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import type { OperationRequest } from "../http/operation-request.ts";
+import type { OperationRequest } from "../operations/operation-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
 import { requestOfCall } from "./tool-requests.ts";
 import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";

@@ -5,7 +5,7 @@
 import { isRow, type Json, type Row } from "../base/json.ts";
 import type { OperationId } from "../contract/types.ts";
 import { encodeCsv } from "../formats/csv.ts";
-import { tableRowsOf } from "../http/formats/tables.ts";
+import { tableRowsOf } from "../operations/result-tables.ts";
 
 /** A response body: `data`, and what surrounds it. */
 export interface AnswerBody {
@@ -26,7 +26,7 @@ type PagePosition = {
 
 /** Returns the text of an answer. */
 export function compactText(id: OperationId, { data, pagination, note, ...rest }: AnswerBody): string {
-  const rows = tableRowsOf(id, JSON.stringify(data)) ?? (isRows(data) ? data : undefined);
+  const rows = tableRowsOf(id, data) ?? (isRows(data) ? data : undefined);
   const parts = [
     note,
     pagination === undefined ? undefined : positionOf(pagination, rows?.length ?? 0),

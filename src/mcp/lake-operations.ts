@@ -2,8 +2,9 @@
 import { decoderOf } from "../contract/decode.ts";
 import { refuse } from "../contract/errors.ts";
 import { Abandoned, Job } from "../db/job.ts";
-import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../http/endpoints.ts";
-import type { OperationRequest } from "../http/operation-request.ts";
+import { type Endpoint, endpoints } from "../operations/endpoints.ts";
+import type { EndpointId, OperationRequest } from "../operations/operation-request.ts";
+import { bodyOf } from "../operations/result.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { AnswerBody } from "./compact-text.ts";
@@ -33,5 +34,5 @@ async function answer<Id extends EndpointId>(
   version: LakeVersion,
 ): Promise<AnswerBody> {
   const endpoint: Endpoint<Id> = endpoints[id];
-  return JSON.parse(jsonBody(await endpoint(decoderOf(id)(querystring, params), version)));
+  return bodyOf<Id>(await endpoint(decoderOf(id)(querystring, params), version));
 }

@@ -10,7 +10,6 @@ import { messageOf } from "../base/user-error.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import type { AskingContext } from "../http/ask.ts";
 import type { RequestContext } from "../http/context.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
 import { readBody } from "../http/request-body.ts";
@@ -63,13 +62,15 @@ function handle(
   identity: Identity,
   { services, request, body }: AgentRequest,
 ): Promise<Response> {
-  const { requestId, log } = context.state;
+  const { requestId, arrivedAtMs, log } = context.state;
   const { signal } = request;
   const options: AgentServerOptions = {
     ...{ tools, isCharged: true },
     ask: async (operation, callSignal) => {
-      const asking = askingContextOf(context, AbortSignal.any([signal, callSignal]));
-      const { body: answer, ...charged } = await services.ask(asking, identity, operation);
+      const gone = AbortSignal.any([signal, callSignal]);
+      gone.throwIfAborted();
+      const asking = { identity, arrivedAtMs, signal: gone, askedBy: requestId, log };
+      const { body: answer, ...charged } = await services.ask(asking, operation);
       const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
       return { body: answer, usage: { request_id, charged_micros, usage_class } };
     },
@@ -86,28 +87,6 @@ function handle(
     onerror: (error) => log.info({ requestId, message: messageOf(error) }, "agent request refused"),
   });
   return handler.fetch(request, body === undefined ? {} : { parsedBody: body });
-}
-
-/** The operations of a call see its client disconnect when the signal aborts. */
-function askingContextOf({ state }: RequestContext, signal: AbortSignal): AskingContext {
-  if (signal.aborted) throw signal.reason;
-  return {
-    state,
-    req: {
-      once: (_, listener) => signal.addEventListener("abort", listener, { once: true }),
-      off: (_, listener) => signal.removeEventListener("abort", listener),
-    },
-    res: {
-      get closed() {
-        return signal.aborted;
-      },
-    },
-    socket: {
-      get destroyed() {
-        return signal.aborted;
-      },
-    },
-  };
 }
 
 /** Returns the scope that a message needs; empty unless it calls a tool. */

@@ -1,7 +1,7 @@
 /** Turns a call of a tool into a request of its operation, which decodes and refuses its arguments as it does those of a URL. */
 import { separatorOf } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
-import { type OperationRequest, operationRequest } from "../http/operation-request.ts";
+import { type OperationRequest, operationRequest } from "../operations/operation-request.ts";
 import type { Tool } from "./tools.ts";
 
 /** Parameters of the transport, which tools do not have. */

@@ -2,7 +2,7 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
-import type { AskedId } from "../http/pipeline.ts";
+import type { AskedId } from "../operations/operation-request.ts";
 
 export interface Tool {
   readonly name: string;

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import type { Result } from "../../src/operations/result.ts";
+import { ResultCache } from "../../src/operations/result-cache.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
@@ -12,16 +13,29 @@ const request = { query: { make: ["Kia"], limit: 10 } };
 
 type KeyParts = readonly [version: string, operation: string, request: object];
 
-/** Asks a cache for a body, with a new job. */
+/** Asks a cache for a result with a text, with a new job. Returns the text. */
 function getOrCompute(
-  cache: ResponseCache,
+  cache: ResultCache,
   [version, operation, parameters]: KeyParts,
   compute: (job: Job) => Promise<Buffer>,
   job = new Job("account"),
 ): Promise<Buffer> {
-  const key = { version, operation, format: "json", request: parameters } as const;
-  const computeResponse = async (shared: Job) => ({ body: await compute(shared) });
-  return cache.getOrCompute(key, job, computeResponse).then(({ body }) => body);
+  const key = { version, operation, request: parameters };
+  const computeResult = async (shared: Job) => ({ data: { text: String(await compute(shared)) }, meta: {} });
+  return cache.getOrCompute(key, job, computeResult).then(({ result, json }) => {
+    assert.equal(String(json), JSON.stringify(result));
+    return textOf(result);
+  });
+}
+
+/** The texts by result, so that a cached one is the same object. */
+const texts = new WeakMap<Result, Buffer>();
+
+function textOf(result: Result): Buffer {
+  const { text } = result.data as { readonly text: string };
+  const known = texts.get(result) ?? Buffer.from(text);
+  texts.set(result, known);
+  return known;
 }
 
 /** Creates a source that computes an answer and counts its calls. */
@@ -38,7 +52,7 @@ function createSource(text = "an answer"): { readonly compute: () => Promise<Buf
 }
 
 test("a repeated request is a cache hit, whatever the order of its parameters", async () => {
-  const [answers, source] = [new ResponseCache(1000), createSource()];
+  const [answers, source] = [new ResultCache(1000), createSource()];
   const first = await getOrCompute(answers, ["v1", "search", request], source.compute);
   const again = await getOrCompute(answers, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
   assert.equal(again, first);
@@ -48,7 +62,7 @@ test("a repeated request is a cache hit, whatever the order of its parameters", 
 });
 
 test("another version, operation, value or order of values is another cache key", async () => {
-  const [answers, source] = [new ResponseCache(10_000), createSource()];
+  const [answers, source] = [new ResultCache(10_000), createSource()];
   await getOrCompute(answers, ["v1", "search", request], source.compute);
   await getOrCompute(answers, ["v2", "search", request], source.compute);
   await getOrCompute(answers, ["v1", "facets", request], source.compute);
@@ -60,7 +74,7 @@ test("another version, operation, value or order of values is another cache key"
 });
 
 test("concurrent identical requests share one computation", async () => {
-  const [answers, source] = [new ResponseCache(1000), createSource()];
+  const [answers, source] = [new ResultCache(1000), createSource()];
   const all = await Promise.all(
     Array.from({ length: 20 }, () => getOrCompute(answers, ["v1", "search", request], source.compute)),
   );
@@ -70,7 +84,7 @@ test("concurrent identical requests share one computation", async () => {
 });
 
 test("a computation goes on while one request waits for it, and ends early when none does", async () => {
-  const answers = new ResponseCache(1000);
+  const answers = new ResultCache(1000);
   const shared: Job[] = [];
   const compute = async (job: Job): Promise<Buffer> => {
     shared.push(job);
@@ -85,7 +99,7 @@ test("a computation goes on while one request waits for it, and ends early when 
   first.abort(new Abandoned());
   assert.equal(String(await bodies[1]), "an answer");
 
-  const lonely = new ResponseCache(1000);
+  const lonely = new ResultCache(1000);
   const [leaving, late] = [new Job("one"), new Job("one")];
   const left = getOrCompute(lonely, ["v1", "search", request], compute, leaving);
   leaving.abort(new Abandoned());
@@ -96,7 +110,7 @@ test("a computation goes on while one request waits for it, and ends early when 
 });
 
 test("a failure reaches every waiting request and is not cached", async () => {
-  const answers = new ResponseCache(1000);
+  const answers = new ResultCache(1000);
   const fail = async (): Promise<Buffer> => {
     await sleep(5);
     throw new Error("no");
@@ -110,18 +124,18 @@ test("a failure reaches every waiting request and is not cached", async () => {
 });
 
 test("the cache is bounded: least recently used answers are evicted, and every waiting request is answered", async () => {
-  const [answers, source] = [new ResponseCache(1000), createSource("x".repeat(300))];
+  const [answers, source] = [new ResultCache(4000), createSource("x".repeat(300))];
   const ask = (limit: number): Promise<Buffer> => getOrCompute(answers, ["v1", "search", { limit }], source.compute);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
-  assert.ok(answers.counts.bytes <= 1000 && answers.counts.kept <= 3, JSON.stringify(answers.counts));
+  assert.ok(answers.counts.bytes <= 4000 && answers.counts.kept <= 3, JSON.stringify(answers.counts));
   const large = createSource("y".repeat(5000));
   assert.equal((await getOrCompute(answers, ["v1", "search", request], large.compute)).length, 5000);
-  assert.ok(answers.counts.bytes <= 1000);
+  assert.ok(answers.counts.bytes <= 4000);
 });
 
 test("a cache without space computes every answer", async () => {
-  const [answers, source] = [new ResponseCache(0), createSource()];
+  const [answers, source] = [new ResultCache(0), createSource()];
   for (let times = 0; times < 3; times += 1) await getOrCompute(answers, ["v1", "search", request], source.compute);
   assert.equal(source.calls, 3);
   assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });

@@ -1,8 +1,10 @@
 /** Answers API paths from an open version, without HTTP. */
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import { type Endpoint, endpoints } from "../../src/operations/endpoints.ts";
+import type { EndpointId } from "../../src/operations/operation-request.ts";
+import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
@@ -28,7 +30,7 @@ function answererOf<Id extends EndpointId>(id: Id) {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
   return async (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
-    jsonBody(await endpoint(decode(query, path), version));
+    jsonOf(await endpoint(decode(query, path), version));
 }
 
 /** Splits a path at its first question mark. */

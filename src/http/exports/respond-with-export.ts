@@ -7,19 +7,26 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
 import { projectText } from "../../base/project-files.ts";
+import { decoderOf } from "../../contract/decode.ts";
 import { document, operation } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
+import type { Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
 import { exportFormats, type TableFormat } from "../../formats/table-formats.ts";
+import type { Admission } from "../../operations/admission.ts";
+import { charge } from "../../operations/answer.ts";
+import { type Caller, requireScope } from "../../operations/caller.ts";
+import { keyTextOf } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { type ChargeRequest, identityOf, jobOf, type RequestContext, type ValidatedMiddleware } from "../context.ts";
+import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
+import type { Middleware, RequestContext } from "../context.ts";
 import { entityTag, matchesEntityTag, strongEntityTag } from "../etag.ts";
 import { contentTypeOf, setFileName } from "../formats/headers.ts";
 import { negotiateFormat } from "../formats/negotiate.ts";
-import { keyTextOf } from "../response-cache.ts";
 import { limitResponseTime } from "../response-time.ts";
 import { type ByteRange, requestedRange } from "./byte-range.ts";
 import { runExport } from "./export-process.ts";
@@ -48,46 +55,70 @@ interface NamedExport {
   readonly total: number;
 }
 
-export const respondWithExport =
-  (services: ExportServices, charge: ChargeRequest): ValidatedMiddleware<"exportListings", RequestContext> =>
-  async (context, { query }) => {
-    const format = negotiateFormat(context, exportFormats, query.format);
-    // Writing may take the deadline, and sending as long again.
-    limitResponseTime(context.res, 2 * services.deadlineMs);
-    const job = jobOf(context);
-    const named = await job.race(nameExport(query, format, services, context));
-    context.set("Cache-Control", "private, no-cache");
-    if (named === undefined) {
-      context.status = 304;
-      return;
-    }
-    const hold = await holdExport(services, context, query, named);
-    try {
-      const file = await openFile(services, context, named);
-      const range = requestedRange(context, named.tag, file.bytes);
-      await charge(context, hold);
-      setFileHeaders(context, named);
-      limitResponseTime(context.res, services.deadlineMs);
-      sendFile(context, file, range);
-    } finally {
-      hold.release();
-    }
+/** A request, its caller and its job. */
+interface ExportCall {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly job: Job;
+}
+
+export function respondWithExport(services: ExportServices, admission: Admission): Middleware {
+  const decode = decoderOf("exportListings");
+  return async (context) => {
+    const caller = callerOf(context);
+    requireScope(caller, "exportListings");
+    const respond = async (job: Job): Promise<void> => {
+      const { query } = decode(context.querystring, context.params);
+      await respondTo(query, { context, caller, job }, services);
+    };
+    await admission.run(caller, respond, () => sentOf(context));
   };
+}
+
+/** Returns what resolves when the file has been sent; undefined if none is. */
+function sentOf({ body, res }: RequestContext): Promise<unknown> | undefined {
+  return body instanceof Readable && !res.closed ? new Promise((sent) => body.once("close", sent)) : undefined;
+}
+
+async function respondTo(query: ExportQuery, call: ExportCall, services: ExportServices): Promise<void> {
+  const { context, caller, job } = call;
+  const format = negotiateFormat(context, exportFormats, query.format);
+  // Writing may take the deadline, and sending as long again.
+  limitResponseTime(context.res, 2 * services.deadlineMs);
+  const named = await job.race(nameExport(query, format, services, call));
+  context.set("Cache-Control", "private, no-cache");
+  if (named === undefined) {
+    context.status = 304;
+    return;
+  }
+  const hold = await holdExport(services, caller, query, named);
+  try {
+    const file = await openFile(services, call, named);
+    const range = requestedRange(context, named.tag, file.bytes);
+    requireConnected(context);
+    setUsageHeaders(context, await charge(services.accounts, caller, hold));
+    setFileHeaders(context, named);
+    limitResponseTime(context.res, services.deadlineMs);
+    sendFile(context, file, range);
+  } finally {
+    hold.release();
+  }
+}
 
 /** Returns what identifies an export, and its number of rows; undefined if the client has it already. */
 function nameExport(
   query: ExportQuery,
   format: TableFormat,
   { current }: ExportServices,
-  context: RequestContext,
+  { context, job }: ExportCall,
 ): Promise<NamedExport | undefined> {
   return current.use(async (open) => {
-    const parts = partsOf(query, open.withJob(jobOf(context)));
+    const parts = partsOf(query, open.withJob(job));
     const { as_of: asOf, version } = open.manifest;
     context.set("X-Data-Version", version);
     const { format: _, ...request } = query;
-    const key = { version, operation: "exportListings", format, request };
-    const tag = strongEntityTag(`${releaseTag} ${keyTextOf(key)}`);
+    const key = keyTextOf({ version, operation: "exportListings", request });
+    const tag = strongEntityTag(`${releaseTag} ${format} ${key}`);
     if (matchesEntityTag(context, tag)) return undefined;
     return { tag, version, asOf, format, total: await countRows(parts) };
   });
@@ -96,11 +127,11 @@ function nameExport(
 /** Returns the file of an export until the response ends. Throws if it has other rows than were counted: they are what is charged. */
 async function openFile(
   services: ExportServices,
-  context: RequestContext,
+  { context, job }: ExportCall,
   { tag, version, format, total }: NamedExport,
 ): Promise<SpooledExport> {
   const { querystring: queryString, res } = context;
-  const file = await services.spool.open(tag, jobOf(context), (path, { signal }) =>
+  const file = await services.spool.open(tag, job, (path, { signal }) =>
     runExport({ ...services, version, queryString, format, path }, signal),
   );
   if (res.closed) file.release();
@@ -112,18 +143,13 @@ async function openFile(
 /** Holds the price of an export; nothing if the account has been charged for it. A client's own idempotency keys have no spaces. */
 function holdExport(
   { accounts }: ExportServices,
-  context: RequestContext,
+  { identity }: Caller,
   query: ExportQuery,
   { tag, total }: NamedExport,
 ): Promise<Hold> {
   const sha256 = createHash("sha256").update(tag).digest("hex");
   const usageClass = usageClassOf("exportListings", query);
-  return accounts.holdOnce(
-    identityOf(context),
-    usageClass,
-    { idempotencyKey: `export ${tag}`, sha256 },
-    exportUnits(total),
-  );
+  return accounts.holdOnce(identity, usageClass, { idempotencyKey: `export ${tag}`, sha256 }, exportUnits(total));
 }
 
 function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedExport): void {

@@ -3,11 +3,11 @@ import { redactKeys } from "../../accounts/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
 import { splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
-import type { OperationContext } from "../context.ts";
-import type { Pagination } from "../present.ts";
+import type { Pagination } from "../../operations/present.ts";
+import type { RequestContext } from "../context.ts";
 
 /** Sets `X-Total-Count` and the `Link` to the next page; no link if the request has an API key in its query, which would be in it. */
-export function setPageHeaders(context: OperationContext, { total, next_offset }: Pagination): void {
+export function setPageHeaders(context: RequestContext, { total, next_offset }: Pagination): void {
   context.set("X-Total-Count", String(total));
   if (next_offset === null) return;
   const query = splitQuery(context.querystring).filter(([name]) => name !== "offset");
@@ -21,7 +21,7 @@ export function setPageHeaders(context: OperationContext, { total, next_offset }
 const escapeByte = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
 
 /** Sets the name under which a browser saves the response: the last word of the path and the as-of date. */
-export function setFileName(context: OperationContext, { path }: Operation, format: FormatName, asOf: string): void {
+export function setFileName(context: RequestContext, { path }: Operation, format: FormatName, asOf: string): void {
   const [noun = "data"] = path
     .split("/")
     .filter((part) => /^\w+$/.test(part))

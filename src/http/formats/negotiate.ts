@@ -4,7 +4,7 @@ import type { Operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
-import type { OperationContext } from "../context.ts";
+import type { RequestContext } from "../context.ts";
 
 /** Whether an operation answers in several formats. Others answer in JSON, whatever a client accepts. */
 export const hasFormats = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === "format");
@@ -14,7 +14,7 @@ export const hasFormats = ({ parameters }: Operation): boolean => parameters.som
  * `not_acceptable`.
  */
 export function negotiateFormat<Format extends FormatName>(
-  context: OperationContext,
+  context: RequestContext,
   offered: readonly [Format, ...Format[]],
   requested: Format | undefined,
 ): Format {

@@ -1,62 +1,77 @@
-/**
- * Computes the response of a metered operation in the negotiated format, or takes it from the response cache, and charges for it before it is
- * sent. A client that has the response already gets a 304, which is neither computed nor charged.
- */
+/** Responds to a metered operation over HTTP, in the negotiated format. A client that has the response already gets a 304. */
 import { document, type Operation, operation } from "../../contract/document.ts";
+import type { RequestOf } from "../../contract/types.ts";
 import { type FormatName, pageFormats, type TableEncoder } from "../../formats/table-formats.ts";
-import type { CurrentVersion } from "../../serving/current-version.ts";
-import { type ChargeRequest, jobOf, type PricedMiddleware } from "../context.ts";
-import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../endpoints.ts";
+import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
+import type { EndpointId } from "../../operations/operation-request.ts";
+import type { Pagination } from "../../operations/present.ts";
+import type { ComputedResult } from "../../operations/result-cache.ts";
+import { keyTextOf } from "../../operations/result-cache.ts";
+import { resultTable } from "../../operations/result-tables.ts";
+import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
+import type { Middleware, RequestContext } from "../context.ts";
 import { entityTag, matchesEntityTag } from "../etag.ts";
 import { contentTypeOf, setFileName, setPageHeaders } from "../formats/headers.ts";
 import { hasFormats, negotiateFormat } from "../formats/negotiate.ts";
-import { resultTable } from "../formats/tables.ts";
-import { keyTextOf, type ResponseCache } from "../response-cache.ts";
 
 /** Distinguishes releases whose responses to the same request differ. */
 const documentTag = entityTag(JSON.stringify(document));
 
-export interface RespondServices {
-  readonly current: CurrentVersion;
-  readonly responseCache: ResponseCache;
-  readonly encoder: TableEncoder;
+interface Response {
+  readonly format: FormatName;
+  readonly content: Buffer;
+  readonly pagination: Pagination | undefined;
 }
 
 export function respond<Id extends EndpointId>(
   id: Id,
-  { current, responseCache, encoder }: RespondServices,
-  charge: ChargeRequest,
-): PricedMiddleware<Id> {
-  const [endpoint, definition]: readonly [Endpoint<Id>, Operation] = [endpoints[id], operation(id)];
-  return async (context, request, hold) => {
-    const { format: requested }: { readonly format?: FormatName } = request.query;
-    const format = hasFormats(definition) ? negotiateFormat(context, pageFormats, requested) : "json";
-    const job = jobOf(context);
-    const response = await job.race(
-      current.use(async (version) => {
-        const key = { version: version.manifest.version, operation: id, format, request };
-        context.set("X-Data-Version", key.version);
-        if (matchesEntityTag(context, entityTag(`${documentTag} ${keyTextOf(key)}`))) return undefined;
-        if (requested !== undefined && format !== "json") setFileName(context, definition, format, version.meta.as_of);
-        return responseCache.getOrCompute(key, job, async (sharedJob) => {
-          const result = await endpoint(request, version.withJob(sharedJob));
-          const body =
-            format === "json"
-              ? Buffer.from(jsonBody(result))
-              : await encoder.encode(format, resultTable(id, request.query, result));
-          return { body, pagination: result.pagination };
-        });
-      }),
+  services: OperationServices & { encoder: TableEncoder },
+): Middleware {
+  const [answer, definition] = [answererOf(services), operation(id)];
+  return async (context) => {
+    const { querystring, params } = context;
+    const answered = await answer(callerOf(context), { id, querystring, params }, (request) =>
+      presenterOf(id, request, context, services.encoder),
     );
     context.set("Cache-Control", "private, no-cache");
-    if (response === undefined) {
+    if (answered === undefined) {
       context.status = 304;
       return;
     }
-    if (hasFormats(definition) && response.pagination !== undefined) setPageHeaders(context, response.pagination);
-    await charge(context, hold);
+    const { format, content, pagination } = answered.body;
+    if (hasFormats(definition) && pagination !== undefined) setPageHeaders(context, pagination);
+    setUsageHeaders(context, answered.usage);
     // Before the body: Koa looks up a media type when a body is set without one.
     context.set("Content-Type", contentTypeOf(format));
-    context.body = response.body;
+    context.body = content;
   };
+}
+
+function presenterOf<Id extends EndpointId>(
+  id: Id,
+  request: RequestOf<Id>,
+  context: RequestContext,
+  encoder: TableEncoder,
+): Presenter<Response> {
+  const definition: Operation = operation(id);
+  const { format: requested }: { readonly format?: FormatName } = request.query;
+  const format = hasFormats(definition) ? negotiateFormat(context, pageFormats, requested) : "json";
+  return {
+    isKnown: ({ meta: { version, as_of } }) => {
+      context.set("X-Data-Version", version);
+      const key = keyTextOf({ version, operation: id, request });
+      if (matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`))) return true;
+      if (requested !== undefined && format !== "json") setFileName(context, definition, format, as_of);
+      return false;
+    },
+    bodyOf: async (computed) => {
+      const content = await contentOf(computed);
+      requireConnected(context);
+      return { format, content, pagination: computed.result.pagination };
+    },
+  };
+
+  function contentOf({ result, json }: ComputedResult): Buffer | Promise<Buffer> {
+    return format === "json" ? json : encoder.encode(format, resultTable(id, request.query, result));
+  }
 }

@@ -1,6 +1,6 @@
 /** Where a listing's price stands among comparable ones: those of the same model, year and condition that are for sale. */
 import type { AnswerOf } from "../../contract/types.ts";
-import type { TextParameters } from "../../http/operation-request.ts";
+import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { CountedRange } from "./facets.ts";
 

@@ -3,7 +3,7 @@
  * chosen value share one API request, each of the others has its own.
  */
 import type { AnswerOf } from "../../contract/types.ts";
-import type { TextParameters } from "../../http/operation-request.ts";
+import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
 

@@ -1,6 +1,6 @@
 /** The box's target: finds a vehicle by its VIN, a listing by its id, and listings by words, and shows the page of what it finds. */
 import { Refusal } from "../../contract/errors.ts";
-import type { TextParameters } from "../../http/operation-request.ts";
+import type { TextParameters } from "../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { plainWords } from "../shell/format.ts";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { TextParameters } from "../../http/operation-request.ts";
+import type { TextParameters } from "../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day } from "../shell/format.ts";
 import type { MissingPart, PageRequests } from "../shell/page-requests.ts";

@@ -3,7 +3,7 @@
  * parameters are the page's: `min_year` and `max_year` stand for a list of years, the others choose what is shown.
  */
 import { parametersWithDefault } from "../../contract/types.ts";
-import { queryString, type TextParameters } from "../../http/operation-request.ts";
+import { queryString, type TextParameters } from "../../operations/operation-request.ts";
 
 /** The parameters of a view in the order of its URL, without empty ones. */
 export type ViewParameters = TextParameters;

@@ -1,6 +1,6 @@
 /** Matches words to values of attributes: the longest value that begins at a word wins, years and state codes are recognized. */
 import { vocabulary } from "../../contract/document.ts";
-import type { TextParameters } from "../../http/operation-request.ts";
+import type { TextParameters } from "../../operations/operation-request.ts";
 
 /** A value that words can stand for, and the parameter that filters by it. */
 export interface NamedValue {

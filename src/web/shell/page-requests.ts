@@ -1,11 +1,13 @@
 /** The API requests of one page, and what they cost together. */
+import { setMaxListeners } from "node:events";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
-import type { AskingContext, AskOperation } from "../../http/ask.ts";
+import type { AskingCaller, AskOperation } from "../../http/ask.ts";
+import { clientSignal } from "../../http/calls.ts";
 import type { RequestContext } from "../../http/context.ts";
-import type { EndpointId } from "../../http/endpoints.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import { operationRequest, type TextParameters } from "../../http/operation-request.ts";
+import type { EndpointId } from "../../operations/operation-request.ts";
+import { operationRequest, type TextParameters } from "../../operations/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most operations of a page in progress at once, as far as Node.js can warn. */
@@ -29,17 +31,19 @@ export class PageRequests {
   /** The answered requests by when they were made; those without an answer have no item. */
   private readonly answered: ChargedRequest[] = [];
   private readonly missingParts: MissingPart[] = [];
-  private readonly asking: AskingContext;
+  private readonly asking: AskingCaller;
   private made = 0;
   private lookUps = 0;
 
   constructor(
     private readonly askOperation: AskOperation,
-    { req, res, socket, state }: RequestContext,
-    private readonly visitor: Visitor,
+    context: RequestContext,
+    { identity }: Visitor,
   ) {
-    req.setMaxListeners(operationsMost);
-    this.asking = { req, res, socket, state, page: { isCounted: false } };
+    const { requestId, arrivedAtMs, log } = context.state;
+    const signal = clientSignal(context);
+    setMaxListeners(operationsMost, signal);
+    this.asking = { identity, arrivedAtMs, signal, page: { isCounted: false }, askedBy: requestId, log };
   }
 
   /** The answered requests, in the order in which they were made. */
@@ -72,7 +76,7 @@ export class PageRequests {
     const request = operationRequest(id, query, params);
     const index = this.made;
     this.made += 1;
-    const { body, requestId, micros } = await this.askOperation(this.asking, this.visitor.identity, request);
+    const { body, requestId, micros } = await this.askOperation(this.asking, request);
     this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
     return body;
   }
@@ -86,7 +90,7 @@ export class PageRequests {
       return await askFor();
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
-      const { message: reason } = loggedRefusalOf(thrown, this.asking.state);
+      const { message: reason } = loggedRefusalOf(thrown, { requestId: this.asking.askedBy, log: this.asking.log });
       if (!this.missingParts.some((part) => part.name === name && part.reason === reason))
         this.missingParts.push({ name, reason });
       return undefined;

@@ -1,7 +1,7 @@
 /** The searches that charts show: that of the view, and the one that it is compared with, whose filters are in the parameter `beside`. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { queryString, type TextParameters } from "../../../http/operation-request.ts";
+import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import { filterTitle } from "../applied-filters.tsx";
 import { filterNames, readView, type ViewParameters } from "../view.ts";
 

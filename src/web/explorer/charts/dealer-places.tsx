@@ -1,7 +1,7 @@
 /** Dealers on the map and as a table: the largest ones, or those of one state by ZIP code. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../http/operation-request.ts";
+import type { TextParameters } from "../../../operations/operation-request.ts";
 import { ChartFigure, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import type { MapDot } from "../../charts/us-map.tsx";

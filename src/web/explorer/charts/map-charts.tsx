@@ -1,7 +1,7 @@
 /** The map: states in shades of their inventory or median price, and dealers, or the ZIP codes of one state, as dots. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { queryString, type TextParameters } from "../../../http/operation-request.ts";
+import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import { ChartFigure, type Numbers, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { Panels } from "../../charts/plot-area.tsx";
 import { type ShadedState, ShadeKey, shadesMost, UsMap } from "../../charts/us-map.tsx";

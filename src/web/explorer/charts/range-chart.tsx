@@ -1,6 +1,6 @@
 /** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
 import type { JSX } from "preact";
-import type { TextParameters } from "../../../http/operation-request.ts";
+import type { TextParameters } from "../../../operations/operation-request.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { HistogramPanels } from "../../charts/histogram-panels.tsx";
 import { count } from "../../shell/format.ts";

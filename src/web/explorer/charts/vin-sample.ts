@@ -3,7 +3,7 @@
  * serial number, so it depends on neither price nor miles, and the same listings are sampled each time.
  */
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../http/operation-request.ts";
+import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 
 /** About so many listings are sampled; a search with no more is shown completely. */

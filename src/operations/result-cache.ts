@@ -1,64 +1,65 @@
 /**
- * LRU response cache, keyed by version, operation, format and request; coalesces concurrent identical requests. Entries never expire,
- * because a published version is immutable; those of earlier versions age out. A hit is metered like any other request.
+ * LRU cache of results, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire, because a published
+ * version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
 import { isObject } from "../base/json.ts";
 import { Job } from "../db/job.ts";
-import type { FormatName } from "../formats/table-formats.ts";
-import type { Pagination } from "./present.ts";
+import { jsonOf, type Result } from "./result.ts";
 
-/** The body of a response, and what its headers depend on. */
-export interface CachedResponse {
-  readonly body: Buffer;
-  readonly pagination?: Pagination | undefined;
+/** A result, and the body of its response in JSON. */
+export interface ComputedResult {
+  readonly result: Result;
+  readonly json: Buffer;
 }
 
-/** Computes a response for a job, which all requests share that wait for the response. */
-type ComputeResponse = (job: Job) => Promise<CachedResponse>;
+/** Computes a result for a job, which all requests share that wait for the result. */
+type Compute = (job: Job) => Promise<Result>;
 
-/** What a response depends on. */
-export interface ResponseKey {
+/** What a result depends on. */
+export interface ResultKey {
   readonly version: string;
   readonly operation: string;
-  readonly format: FormatName;
   readonly request: object;
 }
 
-/** A response that is being computed. */
+/** A result that is being computed. */
 interface Computation {
   readonly job: Job;
-  readonly response: Promise<CachedResponse>;
+  readonly result: Promise<ComputedResult>;
 }
 
-export interface ResponseCacheCounts {
+/** How many bytes of memory a result takes up, for each byte of its JSON. */
+const bytesPerJsonByte = 3;
+
+export interface ResultCacheCounts {
   readonly hits: number;
   /** Requests that joined the computation of an identical request. */
   readonly shared: number;
   readonly misses: number;
   /** Entries in the cache. */
   readonly kept: number;
-  /** Size of keys and bodies. */
+  /** Size of keys and results. */
   readonly bytes: number;
 }
 
-export class ResponseCache {
-  private readonly cache: LRUCache<string, CachedResponse> | undefined;
+export class ResultCache {
+  private readonly cache: LRUCache<string, ComputedResult> | undefined;
   private readonly computations = new Map<string, Computation>();
   private hits = 0;
   private shared = 0;
   private misses = 0;
 
-  /** Holds at most `bytesMax` bytes of keys and bodies. 0 disables the cache and the coalescing. */
+  /** Holds at most about `bytesMax` bytes. 0 disables the cache and the coalescing. */
   constructor(bytesMax: number) {
     if (bytesMax === 0) return;
     this.cache = new LRUCache({
       maxSize: bytesMax,
-      sizeCalculation: ({ body }, key) => body.length + key.length,
+      sizeCalculation: ({ json }, key) => bytesPerJsonByte * json.length + key.length,
     });
   }
 
-  get counts(): ResponseCacheCounts {
+  get counts(): ResultCacheCounts {
     const { hits, shared, misses, cache } = this;
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
@@ -69,13 +70,13 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the response to a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
+   * Returns the result of a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
    * when the jobs of all waiting callers are aborted.
    */
-  async getOrCompute(parts: ResponseKey, job: Job, compute: ComputeResponse): Promise<CachedResponse> {
+  async getOrCompute(parts: ResultKey, job: Job, compute: Compute): Promise<ComputedResult> {
     if (this.cache === undefined) {
       this.misses += 1;
-      return compute(job);
+      return withJson(await compute(job));
     }
     const key = keyTextOf(parts);
     const cached = this.cache.get(key);
@@ -88,27 +89,30 @@ export class ResponseCache {
     else this.shared += 1;
     const computation = running ?? this.start(key, job, compute);
     computation.job.join(job);
-    return computation.response;
+    return computation.result;
   }
 
-  private start(key: string, { accounts }: Job, compute: ComputeResponse): Computation {
+  private start(key: string, { accounts }: Job, compute: Compute): Computation {
     const job = new Job(...accounts);
     const end = (): boolean => this.computations.get(key)?.job === job && this.computations.delete(key);
     // At once, so that a later request does not join what has been aborted.
     job.signal.addEventListener("abort", end, { once: true });
-    const response = compute(job).then((computed) => {
-      this.cache?.set(key, computed);
-      return computed;
+    const result = compute(job).then((computed) => {
+      const entry = withJson(computed);
+      this.cache?.set(key, entry);
+      return entry;
     });
-    const computation = { job, response: response.finally(end) };
+    const computation = { job, result: result.finally(end) };
     this.computations.set(key, computation);
     return computation;
   }
 }
 
-/** Returns the same text for what has the same response. */
-export const keyTextOf = ({ version, operation, format, request }: ResponseKey): string =>
-  `${version} ${operation} ${format} ${canonicalJson(request)}`;
+const withJson = (result: Result): ComputedResult => ({ result, json: Buffer.from(jsonOf(result)) });
+
+/** Returns the same text for what has the same result. */
+export const keyTextOf = ({ version, operation, request }: ResultKey): string =>
+  `${version} ${operation} ${canonicalJson(request)}`;
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
 export const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));

@@ -1,23 +1,10 @@
-/** Rate limiting per account, and the `X-RateLimit-*` headers. */
+/** The `X-RateLimit-*` headers. */
 import type { Accounts } from "../../accounts/accounts.ts";
-import { identityOf, type OperationStep } from "../context.ts";
-
-/** Counts a request; of the operations of a page, only the first one. Refuses with `rate_limit_exceeded`. */
-export const limitRate =
-  (accounts: Accounts): OperationStep =>
-  async (context, next) => {
-    const { state } = context;
-    if (state.page?.isCounted !== true) {
-      accounts.countRequest(identityOf(context));
-      state.isCounted = true;
-      if (state.page !== undefined) state.page.isCounted = true;
-    }
-    await next();
-  };
+import { identityOf, type Middleware } from "../context.ts";
 
 /** Sets the rate limit headers on every response to an identified account, errors included. */
 export const setRateLimitHeaders =
-  (accounts: Accounts): OperationStep =>
+  (accounts: Accounts): Middleware =>
   async (context, next) => {
     try {
       await next();

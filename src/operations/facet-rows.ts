@@ -1,7 +1,7 @@
 /** The rows of operation `getFacets`, its `x-row` in the document. */
-import type { Json, Row } from "../../base/json.ts";
-import { tableColumns } from "../../contract/tables.ts";
-import type { AnswerOf } from "../../contract/types.ts";
+import type { Json, Row } from "../base/json.ts";
+import { tableColumns } from "../contract/tables.ts";
+import type { AnswerOf } from "../contract/types.ts";
 
 type FacetResult = AnswerOf<"getFacets">["data"];
 type FacetBucket = FacetResult["facets"][string][number];

@@ -1,9 +1,16 @@
 /** Requests of operations as clients of the API send them: paths and query strings from parameters as texts. */
+
+import type { MeteredId } from "../accounts/policy/prices.ts";
 import { operation } from "../contract/document.ts";
-import type { AskedId } from "./pipeline.ts";
 
 /** The parameters of a request, as texts. */
 export type TextParameters = Readonly<Record<string, string>>;
+
+/** The metered operations whose response is JSON. */
+export type EndpointId = Exclude<MeteredId, "exportListings">;
+
+/** The operations that can be asked for within the process: those that answer an account in JSON. */
+export type AskedId = EndpointId | "getUsage";
 
 /** An operation with its parameters, as a client of the API sends them. */
 export interface OperationRequest<Id extends AskedId = AskedId> {

@@ -1,8 +1,7 @@
 /**
  * Endpoints of the metered operations: plan, query, present. An endpoint takes a validated request and an open lake version and
- * returns the parts of the response. It knows neither HTTP nor accounts nor formats.
+ * returns a result. It knows neither HTTP nor accounts nor formats.
  */
-import type { MeteredId } from "../accounts/policy/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
@@ -12,33 +11,20 @@ import { findPage, planSearch, readPage, type SearchQuery } from "../query/searc
 import { computeTrends, planTrends } from "../query/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { listingDetail, type Pagination, pagination, vinRecord, withoutKeys } from "./present.ts";
-
-/** The parts of a response. */
-export interface EndpointResult {
-  /** JSON text. */
-  readonly data: string;
-  readonly pagination?: Pagination;
-  readonly meta: object;
-}
-
-/** Returns the body of a response in JSON. */
-export const jsonBody = ({ data, pagination, meta }: EndpointResult): string =>
-  `{"data":${data},${JSON.stringify({ pagination, meta }).slice(1)}`;
-
-/** The metered operations whose response is JSON. */
-export type EndpointId = Exclude<MeteredId, "exportListings">;
+import type { EndpointId } from "./operation-request.ts";
+import { listingDetail, pagination, vinRecord, withoutKeys } from "./present.ts";
+import { ListingTexts, type Result } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
-export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<EndpointResult>;
+export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<Result>;
 
-/** Returns a page of listings, schema `ListingCollection`. Rows arrive as JSON text and are joined without parsing. */
-async function search(query: SearchQuery, version: LakeVersion): Promise<EndpointResult> {
+/** Returns a page of listings, schema `ListingCollection`. */
+async function search(query: SearchQuery, version: LakeVersion): Promise<Result> {
   const plan = planSearch(query, version);
   const { total, places } = await findPage(plan);
   const listings = await readPage(plan, places, version);
   const meta = { ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) };
-  return { data: `[${listings.join()}]`, pagination: pagination(plan, total), meta };
+  return { data: new ListingTexts(listings), pagination: pagination(plan, total), meta };
 }
 
 /** Operation `searchListings`. */
@@ -52,24 +38,24 @@ const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, versi
 const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {
   const found = await findListing(path.listing_id, query.include, version);
   const { supersededBy } = found;
-  return { data: json(listingDetail(found)), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
+  return { data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
 };
 
 /** Operation `getVin`. */
 const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
-  return { data: json(vinRecord(await findVin(path.vin, query.include, version))), meta: {} };
+  return { data: vinRecord(await findVin(path.vin, query.include, version)), meta: {} };
 };
 
 /** Operation `searchDealers`. */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
   const meta = { ...version.meta, ...withoutKeys(unmatchedDealerValues(query, version)) };
-  return { data: json(page), pagination: pagination(query, total), meta };
+  return { data: page, pagination: pagination(query, total), meta };
 };
 
 /** Operation `getDealer`. */
 const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
-  return { data: json(findDealer(path.dealer_id, version)), meta: {} };
+  return { data: findDealer(path.dealer_id, version), meta: {} };
 };
 
 /** Operation `searchDealerListings`. */
@@ -82,17 +68,15 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   const { data, meta } = await countFacets(planFacets(query, version));
   const unmatched = withoutKeys(await unmatchedIn(query, version));
-  return { data: json(data), meta: { ...meta, ...version.meta, ...unmatched } };
+  return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
 /** Operation `getTrends`. */
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
   const unmatched = withoutKeys(await unmatchedIn(query, version));
-  return { data: json(data), meta: { ...meta, ...version.meta, ...unmatched } };
+  return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
-
-const json = (body: object): string => JSON.stringify(body);
 
 /** The endpoint of each metered operation. */
 export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {

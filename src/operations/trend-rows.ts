@@ -1,6 +1,6 @@
 /** The rows of operation `getTrends`, its `x-row` in the document. */
-import type { Row } from "../../base/json.ts";
-import type { AnswerOf } from "../../contract/types.ts";
+import type { Row } from "../base/json.ts";
+import type { AnswerOf } from "../contract/types.ts";
 
 type TrendSeries = AnswerOf<"getTrends">["data"][number];
 

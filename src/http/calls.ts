@@ -1,0 +1,40 @@
+/** Calls of operations over HTTP: who calls, and what is told about the charge. */
+import { pricingVersion } from "../accounts/policy/prices.ts";
+import { Abandoned } from "../db/job.ts";
+import type { Usage } from "../operations/answer.ts";
+import type { Caller } from "../operations/caller.ts";
+import { identityOf, type RequestContext } from "./context.ts";
+
+const disconnected = new Abandoned("The client has disconnected.");
+
+/** Returns the caller of a request that has been identified. */
+export function callerOf(context: RequestContext): Caller {
+  const { requestId, arrivedAtMs } = context.state;
+  const { "idempotency-key": idempotencyKey } = context.headers;
+  return {
+    ...{ identity: identityOf(context), requestId, arrivedAtMs, signal: clientSignal(context) },
+    idempotencyKey: idempotencyKey?.toString(),
+  };
+}
+
+/** Returns a signal that aborts with `Abandoned` when the client of a request disconnects. */
+export function clientSignal({ req }: Pick<RequestContext, "req">): AbortSignal {
+  const controller = new AbortController();
+  req.once("close", () => controller.abort(disconnected));
+  return controller.signal;
+}
+
+/** Throws Abandoned if the client has disconnected, also before its request has been told. */
+export function requireConnected({ res, socket }: RequestContext): void {
+  if (res.closed || socket.destroyed) throw disconnected;
+}
+
+/** Says what was charged for a response. */
+export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage): void {
+  if (res.headersSent) return;
+  res
+    .setHeader("X-Usage-Class", usageClass)
+    .setHeader("X-Usage-Cost-Micros", micros)
+    .setHeader("X-Pricing-Version", pricingVersion);
+  if (micros === 0) res.setHeader("Idempotent-Replayed", "true");
+}

@@ -1,0 +1,82 @@
+/**
+ * Admission: limits the concurrent calls of an account, and creates the job of a call, which ends at its deadline or when its client disconnects. Time
+ * that an uncharged call has used counts against the rate limits.
+ */
+import type { Accounts } from "../accounts/accounts.ts";
+import { refuse } from "../contract/errors.ts";
+import { Job } from "../db/job.ts";
+import { type Caller, countCall } from "./caller.ts";
+
+export interface AdmissionBounds {
+  /** The most calls of an account in progress at once. */
+  readonly concurrentRequests: number;
+  /** From the arrival of a request to its response. */
+  readonly deadlineMs: number;
+  /** Session time of an uncharged call that counts as one request against the rate limits. */
+  readonly unchargedMs: number;
+}
+
+export class Admission {
+  private readonly inProgress = new Map<string, number>();
+
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly bounds: AdmissionBounds,
+  ) {}
+
+  /**
+   * Runs the work of a call, and counts the call against the rate limit. It is in progress until `endOf` its result resolves, if it has an end. Refuses with
+   * `concurrency_limit_exceeded` and `rate_limit_exceeded`.
+   */
+  async run<T>(
+    caller: Caller,
+    work: (job: Job) => Promise<T>,
+    endOf?: (result: T) => Promise<unknown> | undefined,
+  ): Promise<T> {
+    const { identity } = caller;
+    const { accountId } = identity.key;
+    this.add(accountId, 1);
+    const job = new Job(accountId);
+    const unbind = bind(job, caller, this.bounds.deadlineMs);
+    let [isCounted, end]: [boolean, Promise<unknown> | undefined] = [false, undefined];
+    try {
+      isCounted = countCall(this.accounts, caller);
+      const result = await work(job);
+      end = endOf?.(result);
+      return result;
+    } finally {
+      unbind();
+      const leave = (): void => this.add(accountId, -1);
+      if (end === undefined) leave();
+      else end.then(leave, leave);
+      if (job.signal.aborted) {
+        const requests = Math.ceil(job.time.at(performance.now()) / this.bounds.unchargedMs);
+        this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
+      }
+    }
+  }
+
+  private add(accountId: string, change: 1 | -1): void {
+    const { concurrentRequests } = this.bounds;
+    const count = (this.inProgress.get(accountId) ?? 0) + change;
+    if (count > concurrentRequests)
+      throw refuse("concurrency_limit_exceeded", { limit: concurrentRequests, retryAfter: 1 });
+    if (count === 0) this.inProgress.delete(accountId);
+    else this.inProgress.set(accountId, count);
+  }
+}
+
+/** Aborts a job at the deadline of its call, and when the client disconnects. Returns a function that stops this. */
+function bind(job: Job, { arrivedAtMs, signal }: Caller, deadlineMs: number): () => void {
+  const onDeadline = (): void => job.abort(refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }));
+  const onClose = (): void => job.abort(signal.reason);
+  const remainingMs = arrivedAtMs + deadlineMs - performance.now();
+  if (remainingMs <= 0) onDeadline();
+  const timer = setTimeout(onDeadline, remainingMs);
+  if (signal.aborted) onClose();
+  else signal.addEventListener("abort", onClose, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onClose);
+  };
+}

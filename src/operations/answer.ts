@@ -1,0 +1,110 @@
+/**
+ * Answers the metered operations: `answer` is what a request with an API key, a page and a tool call have in common. A call is limited, validated, its
+ * price held, computed or taken from the cache, and charged. It knows neither HTTP nor formats: its caller makes the body from the result.
+ */
+import type { Accounts, Hold } from "../accounts/accounts.ts";
+import { type UsageClass, usageClassOf } from "../accounts/policy/prices.ts";
+import { decoderOf } from "../contract/decode.ts";
+import type { RequestOf } from "../contract/types.ts";
+import type { Job } from "../db/job.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+import type { Admission } from "./admission.ts";
+import { type Caller, requireScope } from "./caller.ts";
+import { type Endpoint, endpoints } from "./endpoints.ts";
+import { idempotentRequestOf } from "./idempotency-key.ts";
+import type { EndpointId, OperationRequest } from "./operation-request.ts";
+import type { ComputedResult, ResultCache } from "./result-cache.ts";
+
+export interface OperationServices {
+  readonly current: CurrentVersion;
+  readonly resultCache: ResultCache;
+  readonly accounts: Accounts;
+  readonly admission: Admission;
+}
+
+/** What a caller makes of the result of a valid request. */
+export interface Presenter<Body> {
+  /** Returns whether the client has what this version answers. It is then neither computed nor charged. */
+  readonly isKnown?: (version: LakeVersion) => boolean;
+  /** Makes the body, before it is charged for: nobody pays for what cannot be sent. */
+  readonly bodyOf: (computed: ComputedResult) => Body | Promise<Body>;
+}
+
+/** What was charged for a call. */
+export interface Usage {
+  readonly usageClass: UsageClass;
+  /** 0 for a repetition of what has been charged under the same idempotency key. */
+  readonly micros: number;
+}
+
+export interface ChargedAnswer<Body> {
+  readonly body: Body;
+  readonly usage: Usage;
+}
+
+/** Returns the function that answers a call of an operation: undefined if the client has the answer. It refuses as the document says. */
+export const answererOf =
+  (services: OperationServices) =>
+  async <Id extends EndpointId, Body>(
+    caller: Caller,
+    { id, querystring, params = {} }: Pick<OperationRequest<Id>, "id" | "querystring" | "params">,
+    present: (request: RequestOf<Id>) => Presenter<Body>,
+  ): Promise<ChargedAnswer<Body> | undefined> => {
+    const { accounts, admission } = services;
+    requireScope(caller, id);
+    return admission.run(caller, async (job) => {
+      const request = decoderOf(id)(querystring, params);
+      const hold = await holdPrice(accounts, id, caller, request);
+      try {
+        const presenter = present(request);
+        const computed = await compute(id, request, { services, job, isKnown: presenter.isKnown });
+        if (computed === undefined) return undefined;
+        const body = await presenter.bodyOf(computed);
+        return { body, usage: await charge(accounts, caller, hold) };
+      } finally {
+        hold.release();
+      }
+    });
+  };
+
+/** Holds the price of a call while it runs, so that concurrent calls cannot overspend the balance. */
+export async function holdPrice<Id extends EndpointId>(
+  accounts: Accounts,
+  id: Id,
+  { identity, idempotencyKey }: Caller,
+  request: RequestOf<Id>,
+): Promise<Hold> {
+  const usageClass = usageClassOf(id, request.query);
+  const idempotent = idempotentRequestOf(idempotencyKey, id, request);
+  return idempotent === undefined
+    ? accounts.hold(identity, usageClass)
+    : accounts.holdOnce(identity, usageClass, idempotent);
+}
+
+interface ComputeOptions {
+  readonly services: OperationServices;
+  readonly job: Job;
+  readonly isKnown: Presenter<unknown>["isKnown"];
+}
+
+function compute<Id extends EndpointId>(
+  id: Id,
+  request: RequestOf<Id>,
+  { services: { current, resultCache }, job, isKnown }: ComputeOptions,
+): Promise<ComputedResult | undefined> {
+  const endpoint: Endpoint<Id> = endpoints[id];
+  return job.race(
+    current.use(async (version) => {
+      if (isKnown?.(version) === true) return undefined;
+      const key = { version: version.manifest.version, operation: id, request };
+      return resultCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
+    }),
+  );
+}
+
+/** Charges a hold. Resolves when the charge is on disk; only then may the answer be sent. A client that has disconnected is not charged. */
+export async function charge(accounts: Accounts, { identity, requestId, signal }: Caller, hold: Hold): Promise<Usage> {
+  signal.throwIfAborted();
+  return { usageClass: hold.usageClass, micros: await accounts.charge(identity, hold, requestId) };
+}
