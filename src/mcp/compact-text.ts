@@ -67,7 +67,9 @@ function linesOf(value: Json): string {
 /** Returns the scalars and lists of an object, with their paths. */
 function membersOf(value: Json, path: string): readonly (readonly [path: string, member: Json])[] {
   if (!isRow(value)) return path === "" ? [] : [[path, value]];
-  return Object.entries(value).flatMap(([name, member]) => membersOf(member, path === "" ? name : `${path}.${name}`));
+  return Object.entries(withoutUndefined(value)).flatMap(([name, member]) =>
+    membersOf(member, path === "" ? name : `${path}.${name}`),
+  );
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
