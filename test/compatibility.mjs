@@ -1,6 +1,7 @@
 /**
- * The test files that run on every version of Node.js (`npm test -- compatibility`): those of native modules, HTTP, TLS, streams, worker threads,
- * processes and the command line, one of each kind.
+ * The test files that run on every version of Node.js (`npm test -- compatibility`): those of native modules (DuckDB, SQLite, LZ4), HTTP, TLS, streams,
+ * worker threads, processes, signals, files and the command line, one of each kind. What is computed or asked of an engine does not depend on the
+ * version of Node.js.
  */
 export const compatibilityFiles = [
   "accounts/backup",
@@ -9,26 +10,18 @@ export const compatibilityFiles = [
   "cli/loaded-modules",
   "cli/output",
   "cli/program",
-  "contract/decode",
-  "contract/every-parameter",
-  "db/engine-faults",
   "db/session-pool",
-  "db/sql",
   "db/sqlite",
-  "formats/accounts",
   "golden/golden",
   "http/first-request",
   "http/operations/formats",
-  "http/operations/search",
   "http/response-cache",
   "http/shutdown",
   "http/tls",
   "ingest/formats",
   "ingest/sample",
-  "lake/split-files",
   "mcp/agents",
   "oauth/authorization",
   "replication/push",
-  "serving/parity",
   "web/shell",
 ];
