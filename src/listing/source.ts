@@ -4,6 +4,7 @@
  */
 import type { Filter } from "./filter.ts";
 import type { Point } from "./geography.ts";
+import type { RangeChoice, Ranges } from "./ranges.ts";
 import type { CountedName, NumberName } from "./schema.ts";
 import type { FixedSort } from "./sorts.ts";
 
@@ -46,15 +47,6 @@ export interface NumberSummary {
 /** Statistics by number attribute. Attributes without a known value among the matches are absent. */
 export type Summaries = ReadonlyMap<NumberName, NumberSummary>;
 
-/** Ranges of equal width: bucket `n` holds the values from `n * width` (inclusive) to `(n + 1) * width` (exclusive). */
-export interface Ranges {
-  readonly attribute: NumberName;
-  readonly width: number;
-  /** Number of the first and of the last regular bucket. */
-  readonly first: number;
-  readonly last: number;
-}
-
 export type CountSort = "count" | "-count";
 
 export interface CountRequest {
@@ -63,9 +55,8 @@ export interface CountRequest {
   /** Maximum number of values per attribute. */
   readonly limit: number;
   readonly sort: CountSort;
-  readonly numbers: readonly NumberName[];
-  /** Returns the ranges to count, given the statistics of `numbers`. */
-  readonly rangesOf: (summaries: Summaries) => readonly Ranges[];
+  /** The numbers to summarize, and how their ranges are chosen. */
+  readonly numbers: readonly RangeChoice[];
 }
 
 export interface ValueCount {
@@ -83,6 +74,7 @@ export interface CountResult {
   readonly total: number;
   readonly values: ReadonlyMap<CountedName, readonly ValueCount[]>;
   readonly summaries: Summaries;
+  /** Those of numbers with a known value, without those that `rangesFor` refuses. */
   readonly ranges: ReadonlyMap<NumberName, RangeCounts>;
 }
 

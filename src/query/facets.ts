@@ -1,7 +1,7 @@
 /**
  * Facets for operation `getFacets`: match counts by value and by range, statistics of numbers, and a metric per value.
  *
- * One request to the listing source counts all facets. The source calls back with the statistics of the numbers to choose their ranges.
+ * One request to the listing source counts all facets. The source chooses the ranges of numbers from their statistics.
  */
 import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
@@ -16,8 +16,6 @@ import type {
   ListingSource,
   MeasuredValue,
   MeasureResult,
-  Ranges,
-  Summaries,
   ValueCount,
 } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -29,8 +27,9 @@ import {
   fixedWidths,
   type NumericFacet,
   numericFacets,
+  rangeChoice,
   rangeFacet,
-  rangesOf,
+  requireRanges,
   statsOf,
 } from "./ranges.ts";
 
@@ -115,14 +114,11 @@ async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
       : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
   if (attributes.length + numeric.length === 0) return { counts: undefined, measured };
-  const chooseRanges = (summaries: Summaries): readonly Ranges[] =>
-    numeric.flatMap((number) => {
-      const summary = summaries.get(number);
-      return summary === undefined ? [] : [rangesOf(number, summary, widths.get(number))];
-    });
   const order = sort === "count" ? "count" : "-count";
-  const request = { filters, attributes, limit, sort: order, numbers: numeric, rangesOf: chooseRanges } as const;
-  return { counts: await listings.countValues(request), measured };
+  const numbers = numeric.map((number) => rangeChoice(number, widths));
+  const counts = await listings.countValues({ filters, attributes, limit, sort: order, numbers });
+  requireRanges(widths, counts);
+  return { counts, measured };
 }
 
 const measureOf = (

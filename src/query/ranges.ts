@@ -6,8 +6,9 @@ import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
+import { type RangeChoice, type Ranges, smallestWidth } from "../listing/ranges.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
-import type { NumberSummary, Ranges } from "../listing/source.ts";
+import type { CountResult, NumberSummary } from "../listing/source.ts";
 
 /** Facets that are counted in ranges. */
 export type NumericFacet = RangedName;
@@ -15,9 +16,6 @@ export const numericFacets = rangedNames;
 
 /** Bucket widths that parameter `interval` fixes, by facet. */
 export type FixedWidths = ReadonlyMap<NumericFacet, number>;
-
-/** Automatic bucket widths: 1, 2 or 5 times a power of ten. */
-const roundWidths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** Returns the widths of parameter `interval`. Refuses a facet that the request does not contain, and a facet with two intervals. */
 export function fixedWidths(
@@ -40,29 +38,29 @@ export function fixedWidths(
   return fixed;
 }
 
-/**
- * Returns the ranges of a numeric facet: of the fixed width if there is one, otherwise of the smallest round width with at most
- * `bounds.rangeBucketsMax` buckets. Refuses a fixed width with more than `bounds.fixedRangeBucketsMax` buckets.
- */
-export function rangesOf(attribute: NumericFacet, { p1, p99 }: NumberSummary, fixed: number | undefined): Ranges {
-  const [low, high] = [wholeUnits(p1), wholeUnits(p99)];
-  const bucketCount = (width: number): number => Math.floor(high / width) - Math.floor(low / width) + 1;
-  const width = fixed ?? roundWidths.find((candidate) => bucketCount(candidate) <= bounds.rangeBucketsMax) ?? 1;
-  if (bucketCount(width) > bounds.fixedRangeBucketsMax) {
-    let smallest = Math.floor((high - low) / bounds.fixedRangeBucketsMax) + 1;
-    while (bucketCount(smallest) > bounds.fixedRangeBucketsMax) smallest += 1;
+/** Returns how the ranges of a numeric facet are chosen. */
+export function rangeChoice(attribute: NumericFacet, widths: FixedWidths): RangeChoice {
+  const width = widths.get(attribute);
+  return { attribute, width, bucketsMax: width === undefined ? bounds.rangeBucketsMax : bounds.fixedRangeBucketsMax };
+}
+
+/** Refuses a fixed width with more than `bounds.fixedRangeBucketsMax` buckets. */
+export function requireRanges(
+  widths: FixedWidths,
+  { summaries, ranges }: Pick<CountResult, "summaries" | "ranges">,
+): void {
+  for (const [facet, width] of widths) {
+    const summary = summaries.get(facet);
+    if (summary === undefined || ranges.has(facet)) continue;
+    const bucketsMax = bounds.fixedRangeBucketsMax;
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
-      value: quoted(`${attribute}:${width}`),
-      allowed: `a width with at most ${bounds.fixedRangeBucketsMax} buckets, for example ${attribute}:${smallest}`,
+      value: quoted(`${facet}:${width}`),
+      allowed: `a width with at most ${bucketsMax} buckets, for example ${facet}:${smallestWidth(summary, bucketsMax)}`,
       hint: "",
     });
   }
-  return { attribute, width, first: Math.floor(low / width), last: Math.floor(high / width) };
 }
-
-/** Rounds a percentile down to an integer, after removing floating-point noise beyond two decimals. */
-const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * percentile) / 100);
 
 /** Returns schema `RangeFacet`. `counts` holds the count below the first bucket, of each regular bucket, and above the last one. */
 export function rangeFacet({ width, first, last }: Ranges, counts: readonly number[], { min, max }: NumberSummary) {

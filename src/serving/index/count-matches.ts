@@ -9,6 +9,7 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
+import { type RangeChoice, rangesFor } from "../../listing/ranges.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type {
   CountRequest,
@@ -73,18 +74,16 @@ interface Summarized {
 
 /** Returns `ListingSource.countValues`. */
 export async function countValues(indexed: IndexedListings, request: CountRequest): Promise<CountResult> {
-  const { attributes, numbers, limit, sort, filters } = request;
+  const { attributes, limit, sort, filters } = request;
   const parts = matchesIn(indexed, filters);
   const { total, summaries, ranges, counts } = await countParts(indexed, parts, request);
   const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
     attribute,
     chooseValues(counts, attribute, { limit, sort }),
   ]);
-  const known = numbers.filter((number) => summaries.has(number));
-  const counted = known.flatMap((number) => ranges.filter(({ attribute }) => attribute === number));
   return {
     ...{ total, summaries, values: new Map(values) },
-    ranges: new Map(counted.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
+    ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
   };
 }
 
@@ -112,13 +111,13 @@ async function countParts(
     return { total: parts.length === 0 ? 0 : indexed.count, summaries: new Map(), ranges: [], counts: known };
   const columns = isKnown ? [] : columnsFor(attributes);
   const most = parts.reduce((sum, part) => sum + part.most, 0);
-  const summarized = most <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, numbers);
+  const summarized = most <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, namesOf(numbers));
   const count = summarized !== undefined && summarized.total > indexed.fetchedMatches ? groupEach : fetchEach;
   return count(indexed, parts, columns, { ...request, summarized, isKnown });
 }
 
 /** A request to count, with what is known of its numbers, and whether the totals of all values are added to the counts. */
-interface CountOrder extends Pick<CountRequest, "numbers" | "rangesOf"> {
+interface CountOrder extends Pick<CountRequest, "numbers"> {
   readonly summarized: Summarized | undefined;
   readonly isKnown: boolean;
 }
@@ -128,18 +127,19 @@ async function fetchEach(
   indexed: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { numbers, rangesOf, summarized, isKnown }: CountOrder,
+  { numbers, summarized, isKnown }: CountOrder,
 ): Promise<Counted> {
+  const names = namesOf(numbers);
   const [fetched, { summaries }] = await Promise.all([
     Promise.all(
       parts.map(async ({ matches, context }) => {
-        const chunks = await indexed.engine.vectors(idsStatement(matches, columns, numbers, context));
-        return { dictionary: context.dictionary, found: fetchedOf(chunks, columns, numbers) };
+        const chunks = await indexed.engine.vectors(idsStatement(matches, columns, names, context));
+        return { dictionary: context.dictionary, found: fetchedOf(chunks, columns, names) };
       }),
     ),
-    summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, numbers)),
+    summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, names)),
   ]);
-  const ranges = numbered(rangesOf(summaries));
+  const ranges = numberedRanges(numbers, summaries);
   const counts = fetched.map(({ dictionary, found }) => ({
     dictionary,
     counts: dictionary.count((counter) => countIds(counter, found, ranges), isKnown ? dictionary.totals : undefined),
@@ -152,9 +152,9 @@ async function groupEach(
   { engine }: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { rangesOf, isKnown, summarized = { total: 0, summaries: new Map() } }: CountOrder,
+  { numbers, isKnown, summarized = { total: 0, summaries: new Map() } }: CountOrder,
 ): Promise<Counted> {
-  const ranges = numbered(rangesOf(summarized.summaries));
+  const ranges = numberedRanges(numbers, summarized.summaries);
   const isNeeded = columns.length + ranges.length > 0;
   const counts = await Promise.all(
     parts.map(async ({ matches, context }) => {
@@ -166,6 +166,17 @@ async function groupEach(
   );
   return { ...summarized, ranges, counts };
 }
+
+const namesOf = (numbers: readonly RangeChoice[]): readonly NumberName[] => numbers.map(({ attribute }) => attribute);
+
+/** Returns the ranges of the numbers that have statistics, with ids. */
+const numberedRanges = (numbers: readonly RangeChoice[], summaries: Summaries): readonly NumberedRanges[] =>
+  numbered(
+    numbers.flatMap((number) => {
+      const summary = summaries.get(number.attribute);
+      return (summary && rangesFor(number, summary)) ?? [];
+    }),
+  );
 
 /** Returns the number of matches. */
 export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {

@@ -6,8 +6,9 @@
  */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import type { Ranges } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
-import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
+import type { CountSort, MeasuredValue, MeasureRequest, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
 import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
