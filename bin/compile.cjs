@@ -1,16 +1,17 @@
 /**
  * Compiles `src/` to JavaScript, or the folders that the arguments name: `npm test` compiles the tests too. A command starts in a third of the
- * time that it needs when Node.js loads TypeScript. Also bundles the style sheets and browser modules of the web pages.
+ * time that it needs when Node.js loads TypeScript. First generates what derives from `schemas/`, and bundles the style sheets and browser modules of the web pages.
  *
  * The result is in `dist/<fingerprint>/`, where the fingerprint is a hash of all compiled files. It is complete as soon as it exists, and never
  * changed, so that any number of processes can compile and run at once. A copy of the project, such as an image or an installed package, has
  * the same fingerprint at any path and with any times, so it runs what was compiled before it was copied.
  */
-const { createHash, randomUUID } = require("node:crypto");
-const { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
+const { randomUUID } = require("node:crypto");
+const { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
 const { dirname, join, relative } = require("node:path");
+const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
+const { generate } = require("./generate.cjs");
 
-const project = join(__dirname, "..");
 const dist = join(project, "dist");
 /** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -20,15 +21,16 @@ const clientEntries = ["src/web/styles/style.css", "src/web/client/client.ts"];
 
 /** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
 function compile(folders) {
+  generate();
   bundleClient();
   const files = folders.flatMap((folder) => sourcesIn(folder, /(?<!\.d)\.tsx?$|\.gen\.js$/));
-  return buildOnce(join(dist, fingerprintOf(files)), () => outputsOf(files));
+  return buildOnce(join(dist, fingerprintOf(files, [__filename])), () => outputsOf(files));
 }
 
 /** Returns the path of the folder that holds what browsers load, named with a hash of its content, and bundles it first if necessary. */
 function bundleClient() {
   const files = [...sourcesIn("src/web/client", /\.ts$/), ...sourcesIn("src/web/styles", /\.css$/)];
-  return buildOnce(join(dist, `client-${fingerprintOf(files)}`), bundlesOf);
+  return buildOnce(join(dist, `client-${fingerprintOf(files, [__filename])}`), bundlesOf);
 }
 
 /** Returns a folder, and writes the files that `build` returns to it first if it does not exist. */
@@ -43,18 +45,6 @@ function buildOnce(folder, build) {
     }
   }
   return folder;
-}
-
-const sourcesIn = (folder, names) =>
-  readdirSync(join(project, folder), { recursive: true })
-    .filter((file) => names.test(file) && !/(^|\/)node_modules\//.test(file))
-    .map((file) => join(folder, file));
-
-function fingerprintOf(files) {
-  const hash = createHash("sha256");
-  hash.update(readFileSync(__filename));
-  for (const file of files.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(join(project, file)));
-  return hash.digest("hex").slice(0, 16);
 }
 
 /** Returns the compiled files with paths relative to their folder. */

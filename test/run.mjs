@@ -15,7 +15,9 @@ import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 import { compatibilityFiles } from "./compatibility.mjs";
 
-const { compile } = createRequire(import.meta.url)("../bin/compile.cjs");
+const require = createRequire(import.meta.url);
+const { compile } = require("../bin/compile.cjs");
+const { generateTypes } = require("../bin/generate.cjs");
 const here = dirname(fileURLToPath(import.meta.url));
 /** Three at once on two cores: some tests wait for timeouts of other programs. */
 const concurrency = 3;
@@ -35,6 +37,7 @@ const chosen = words.length === 0 ? files : files.filter((file) => words.some((w
 /** Its files are few and small: those of a folder would need a process each. */
 const isCompatibilityRun = words.includes("compatibility");
 if (chosen.length === 0) throw new Error(`No test file starts with ${words.join(", ")}: expected the start of one below test/.`);
+generateTypes();
 const compiled = compile(["src", "test", "bench", "clients"]);
 const entries = groupsOf(chosen).map(writeEntry);
 const usageFolder = mkdtempSync(join(tmpdir(), "carquet-usage-"));

@@ -73,8 +73,7 @@ function withValidators({ id, parameters }: Operation, location: Parameter["in"]
     .filter((parameter) => parameter.in === location)
     .map((parameter) => {
       const validate = validators[id][location][parameter.name];
-      if (validate === undefined)
-        throw new TypeError(`No validator for ${id} ${parameter.name}: run \`npm run generate\`.`);
+      if (validate === undefined) throw new TypeError(`No validator for ${id} ${parameter.name}.`);
       return { parameter, validate };
     });
 }

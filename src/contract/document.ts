@@ -1,7 +1,7 @@
 /**
  * The document: the OpenAPI description of the API, `schemas/openapi.yaml`, and look-ups of its operations and parameters.
  *
- * It is loaded from the JSON that `npm run generate` writes, because parsing the YAML takes longer than the rest of a start.
+ * It is loaded from the JSON that `bin/generate.cjs` writes, because parsing the YAML takes longer than the rest of a start.
  */
 import { projectText } from "../base/project-files.ts";
 import { type ContractOperation, type Document, operationsIn, resolveIn } from "./operations.ts";

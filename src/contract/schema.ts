@@ -1,4 +1,4 @@
-/** File validation: checks parsed files against the JSON Schemas of `schemas/` with validators that `npm run generate` writes. */
+/** File validation: checks parsed files against the JSON Schemas of `schemas/` with validators that `bin/generate.cjs` writes. */
 import type { ErrorObject } from "ajv";
 import { UserError } from "../base/user-error.ts";
 import { validators as manifest } from "./generated/manifest.gen.js";

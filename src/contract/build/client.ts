@@ -15,7 +15,7 @@ export function clientModule(document: Document): string {
     const separator = schema["x-separator"] ?? (style === "pipeDelimited" ? "|" : undefined);
     return separator === undefined ? [] : [[name, separator] as const];
   });
-  return `/** What the client needs of the document beside its types. Written by \`npm run generate\`. */
+  return `/** What the client needs of the document beside its types. Generated. */
 
 /** Paths whose operation takes an \`Idempotency-Key\`: a repeated request is charged once. */
 export const idempotentPaths: ReadonlySet<string> = new Set(${JSON.stringify(idempotentPathsIn(document), null, 2)});

@@ -1,9 +1,13 @@
-/** Entry point of `npm run generate`: writes the files that are generated from `schemas/`. */
-import { writeFileSync } from "node:fs";
+/** Writes the files that are generated from `schemas/`, for `bin/generate.cjs`: those of the client only where its sources are. */
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { projectPath } from "../../base/project-files.ts";
 import { generatedFiles } from "./generated.ts";
 
-for (const [path, text] of generatedFiles()) {
-  writeFileSync(projectPath(path), text);
-  process.stdout.write(`${path}: ${text.length} bytes\n`);
+for (const [file, text] of generatedFiles()) {
+  const path = projectPath(file);
+  if (!existsSync(dirname(path))) continue;
+  const unfinished = `${path}-${process.pid}`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, path);
 }

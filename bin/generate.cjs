@@ -1,0 +1,75 @@
+/**
+ * Writes what derives from `schemas/`, if that has changed: the document as JSON, validators, and a part of the TypeScript client. With the argument
+ * `types`, also the types of the document, which the compiler of TypeScript and editors need, and a start does not.
+ *
+ * Any number of processes can do so at once: each file is replaced as a whole, and the fingerprint is written last.
+ */
+const { spawnSync } = require("node:child_process");
+const { randomUUID } = require("node:crypto");
+const { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
+const { join } = require("node:path");
+const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
+
+const generated = join(project, "src/contract/generated");
+const clientTypes = join(project, "clients/typescript/src/document.gen.ts");
+
+/** Writes the files that the program loads. */
+function generate() {
+  const inputs = [...sourcesIn("schemas", /\.(yaml|json|url)$/), ...sourcesIn("src/contract", /(?<!\.gen(\.d)?)\.ts$/)];
+  const made = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js"];
+  once("fingerprint", fingerprintOf(inputs, [__filename, require.resolve("ajv/package.json")]), { made, make: runGenerator });
+}
+
+function runGenerator() {
+  const program = join(project, `dist/generate-${randomUUID()}.mjs`);
+  require("esbuild").buildSync({
+    entryPoints: [join(project, "src/contract/build/generate.ts")],
+    ...{ bundle: true, packages: "external", platform: "node", format: "esm", target: "node20", outfile: program },
+  });
+  try {
+    run(process.execPath, [program]);
+  } finally {
+    rmSync(program);
+  }
+}
+
+/** Writes the types of the document. Needs the development packages. */
+function generateTypes() {
+  const folder = join(project, "node_modules/openapi-typescript");
+  const makers = [__filename, join(folder, "package.json")];
+  const make = () => {
+    const unfinished = join(generated, `${randomUUID()}.ts`);
+    run(process.execPath, [join(folder, "bin/cli.js"), join(project, "schemas/openapi.yaml"), "--output", unfinished]);
+    replace(clientTypes, readFileSync(unfinished));
+    renameSync(unfinished, join(generated, "document.gen.ts"));
+  };
+  once("types-fingerprint", fingerprintOf(["schemas/openapi.yaml"], makers), { made: ["document.gen.ts"], make });
+}
+
+/** Calls `make` and writes a fingerprint to a file, unless it has that already and the files that are made exist. */
+function once(name, fingerprint, { made, make }) {
+  const path = join(generated, name);
+  if (made.every((file) => existsSync(join(generated, file))) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
+  mkdirSync(generated, { recursive: true });
+  make();
+  replace(path, fingerprint);
+}
+
+/** Replaces a file as a whole. */
+function replace(path, text) {
+  const unfinished = `${path}-${randomUUID()}`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, path);
+}
+
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: "utf8" });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`Generating from schemas/ failed:\n${stdout}${stderr}`);
+}
+
+module.exports = { generate, generateTypes };
+if (require.main === module) {
+  generate();
+  if (process.argv.includes("types")) generateTypes();
+}
