@@ -9,9 +9,12 @@ import { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
-/** Opens the published version of a lake until the scope ends. */
+/** Opens the published version of a lake until the scope ends; in one thread, as `startService`. */
 export async function openVersion(scope: Scope, lake: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
-  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", options);
+  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", {
+    threads: 1,
+    ...options,
+  });
   onScopeEnd(scope, async () => version.close());
   return version;
 }

@@ -40,12 +40,18 @@ export interface Client extends RunningService {
   getError(path: string): Promise<RefusedAnswer>;
 }
 
-/** Serves a lake on a free port until the scope ends, with one customer. */
+/**
+ * Serves a lake on a free port until the scope ends, with one customer. The engine has one thread unless options say otherwise, which needs less
+ * processor time for a small lake.
+ */
 export async function startService(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
   const accounts = options.accounts ?? (await temporaryAccountsFile(scope));
   const customer = createCustomer(accounts);
   const logger = pino({ level: "silent" });
-  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, mountSite, ...options });
+  const service = await serve({
+    ...{ lake, accounts, host: "127.0.0.1", port: 0, logger, mountSite, threads: 1 },
+    ...options,
+  });
   onScopeEnd(scope, () => service.stop());
   return clientOf(service, accounts, customer);
 }

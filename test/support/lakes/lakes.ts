@@ -31,7 +31,6 @@ export interface IngestedLake {
 
 /**
  * Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one.
- * Ingests in one thread unless options say otherwise, which needs less processor time for a small lake.
  */
 export async function createLake(
   scope: Scope,
@@ -42,20 +41,20 @@ export async function createLake(
   const hasCallback = Object.values(options).some((option) => typeof option === "function");
   if (hasCallback) return { lake, reports: await ingestPath(lake, path, options) };
   const cached = await cachedFolder(hashOf([path], JSON.stringify(options)), async (folder) => {
-    const reports = await ingestPath(join(folder, "lake"), path, { threads: 1, ...options });
+    const reports = await ingestPath(join(folder, "lake"), path, options);
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
   });
   await cp(join(cached, "lake"), lake, { recursive: true, verbatimSymlinks: true });
   return { lake, reports: JSON.parse(await readFile(join(cached, "reports.json"), "utf8")) };
 }
 
-/** Ingests a path into a lake; returns a report per day. */
+/** Ingests a path into a lake; returns a report per day. In one thread unless options say otherwise, which needs less processor time for a small lake. */
 export async function ingestPath(
   lake: string,
   path: string,
   { day, ...options }: IngestOptions & { day?: string } = {},
 ): Promise<readonly DeliveryReport[]> {
-  return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), options);
+  return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), { threads: 1, ...options });
 }
 
 /** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
