@@ -52,7 +52,7 @@ function outputsOf(files) {
   const { outputFiles } = require("esbuild").buildSync({
     entryPoints: files.map((file) => join(project, file)),
     ...{ outdir: project, outbase: project, write: false },
-    ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked" },
+    ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked", sourcesContent: false },
     ...{ jsx: "automatic", jsxImportSource: "preact" },
   });
   return outputFiles.map(({ path, text }) => [relative(project, path), path.endsWith(".js") ? withCompiledImports(text) : text]);
