@@ -9,7 +9,7 @@ import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../db/postgres
 import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { SqliteDatabase } from "../db/sqlite.ts";
-import { type CopiedTable, copiedTables } from "./copied-tables.ts";
+import { type AccountTable, accountTables, columnTypesOf, identityOf, primaryKeyOf } from "./account-tables.ts";
 import { writeAtomically } from "./file/backup.ts";
 import { createSchema } from "./file/schema.ts";
 import { type AuditResult, audit } from "./ledger/audit.ts";
@@ -65,8 +65,7 @@ function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
       createPostgresSchema(target, () => {
         copyTables(source, target);
-        for (const { name, identity } of copiedTables)
-          if (identity !== undefined) continueIdentity(target, name, identity);
+        for (const table of accountTables) continueIdentity(target, table);
       });
       return requireEqual(source, target);
     });
@@ -76,11 +75,11 @@ function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
 }
 
 function copyTables(source: SqlDatabase, target: SqlDatabase): void {
-  for (const table of copiedTables) {
+  for (const table of accountTables) {
     const columns = join(Object.keys(table.columns).map((column) => ident(column)));
     for (const rows of pagesOf(source, table))
       target.queueOver(
-        table.columns,
+        columnTypesOf(table),
         rows.map(boundValues),
         (items) => sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`,
       );
@@ -88,7 +87,8 @@ function copyTables(source: SqlDatabase, target: SqlDatabase): void {
 }
 
 /** Yields all rows of a table in the order of its primary key. */
-function* pagesOf(source: SqlDatabase, { name, columns, primaryKey }: CopiedTable): Generator<readonly Row[]> {
+function* pagesOf(source: SqlDatabase, table: AccountTable): Generator<readonly Row[]> {
+  const [{ name, columns }, primaryKey] = [table, primaryKeyOf(table)];
   const [list, keys] = [Object.keys(columns), primaryKey].map((names) => join(names.map((column) => ident(column))));
   let last: Row | undefined;
   for (;;) {
@@ -112,10 +112,12 @@ const boundValues = (row: Row): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [column, boundValue(value)]));
 
 /** Lets the numbers of new rows follow those of the copied ones. */
-function continueIdentity(target: SqlDatabase, table: string, column: string): void {
+function continueIdentity(target: SqlDatabase, table: AccountTable): void {
+  const column = identityOf(table);
+  if (column === undefined) return;
   target.run(sql`
-    SELECT setval(pg_get_serial_sequence(${table}, ${column}), coalesce(max(${ident(column)}), 1), count(*) > 0)
-    FROM   ${ident(table)}`);
+    SELECT setval(pg_get_serial_sequence(${table.name}, ${column}), coalesce(max(${ident(column)}), 1), count(*) > 0)
+    FROM   ${ident(table.name)}`);
 }
 
 /** Audits a copy. Throws a UserError if it has faults, or other counts or sums than the original. */
@@ -123,11 +125,11 @@ function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
   const result = audit(target);
   const [fault] = result.faults;
   if (fault !== undefined) throw new UserError(`Copy rolled back, the result fails its audit: ${fault}.`);
-  for (const { name, columns } of copiedTables) {
-    const sums = Object.entries(columns).flatMap(([column, kind]) =>
-      kind === "integer"
-        ? [sql`coalesce(sum(${ident(column)} % 1000000007), 0)`]
-        : [sql`coalesce(sum(length(${ident(column)})), 0)`],
+  for (const { name, columns } of accountTables) {
+    const sums = Object.entries(columns).map(([column, { type }]) =>
+      type === "text"
+        ? sql`coalesce(sum(length(${ident(column)})), 0)`
+        : sql`coalesce(sum(${ident(column)} % 1000000007), 0)`,
     );
     const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
     const [before, after] = [source, target].map((database) => {

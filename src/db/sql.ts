@@ -52,6 +52,12 @@ export function ident(...path: readonly string[]): Sql {
   return new Sql([path.map((part) => `"${part.replaceAll('"', '""')}"`).join(".")], []);
 }
 
+/** An identifier without quotes, for schemas that must equal those of earlier releases. Throws a TypeError for other characters than a word's. */
+export function plainIdent(name: string): Sql {
+  if (!/^[a-z]\w*$/.test(name)) throw new TypeError(`Invalid identifier ${name}: expected one word.`);
+  return new Sql([name], []);
+}
+
 /** A string literal, for statements that accept no parameters (ATTACH) or are stored (views). */
 export function literal(text: string): Sql {
   return new Sql([`'${text.replaceAll("'", "''")}'`], []);

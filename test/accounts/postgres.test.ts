@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { accountTables } from "../../src/accounts/account-tables.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { copiedTables } from "../../src/accounts/copied-tables.ts";
 import { copyAccounts } from "../../src/accounts/copy-accounts.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { accountsVersion } from "../../src/accounts/file/migrations.ts";
@@ -203,7 +203,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   });
 
   test("the tables of both engines have the same columns, which a copy knows", async (t) => {
-    const expected = copiedTables.flatMap(({ name, columns }) =>
+    const expected = accountTables.flatMap(({ name, columns }) =>
       Object.keys(columns).map((column) => `${name}.${column}`),
     );
     const file = openAccountsFile(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });

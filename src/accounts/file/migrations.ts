@@ -1,7 +1,7 @@
 /**
  * Schema migrations of the accounts file. `PRAGMA user_version` is the schema version; each step leads from one version to the next.
  *
- * To change the schema: change `schema.ts`, which new files are created from, and append a step here that changes existing files the
+ * To change the schema: change `account-tables.ts`, which new files are created from, and append a step here that changes existing files the
  * same way. A test compares the two. Released steps are never edited.
  */
 

@@ -4,7 +4,7 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { ident, sql } from "../../db/sql.ts";
+import { ident, join, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { audit } from "../ledger/audit.ts";
 import { createSchema } from "./schema.ts";
@@ -44,12 +44,9 @@ export function replaceContent(
 }
 
 function countDiscardedRows(database: SqliteDatabase): number {
-  const count = database.one(sql`
-    SELECT (SELECT count(*) FROM (SELECT * FROM main.accounts      EXCEPT SELECT * FROM backup.accounts))
-         + (SELECT count(*) FROM (SELECT * FROM main.keys          EXCEPT SELECT * FROM backup.keys))
-         + (SELECT count(*) FROM (SELECT * FROM main.entries       EXCEPT SELECT * FROM backup.entries))
-         + (SELECT count(*) FROM (SELECT * FROM main.confirmations EXCEPT SELECT * FROM backup.confirmations))
-         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM backup.reviews))
-         + (SELECT count(*) FROM (SELECT * FROM main.passwords     EXCEPT SELECT * FROM backup.passwords)) AS row_count`);
-  return integerIn(count, "row_count");
+  const counts = ["accounts", "keys", "entries", "confirmations", "reviews", "passwords"].map(
+    (table) =>
+      sql`(SELECT count(*) FROM (SELECT * FROM ${ident("main", table)} EXCEPT SELECT * FROM ${ident("backup", table)}))`,
+  );
+  return integerIn(database.one(sql`SELECT ${join(counts, sql` + `)} AS row_count`), "row_count");
 }

@@ -1,120 +1,18 @@
 /**
  * Schema of the accounts file, a SQLite database, and the functions that open it. `entries` is the ledger: append-only. Triggers derive
- * balances, monthly spending and daily usage from it, so no writer can skip one. Amounts are micros; times are Unix milliseconds.
+ * balances, monthly spending and daily usage from it, so no writer can skip one.
  */
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { accountTableStatements } from "../account-tables.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf, wrongVersion } from "./migrations.ts";
-import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
-import { oauthTables } from "./version-4-schema.ts";
+import { auditLogTriggers, usageTrigger } from "./version-3-schema.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
-
-const tables: readonly Sql[] = [
-  sql`PRAGMA application_id = 1668380020`,
-  sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
-
-  sql`CREATE TABLE accounts (
-        account_id     TEXT PRIMARY KEY,
-        email          TEXT NOT NULL,
-        created_at_ms  INTEGER NOT NULL,
-        tier           INTEGER NOT NULL CHECK (tier BETWEEN 1 AND 4),
-        state          TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
-        balance_micros INTEGER NOT NULL DEFAULT 0 CHECK (abs(balance_micros) <= 9007199254740991),
-        low_micros     INTEGER NOT NULL CHECK (low_micros >= 0),
-        cap_micros     INTEGER CHECK (cap_micros >= 0),
-        per_10s        INTEGER CHECK (per_10s >= 0),
-        per_60s        INTEGER CHECK (per_60s >= 0),
-        is_operator    INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1)),
-        CHECK ((per_10s IS NULL) = (per_60s IS NULL))
-      ) STRICT`,
-  sql`CREATE TABLE keys (
-        key_id        TEXT PRIMARY KEY,
-        account_id    TEXT NOT NULL REFERENCES accounts,
-        sha256        TEXT NOT NULL CHECK (length(sha256) = 64),
-        scopes        TEXT NOT NULL,
-        created_at_ms INTEGER NOT NULL,
-        revoked_at_ms INTEGER,
-        name          TEXT NOT NULL DEFAULT '',
-        is_web        INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1)),
-        client_id     TEXT
-      ) STRICT`,
-  sql`CREATE INDEX keys_by_account ON keys (account_id)`,
-  sql`CREATE TABLE prices (
-        price           INTEGER PRIMARY KEY,
-        pricing_version TEXT NOT NULL,
-        usage_class     TEXT NOT NULL,
-        micros          INTEGER NOT NULL CHECK (micros > 0),
-        UNIQUE (pricing_version, usage_class)
-      ) STRICT`,
-  sql`CREATE TABLE entries (
-        entry      INTEGER PRIMARY KEY,
-        entry_id   TEXT NOT NULL UNIQUE,
-        account_id TEXT NOT NULL REFERENCES accounts,
-        kind       TEXT NOT NULL,
-        micros     INTEGER NOT NULL,
-        at_ms      INTEGER NOT NULL,
-        price      INTEGER REFERENCES prices,
-        key_id     TEXT REFERENCES keys,
-        credit_id  TEXT REFERENCES entries (entry_id),
-        reference  TEXT UNIQUE,
-        note       TEXT,
-        CHECK (CASE kind WHEN 'paid'                THEN micros > 0
-                         WHEN 'promotional'         THEN micros > 0
-                         WHEN 'charge'              THEN micros < 0 AND price IS NOT NULL AND key_id IS NOT NULL
-                         WHEN 'adjustment'          THEN micros <> 0
-                         WHEN 'chargeback_reversal' THEN micros < 0 AND credit_id IS NOT NULL
-                         ELSE false END)
-      ) STRICT`,
-  sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
-  sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
-  sql`CREATE TABLE idempotency_keys (
-        account_id      TEXT NOT NULL REFERENCES accounts,
-        idempotency_key TEXT NOT NULL,
-        sha256          TEXT NOT NULL CHECK (length(sha256) = 64),
-        charge_id       TEXT NOT NULL REFERENCES entries (entry_id),
-        at_ms           INTEGER NOT NULL,
-        PRIMARY KEY (account_id, idempotency_key)
-      ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`,
-  sql`CREATE TABLE confirmations (
-        credit_id TEXT PRIMARY KEY REFERENCES entries (entry_id),
-        at_ms     INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID`,
-  sql`CREATE TABLE spending (
-        account_id TEXT NOT NULL REFERENCES accounts,
-        month      TEXT NOT NULL,
-        micros     INTEGER NOT NULL,
-        PRIMARY KEY (account_id, month)
-      ) STRICT, WITHOUT ROWID`,
-  sql`CREATE TABLE usage_days (
-        account_id     TEXT NOT NULL REFERENCES accounts,
-        day            TEXT NOT NULL,
-        usage_class    TEXT NOT NULL,
-        requests       INTEGER NOT NULL,
-        charged_micros INTEGER NOT NULL,
-        first_entry    INTEGER NOT NULL DEFAULT 0,
-        last_entry     INTEGER NOT NULL DEFAULT 0,
-        PRIMARY KEY (account_id, day, usage_class)
-      ) STRICT, WITHOUT ROWID`,
-  sql`CREATE TABLE reviews (
-        review      INTEGER PRIMARY KEY,
-        account_id  TEXT NOT NULL REFERENCES accounts,
-        day         TEXT NOT NULL,
-        from_tier   INTEGER NOT NULL,
-        to_tier     INTEGER NOT NULL,
-        outcome     TEXT NOT NULL CHECK (outcome IN ('automatic', 'queued', 'approved', 'declined')),
-        decided_day TEXT
-      ) STRICT`,
-  sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
-  sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
-  ...signInTables,
-  ...oauthTables,
-];
 
 const triggers: readonly Sql[] = [
   sql`CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
@@ -173,7 +71,9 @@ function requireAccountsFile(path: string, database: SqliteDatabase): SqliteData
 
 /** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
 export function createSchema(database: SqliteDatabase, fill: () => void = () => undefined): void {
-  for (const statement of tables) database.run(statement);
+  database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
+  database.run(sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`);
+  for (const statement of accountTableStatements("sqlite")) database.run(statement);
   fill();
   for (const statement of triggers) database.run(statement);
 }

@@ -1,6 +1,6 @@
 /**
  * What version 3 of the accounts file has added: sign-in, sessions, uses of keys, the audit log, and where an account's charges of a day
- * are. New files and the migration are made of the same statements; a later version copies what it changes.
+ * are. The migration creates all of it, new files the triggers; a later version copies what it changes.
  */
 import { type Sql, sql } from "../../db/sql.ts";
 

@@ -1,7 +1,4 @@
-/**
- * What version 4 of the accounts file has added: the state of the authorization server. New files and the migration are made of the same
- * statements; a later version copies what it changes.
- */
+/** What version 4 of the accounts file has added: the state of the authorization server. */
 import { type Sql, sql } from "../../db/sql.ts";
 
 /** Registered clients, authorization requests, codes and tokens. Their ids are secrets, so that only hashes of them are stored. */
