@@ -86,7 +86,7 @@ export class Accounts {
       onBalances: (balances) => this.keys.setBalances(balances),
     });
     this.administration = new Administration(this.clients.pages, clock);
-    this.keyUses = new KeyUseRecorder((uses) => this.administration.update("recordKeyUses", { uses }));
+    this.keyUses = new KeyUseRecorder((uses) => this.administration.call("recordKeyUses", { uses }));
     const monotonicMs = (): number => clock.monotonicMs();
     this.keys = new KeyCache(
       (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
@@ -246,7 +246,7 @@ export class Accounts {
   async purgeExpired(): Promise<void> {
     const atMs = this.clock.wallMs();
     while (await this.clients.ledger.call("purgeIdempotencyKeys", { beforeMs: atMs - idempotencyMs }));
-    await this.administration.update("purgeExpired", { atMs });
+    await this.administration.call("purgeExpired", { atMs });
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */

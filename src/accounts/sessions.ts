@@ -21,7 +21,7 @@ export class Sessions {
   async create(accountId: string): Promise<string> {
     const cookie = newSecret();
     const atMs = this.administration.nowMs;
-    await this.administration.update("startSession", { accountId, sha256: secretHash(cookie), atMs });
+    await this.administration.call("startSession", { accountId, sha256: secretHash(cookie), atMs });
     return cookie;
   }
 
@@ -29,15 +29,15 @@ export class Sessions {
   async find(cookie: string): Promise<BrowserSession | undefined> {
     if (!secretPattern.test(cookie)) return undefined;
     const [sha256, atMs] = [secretHash(cookie), this.administration.nowMs];
-    const session = await this.administration.query("session", { sha256, atMs });
+    const session = await this.administration.call("findSession", { sha256, atMs });
     if (session === null) return undefined;
-    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.update("touchSession", { sha256, atMs });
+    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.call("touchSession", { sha256, atMs });
     return { ...session, csrfToken: csrfTokenOf(cookie) };
   }
 
   /** Ends a session. Idempotent. */
   async end(cookie: string): Promise<void> {
-    await this.administration.update("endSession", { sha256: secretHash(cookie) });
+    await this.administration.call("endSession", { sha256: secretHash(cookie) });
   }
 }
 

@@ -109,7 +109,7 @@ testOnBothEngines("a change that cannot be stored fails alone in its batch", asy
   const add = (reference: string) => {
     const input = { ...paidCredit, accountId, micros: 10_000, reference };
     const change = { name: "credits add", input, author: { actor: "test", atMs } } as const;
-    return { name: "update", input: { name: "change", input: change } } as const;
+    return { name: "change", input: change } as const;
   };
   const charge = { name: "charge", input: searchCharge(ledger, "c1") } as const;
   const refund = { name: "refundCharges", input: { chargeIds: ["c1", "c\0"] } } as const;

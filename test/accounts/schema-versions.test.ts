@@ -58,7 +58,10 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     onScopeEnd(t, () => service.close());
     const open = openAccounts(location, { busyMs: 1000 });
     onScopeEnd(t, async () => open.close());
+    const setCap = (capMicros: number): Promise<unknown> =>
+      service.administration.change(accountId, "accounts cap", { accountId, capMicros });
     assert.equal(await pay(service, key), "charged");
+    await setCap(1_000_000);
     assert.equal(listKeys(open, accountId).length, 1);
 
     const [from, to] = [accountsVersion, accountsVersion + 1];
@@ -71,6 +74,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
 
     migratePostgresAccounts(location, [additive, incompatible]);
     assert.equal(await pay(service, key), "metering_unavailable");
+    await assert.rejects(setCap(0), { code: "metering_unavailable" });
     const message = /version 6 is too new for this release, which has version 4: expected a release with version 6/;
     assert.match(reasons.at(-1) ?? "", message);
     assert.throws(() => openAccounts(location, { busyMs: 1000 }), message);

@@ -1,15 +1,12 @@
 /**
- * Reads and changes of the accounts file for pages. They have a worker of their own that starts with the first of them, so that no page
- * delays a charge or the look-up of a key. A running service sees their effects within a second, as it does those of commands.
+ * Reads and changes of accounts for pages. They have a worker of their own that starts with the first of them, so that no page delays a
+ * charge or the look-up of a key. A running service sees their effects within a second, as it does those of commands.
  */
-import { UserError } from "../../base/user-error.ts";
-import { refuse } from "../../contract/errors.ts";
 import type { Clock } from "../clock.ts";
 import type { LedgerClient } from "../worker/ledger-client.ts";
-import { LedgerUnavailable } from "../worker/ledger-unavailable.ts";
+import { refuseUnmetered } from "../worker/ledger-unavailable.ts";
+import type { TaskInput, TaskName, TaskOutput } from "../worker/tasks.ts";
 import type { ChangeInput, ChangeName, ChangeOutput } from "./changes.ts";
-import type { QueryInput, QueryName, QueryOutput, QueryRequest } from "./queries.ts";
-import type { ChangeRequest, UpdateInput, UpdateName, UpdateOutput, UpdateRequest } from "./updates.ts";
 
 export class Administration {
   constructor(
@@ -22,19 +19,9 @@ export class Administration {
     return this.clock.wallMs();
   }
 
-  /** Runs a query. Refuses with `metering_unavailable` if the accounts file cannot be read. */
-  async query<Name extends QueryName>(name: Name, input: QueryInput<Name>): Promise<QueryOutput<Name>> {
-    // The worker returns the output type of the name; the compiler cannot follow that across threads.
-    const request = { name, input } as QueryRequest;
-    return (await this.client.call("query", request).catch(refuseUnavailable)) as QueryOutput<Name>;
-  }
-
-  /** Runs an update. Refuses with `metering_unavailable`; throws a UserError if the change cannot be made. */
-  async update<Name extends UpdateName>(name: Name, input: UpdateInput<Name>): Promise<UpdateOutput<Name>> {
-    const request = { name, input } as UpdateRequest;
-    const outcome = await this.client.call("update", request).catch(refuseUnavailable);
-    if ("refusal" in outcome) throw new UserError(outcome.refusal);
-    return outcome.output as UpdateOutput<Name>;
+  /** Runs a task. Refuses with `metering_unavailable` if it cannot be run; throws a UserError if it refuses its input. */
+  call<Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskOutput<Name>> {
+    return this.client.call(name, input).catch(refuseUnmetered);
   }
 
   /** Makes a change in the name of an account and records it in the audit log. Throws a UserError if it cannot be made. */
@@ -43,11 +30,7 @@ export class Administration {
     name: Name,
     input: ChangeInput<Name>,
   ): Promise<ChangeOutput<Name>> {
-    const request = { name, input, author: { actor, atMs: this.nowMs } } as ChangeRequest;
-    return (await this.update("change", request)) as ChangeOutput<Name>;
+    // The output is that of the name; the type of the task has the outputs of all changes.
+    return (await this.call("change", { name, input, author: { actor, atMs: this.nowMs } })) as ChangeOutput<Name>;
   }
-}
-
-function refuseUnavailable(thrown: unknown): never {
-  throw thrown instanceof LedgerUnavailable ? refuse("metering_unavailable", {}) : thrown;
 }

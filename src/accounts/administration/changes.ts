@@ -174,7 +174,17 @@ export const changes = {
 type ChangeTable = typeof changes;
 export type ChangeName = keyof ChangeTable;
 export type ChangeInput<Name extends ChangeName> = Parameters<ChangeTable[Name]["apply"]>[1];
-export type ChangeOutput<Name extends ChangeName> = ReturnType<ChangeTable[Name]["apply"]>;
+export type ChangeOutput<Name extends ChangeName = ChangeName> = ReturnType<ChangeTable[Name]["apply"]>;
+
+/** A change with its author; the input is that of the name. */
+export interface ChangeRequest {
+  readonly name: ChangeName;
+  readonly input: ChangeInput<ChangeName>;
+  readonly author: Author;
+}
+
+/** The changes by name, so that the compiler relates an input to its change. */
+const changesByName: { readonly [Name in ChangeName]: Change<ChangeInput<Name>, ChangeOutput<Name>> } = changes;
 
 /** Makes a change and records it. Throws a UserError, without a record, if it cannot be made. */
 export function makeChange<Name extends ChangeName>(
@@ -183,8 +193,7 @@ export function makeChange<Name extends ChangeName>(
   input: ChangeInput<Name>,
   { actor, atMs }: Author,
 ): ChangeOutput<Name> {
-  // The input and the output belong to the name; the compiler loses this when it looks the change up.
-  const { apply, describe } = changes[name] as unknown as Change<ChangeInput<Name>, ChangeOutput<Name>>;
+  const { apply, describe } = changesByName[name];
   return database.transaction(() => {
     const output = apply(database, input, atMs);
     recordChange(database, { atMs, actor, action: name, ...describe(input, output) });

@@ -41,7 +41,7 @@ export class SignIn {
   /** Checks a name and a password. An attempt counts as failed until it succeeds. Refuses with `overloaded`. */
   async attempt({ name, password, network }: SignInAttempt): Promise<SignInResult> {
     const known = name.trim().toLowerCase().slice(0, 254);
-    const credentials = await this.administration.query("credentials", { name: known });
+    const credentials = await this.administration.call("findCredentials", { name: known });
     // The id and the email address of an account count together.
     const source = { account: credentials?.accountId ?? known, network };
     const retryAfterSeconds = this.limits.count(source);
@@ -55,7 +55,7 @@ export class SignIn {
   async confirm(accountId: string, password: string): Promise<SignInResult> {
     const retryAfterSeconds = this.failedConfirmations.count(accountId);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
-    const credentials = await this.administration.query("credentials", { name: accountId });
+    const credentials = await this.administration.call("findCredentials", { name: accountId });
     if (!(await matchesPassword(password, credentials?.hash))) return "wrong";
     this.failedConfirmations.uncount(accountId);
     return { accountId };
@@ -64,7 +64,7 @@ export class SignIn {
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */
   async findLink(secret: string, kind: LinkKind): Promise<OneTimeLink | undefined> {
     const input = { sha256: secretHash(secret), kind, atMs: this.administration.nowMs };
-    return (await this.administration.query("link", input)) ?? undefined;
+    return (await this.administration.call("findLink", input)) ?? undefined;
   }
 
   /** Uses a sign-in link. Returns its account, or undefined if it does not work any more. */
@@ -92,7 +92,7 @@ export class SignIn {
   private async useLink(secret: string, passwordHash: string | null): Promise<OneTimeLink | undefined> {
     const atMs = this.administration.nowMs;
     const input = { sha256: secretHash(secret), passwordHash, atMs };
-    return (await this.administration.update("useLink", input)) ?? undefined;
+    return (await this.administration.call("useLink", input)) ?? undefined;
   }
 }
 

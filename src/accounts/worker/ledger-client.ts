@@ -11,15 +11,8 @@ import { UserError } from "../../base/user-error.ts";
 import { startWorker } from "../../base/worker-threads.ts";
 import type { AccountBalance } from "../ledger/charging.ts";
 import { LedgerUnavailable } from "./ledger-unavailable.ts";
-import type {
-  BatchResult,
-  LedgerTask,
-  LedgerTaskName,
-  LedgerTasks,
-  TaskOutcome,
-  WorkerReady,
-  WorkerSettings,
-} from "./messages.ts";
+import type { BatchResult, TaskOutcome, WorkerReady, WorkerSettings } from "./messages.ts";
+import type { LedgerTask, TaskInput, TaskName, TaskOutput } from "./tasks.ts";
 
 export interface LedgerClientOptions {
   /** The most tasks in one batch. */
@@ -42,19 +35,19 @@ export interface LedgerClientOptions {
 }
 
 interface PendingCall {
-  readonly task: LedgerTask;
+  readonly task: { readonly name: TaskName; readonly input: TaskInput<TaskName> };
   /** Called when the outcome is known, before any call of the batch resolves. */
   readonly beforeSettle: () => void;
   /** Resolves or rejects the call. */
   readonly settle: (outcome: TaskOutcome) => void;
 }
 
-type PendingCharge = PendingCall & { readonly task: Extract<LedgerTask, { readonly name: "charge" }> };
+type PendingCharge = PendingCall & { readonly task: LedgerTask<"charge"> };
 
 const isCharge = (call: PendingCall): call is PendingCharge => call.task.name === "charge";
 
 /** Tasks whose success proves that the ledger is available. */
-const proofs: ReadonlySet<LedgerTaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
+const proofs: ReadonlySet<TaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
 
 const [tooSlow, workerExited] = ["The ledger is too slow.", "The ledger worker has exited."];
 
@@ -94,21 +87,22 @@ export class LedgerClient {
   }
 
   /**
-   * Runs a task on the worker; resolves with its output when its writes are on disk. Rejects with LedgerUnavailable. Calls `beforeSettle`
-   * once in either case.
+   * Runs a task on the worker; resolves with its output when its writes are on disk. Rejects with LedgerUnavailable, and with a UserError if
+   * the task refuses its input. Calls `beforeSettle` once in any case.
    */
-  call<Name extends LedgerTaskName>(
+  call<Name extends TaskName>(
     name: Name,
-    input: LedgerTasks[Name]["input"],
+    input: TaskInput<Name>,
     beforeSettle: () => void = () => undefined,
-  ): Promise<LedgerTasks[Name]["output"]> {
+  ): Promise<TaskOutput<Name>> {
     return new Promise((resolve, reject) => {
-      // The worker returns the output type that `LedgerTasks` has for the name; the compiler cannot follow that across threads.
-      const settle = (outcome: TaskOutcome): void =>
-        "error" in outcome
-          ? reject(new LedgerUnavailable(outcome.error))
-          : resolve(outcome.output as LedgerTasks[Name]["output"]);
-      const call: PendingCall = { task: { name, input } as LedgerTask, beforeSettle, settle };
+      const settle = (outcome: TaskOutcome): void => {
+        if ("error" in outcome) reject(new LedgerUnavailable(outcome.error));
+        else if ("refusal" in outcome) reject(new UserError(outcome.refusal));
+        // The worker returns the output of the name; the compiler cannot follow that across threads.
+        else resolve(outcome.output as TaskOutput<Name>);
+      };
+      const call: PendingCall = { task: { name, input }, beforeSettle, settle };
       if (this.isStalled || this.queue.length >= this.options.waitingMost) {
         this.fail([call], tooSlow);
         return;

@@ -11,7 +11,8 @@ import { isPostgresUrl } from "../../db/postgres.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { createAccounts, openAccounts, openAccountsToRead } from "../open-accounts.ts";
 import { commitBatch } from "./group-commit.ts";
-import type { BatchResult, LedgerTask, WorkerReady, WorkerSettings } from "./messages.ts";
+import type { BatchResult, WorkerReady, WorkerSettings } from "./messages.ts";
+import type { LedgerTask } from "./tasks.ts";
 
 const { location, createIfMissing, isReadOnly, ...options }: WorkerSettings = workerData;
 const port = parentPort;

@@ -37,7 +37,7 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
     const expiresAtMs = nowMs + (seconds === undefined ? bounds.unusedClientMs : seconds * 1000);
     const state = { ...this.nameOf(id), keyId, expiresAtMs, content: JSON.stringify(content) };
     const untilMs = nowMs + bounds.usedClientMs;
-    await this.administration.update(
+    await this.administration.call(
       "saveOAuthState",
       this.kind === "RefreshToken" && clientId !== undefined
         ? { state, client: { kind: "Client", sha256: secretHash(clientId), untilMs } }
@@ -47,7 +47,7 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { nowMs: atMs } = this.administration;
-    const found = await this.administration.query("oauthState", { ...this.nameOf(id), atMs });
+    const found = await this.administration.call("findOAuthState", { ...this.nameOf(id), atMs });
     const payload: unknown = JSON.parse(found?.content ?? "null");
     if (found === null || !isObject(payload)) return undefined;
     const consumed = found.consumedAtMs === null ? {} : { consumed: Math.floor(found.consumedAtMs / 1000) };
@@ -58,16 +58,16 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
   /** Uses a code or token up. Of concurrent requests with it, one succeeds. */
   async consume(id: string): Promise<void> {
     const { nowMs: atMs } = this.administration;
-    const isFirst = await this.administration.update("consumeOAuthState", { ...this.nameOf(id), atMs });
+    const isFirst = await this.administration.call("consumeOAuthState", { ...this.nameOf(id), atMs });
     if (!isFirst) throw new InvalidGrant("used already");
   }
 
   async destroy(id: string): Promise<void> {
-    await this.administration.update("deleteOAuthState", this.nameOf(id));
+    await this.administration.call("deleteOAuthState", this.nameOf(id));
   }
 
   async revokeByGrantId(keyId: string): Promise<void> {
-    await this.administration.update("deleteOAuthStateOfGrant", { kind: this.kind, keyId });
+    await this.administration.call("deleteOAuthStateOfGrant", { kind: this.kind, keyId });
   }
 
   private nameOf(id: string): { readonly kind: string; readonly sha256: string } {
@@ -85,7 +85,7 @@ class GrantAdapter extends UnlistedAdapter implements Adapter {
   }
 
   async find(keyId: string): Promise<AdapterPayload | undefined> {
-    const grant = await this.administration.query("grant", { keyId });
+    const grant = await this.administration.call("findGrant", { keyId });
     if (grant === null || grant.clientId === null) return undefined;
     const { accountId, clientId, scopes, createdAtMs } = grant;
     const resources = { [this.resource]: scopes.join(" ") };

@@ -32,7 +32,7 @@ async function connectedAgents(
   { accounts: { administration } }: SiteServices,
   accountId: string,
 ): Promise<readonly UsedKey[]> {
-  const keys = await administration.query("keys", { accountId });
+  const keys = await administration.call("listKeys", { accountId });
   return keys.filter(({ clientId, revokedAtMs }) => clientId !== null && revokedAtMs === null).toReversed();
 }
 

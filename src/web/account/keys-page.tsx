@@ -16,7 +16,7 @@ const path = "/dashboard/keys";
 export const keysPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const keys = await administration.query("keys", { accountId: visitor.identity.key.accountId });
+    const keys = await administration.call("listKeys", { accountId: visitor.identity.key.accountId });
     const active = keys.filter(({ revokedAtMs, clientId }) => revokedAtMs === null && clientId === null);
     const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
     return dashboardPage(
@@ -145,7 +145,7 @@ const Code = ({ label, text }: { readonly label: string; readonly text: string }
 export const revocationPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, params: { keyId = "" } }) => {
-    const keys = await administration.query("keys", { accountId: visitor.identity.key.accountId });
+    const keys = await administration.call("listKeys", { accountId: visitor.identity.key.accountId });
     const key = keys.find((known) => known.keyId === keyId && known.revokedAtMs === null && !known.isWeb);
     if (key === undefined) throw refuse("not_found", { what: "active key", id: keyId });
     return dashboardPage(
@@ -172,7 +172,7 @@ export const revokeVisitorKey =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
     const { accountId, keyId: webKeyId } = visitor.identity.key;
-    const keys = await administration.query("keys", { accountId });
+    const keys = await administration.call("listKeys", { accountId });
     if (keyId === webKeyId || !keys.some((key) => key.keyId === keyId))
       throw refuse("not_found", { what: "key", id: keyId });
     await administration.change(accountId, "keys revoke", { keyId, accountId });

@@ -21,7 +21,7 @@ export const ledgerPage =
   async ({ visitor, query }) => {
     const before = beforeOf(query.get("before"));
     const { accountId } = visitor.identity.key;
-    const found = await administration.query("entries", { accountId, before, limit: pageEntries + 1 });
+    const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
     const entries = found.slice(0, pageEntries);
     const last = entries.at(-1);
     return dashboardPage(
@@ -90,7 +90,7 @@ const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "re
 async function* csvOf({ accounts: { administration } }: SiteServices, accountId: string): AsyncGenerator<string> {
   yield csvRows([columns]);
   for (let before: number | null = null; ; ) {
-    const entries: readonly LedgerEntry[] = await administration.query("entries", {
+    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", {
       accountId,
       before,
       limit: chunkEntries,

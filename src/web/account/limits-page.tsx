@@ -14,7 +14,7 @@ export const limitsPage =
   async ({ visitor: { identity } }) => {
     const { administration } = accounts;
     const { accountId } = identity.key;
-    const progress = await administration.query("tierProgress", { accountId, day: dayOf(administration.nowMs) });
+    const progress = await administration.call("tierProgress", { accountId, day: dayOf(administration.nowMs) });
     const { limits, remaining } = accounts.limits(identity);
     const { tier, rateLimitOverride } = identity.cached.account;
     return dashboardPage(

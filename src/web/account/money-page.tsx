@@ -26,8 +26,8 @@ export const moneyPage =
     const days = rangesDays.find((known) => String(known) === query.get("days")) ?? rangesDays[0];
     const range = usageRange({ start_date: plusDays(today, 1 - days), end_date: today }, today);
     const [account, rows] = await Promise.all([
-      administration.query("account", { accountId, month: monthOf(administration.nowMs) }),
-      administration.query("usage", { accountId, range }),
+      administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
+      administration.call("listUsage", { accountId, range }),
     ]);
     if (account === null) throw new TypeError(`No account ${accountId}: expected that of a session.`);
     const changed = query.get("changed") === "cap" ? "The spend cap is changed." : undefined;

@@ -28,12 +28,12 @@ export const accountPage =
   async ({ visitor, query, params: { accountId = "" } }) => {
     const { nowMs } = administration;
     const [account, progress, credits, keys, entries, records] = await Promise.all([
-      administration.query("account", { accountId, month: monthOf(nowMs) }),
-      administration.query("tierProgress", { accountId, day: dayOf(nowMs) }),
-      administration.query("credits", { accountId }),
-      administration.query("keys", { accountId }),
-      administration.query("entries", { accountId, before: null, limit: shownEntries }),
-      administration.query("auditLog", { accountId, before: null, limit: shownEntries }),
+      administration.call("findAccount", { accountId, month: monthOf(nowMs) }),
+      administration.call("tierProgress", { accountId, day: dayOf(nowMs) }),
+      administration.call("listCredits", { accountId }),
+      administration.call("listKeys", { accountId }),
+      administration.call("listEntryPage", { accountId, before: null, limit: shownEntries }),
+      administration.call("listAuditRecords", { accountId, before: null, limit: shownEntries }),
     ]);
     if (account === null) throw refuse("not_found", { what: "account", id: accountId });
     return operatorPage(

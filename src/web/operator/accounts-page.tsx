@@ -18,7 +18,12 @@ export const accountsPage =
   async ({ query }) => {
     const [search, offset] = [query.get("q") ?? "", offsetOf(query.get("offset") ?? "")];
     const month = monthOf(administration.nowMs);
-    const { accounts, total } = await administration.query("accounts", { search, month, offset, limit: pageAccounts });
+    const { accounts, total } = await administration.call("searchAccounts", {
+      search,
+      month,
+      offset,
+      limit: pageAccounts,
+    });
     const pageAt = (start: number): string => `${path}?${new URLSearchParams({ q: search, offset: String(start) })}`;
     return operatorPage(
       path,

@@ -15,7 +15,7 @@ export const auditPage =
   async ({ query }) => {
     const text = query.get("before") ?? "";
     const before = /^\d{1,15}$/.test(text) ? Number(text) : null;
-    const found = await administration.query("auditLog", { before, limit: pageRecords + 1 });
+    const found = await administration.call("listAuditRecords", { before, limit: pageRecords + 1 });
     const records = found.slice(0, pageRecords);
     const last = records.at(-1);
     return operatorPage(

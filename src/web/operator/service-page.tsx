@@ -14,7 +14,7 @@ import { operatorPage } from "./operator-page.tsx";
 export const servicePage =
   ({ accounts, current, readiness }: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const reviews = await accounts.administration.query("queuedReviews", {});
+    const reviews = await accounts.administration.call("queuedReviews", {});
     const statements = current.statements;
     const work = { running: statements.running, waiting: statements.waiting, ledger: accounts.waitingTasks };
     return operatorPage(
