@@ -13,7 +13,7 @@ const bounds = {
   /** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
   refreshMs: 300,
   validMs: 900,
-  /** Cached keys; the cache is cleared when it is full. */
+  /** Cached keys; the least recently used are forgotten. */
   keysMost: 10_000,
   /** How long, and how many, unknown key ids are not looked up again. New keys work when this is over. */
   unknownMs: 500,
@@ -42,8 +42,12 @@ export function hasSecret(key: CachedKey | null | undefined, secret: string): ke
 }
 
 export class KeyCache {
-  private readonly keys = new Map<string, CachedKey>();
-  private readonly accounts = new Map<string, CachedAccount>();
+  private readonly keys = new LRUCache<string, CachedKey>({ max: bounds.keysMost });
+  /** The accounts that cached keys and running requests refer to: none of the latter's holds is forgotten. */
+  private readonly accounts = new Map<string, WeakRef<CachedAccount>>();
+  private readonly unusedAccounts = new FinalizationRegistry<string>((accountId) => {
+    if (this.cachedAccount(accountId) === undefined) this.accounts.delete(accountId);
+  });
   private readonly loading = new Map<string, Promise<CachedKey | undefined>>();
   /** The times until which key ids are unknown. */
   private readonly unknownUntilMs = new LRUCache<string, number>({ max: bounds.unknownKeysMost });
@@ -84,7 +88,7 @@ export class KeyCache {
   /** Replaces the balances of cached accounts. */
   setBalances(balances: readonly AccountBalance[]): void {
     for (const { accountId, ...balance } of balances) {
-      const cached = this.accounts.get(accountId);
+      const cached = this.cachedAccount(accountId);
       if (cached !== undefined) cached.account = { ...cached.account, ...balance };
     }
   }
@@ -97,10 +101,6 @@ export class KeyCache {
       this.unknownUntilMs.set(keyId, loadedAtMs + bounds.unknownMs);
       return undefined;
     }
-    if (this.keys.size >= bounds.keysMost) {
-      this.keys.clear();
-      this.accounts.clear();
-    }
     const { key, sha256, account } = found;
     const cachedKey = { key, sha256: Buffer.from(sha256, "hex"), cached: this.cacheAccount(account), loadedAtMs };
     this.keys.set(keyId, cachedKey);
@@ -109,9 +109,19 @@ export class KeyCache {
 
   /** Replaces the cached state of an account; its holds stay. */
   private cacheAccount(account: Account): CachedAccount {
-    const cached = this.accounts.get(account.accountId) ?? { account, heldMicros: 0 };
-    cached.account = account;
-    this.accounts.set(account.accountId, cached);
+    const { accountId } = account;
+    const known = this.cachedAccount(accountId);
+    if (known !== undefined) {
+      known.account = account;
+      return known;
+    }
+    const cached = { account, heldMicros: 0 };
+    this.accounts.set(accountId, new WeakRef(cached));
+    this.unusedAccounts.register(cached, accountId);
     return cached;
+  }
+
+  private cachedAccount(accountId: string): CachedAccount | undefined {
+    return this.accounts.get(accountId)?.deref();
   }
 }

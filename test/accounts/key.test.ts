@@ -154,3 +154,28 @@ test("while 1024 look-ups are in progress a cached key is read again, and anothe
   assert.throws(() => cache.load("another"), { code: "overloaded" });
   assert.equal(cache.get(keyId)?.loadedAtMs, nowMs);
 });
+
+test("the holds of a running request and the keys in use outlast any number of other keys", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { keyId, accountId } = createCustomer(path);
+  const [found] = inAccountsFile(path, (database) => [...findActiveKeys(database, [keyId], "2026-11").values()]);
+  assert.ok(found);
+  const cache = new KeyCache(
+    async (id) => ({
+      ...found,
+      key: { ...found.key, keyId: id },
+      account: { ...found.account, accountId: id === keyId ? accountId : `acct_${id}` },
+    }),
+    () => 1_000_000,
+  );
+  const running = await cache.load(keyId);
+  assert.ok(running);
+  running.cached.heldMicros += 2_000;
+  await cache.load("in use");
+  for (let index = 0; index < 10_000; index += 1) {
+    await cache.load(`other ${index}`);
+    assert.ok(cache.get("in use"));
+  }
+  assert.equal(cache.has(keyId), false);
+  assert.equal((await cache.load(keyId))?.cached.heldMicros, 2_000);
+});
