@@ -24,6 +24,7 @@ let commits = 0;
 const clients = new LedgerClients(location, {
   synchronous: "FULL",
   onBalances: () => undefined,
+  onUnrefunded: () => undefined,
   onAvailabilityChange: (isDown, reason) => {
     if (isDown) throw new Error(`The ledger is unavailable: ${reason}`);
   },

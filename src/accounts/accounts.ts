@@ -10,7 +10,6 @@
 import { bounds as serviceBounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Synchronous } from "../db/sqlite.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
 import { type ApiKeyParts, parseApiKey } from "./api-key.ts";
@@ -27,20 +26,14 @@ import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
-import { LedgerClients } from "./worker/ledger-clients.ts";
+import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
 import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
 
-export interface AccountsOptions {
+/** What the ledger does and calls back, all optional, and what decides limits. */
+export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
   readonly clock: Clock;
-  /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
-  readonly onAvailabilityChange?: (isDown: boolean, reason: string) => void;
-  /** Called when a batch of the ledger ends, with the time since it was sent. */
-  readonly onBatch?: (ms: number) => void;
-  readonly synchronous?: Synchronous;
   /** Which of the services that share the accounts this one is; the only one by default. */
   readonly replica?: Replica;
-  /** The module that the ledger worker runs; tests pass one that crashes. */
-  readonly workerModule?: URL;
 }
 
 /** The caller of an authenticated request. */
@@ -63,6 +56,9 @@ export interface Hold {
   release(): void;
 }
 
+const ignore = (): undefined => undefined;
+const defaults = { synchronous: "FULL", onAvailabilityChange: ignore, onBatch: ignore, onUnrefunded: ignore } as const;
+
 export class Accounts {
   private readonly keys: KeyCache;
   private readonly failedAuthentications: FailedAuthentications;
@@ -77,12 +73,11 @@ export class Accounts {
   private constructor(
     location: string,
     private readonly clock: Clock,
-    { onAvailabilityChange = () => undefined, onBatch = () => undefined, ...options }: Omit<AccountsOptions, "clock">,
+    { replica = onlyReplica, ...options }: Omit<AccountsOptions, "clock">,
   ) {
-    const { synchronous = "FULL", workerModule, replica = onlyReplica } = options;
     this.replica = replica;
     this.clients = new LedgerClients(location, {
-      ...{ synchronous, workerModule, onAvailabilityChange, onBatch },
+      ...{ ...defaults, ...options },
       onBalances: (balances) => this.keys.setBalances(balances),
     });
     this.administration = new Administration(this.clients.pages, clock);

@@ -4,6 +4,7 @@ import type Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
+import { adjustmentOf } from "../accounts/ledger/charging.ts";
 import type { Replica } from "../accounts/policy/replica.ts";
 import { Sessions } from "../accounts/sessions.ts";
 import { SignIn } from "../accounts/sign-in/sign-in.ts";
@@ -215,6 +216,7 @@ function openAccounts(
     synchronous,
     onAvailabilityChange: onChange,
     onBatch: metrics.addBatch,
+    onUnrefunded: (charges) => logger.error({ refunds: charges.map(adjustmentOf) }, "refunds not posted"),
     ...(thread === undefined ? {} : { workerModule: thread }),
     ...(replica === undefined ? {} : { replica }),
   });

@@ -6,6 +6,12 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
+import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
+import { formatUsd } from "../../src/accounts/money.ts";
+import { openAccounts } from "../../src/accounts/open-accounts.ts";
+import { prices } from "../../src/accounts/policy/prices.ts";
+import { LedgerClient } from "../../src/accounts/worker/ledger-client.ts";
+import { LedgerUnavailable } from "../../src/accounts/worker/ledger-unavailable.ts";
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
@@ -18,24 +24,71 @@ import {
   temporaryAccounts,
   testOnBothEngines,
 } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
+import { onScopeEnd } from "../support/scope.ts";
 
 const chargesIn = (path: string): readonly string[] =>
   inAccountsFile(path, (database) =>
     database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
   );
 
+const ignore = (): undefined => undefined;
+
+/** Opens a ledger client with short limits; collects the adjustments that it has given up. */
+async function openClient(t: TestContext, workerModule: URL) {
+  const path = await temporaryAccounts(t, "SQLite");
+  const { accountId, keyId } = createCustomer(path);
+  const unrefunded: object[] = [];
+  const client = new LedgerClient(
+    {
+      ...{ location: path, busyMs: 1000, synchronous: "NORMAL", isReadOnly: false },
+      idleMs: 0,
+      replyMs: 0,
+      settleMs: 0,
+    },
+    {
+      ...{ batchMost: 8, waitingMost: 8, stalledMs: 200, restartMs: 50, refundMs: 400, probe: "probeWrite" },
+      ...{ onBalances: ignore, onBatch: ignore, onAvailabilityChange: ignore, workerModule },
+      onUnrefunded: (charges) => unrefunded.push(...charges.map(adjustmentOf)),
+    },
+  );
+  await client.open();
+  const charge = {
+    chargeId: "c1",
+    accountId,
+    keyId,
+    usageClass: "vehicle_detail",
+    units: 2,
+    atMs: Date.now(),
+  } as const;
+  const refused = assert.rejects(client.call("charge", charge), LedgerUnavailable);
+  const adjustment = { account: accountId, usd: formatUsd(2 * prices.vehicle_detail), reference: "refund_c1" };
+  return { client, path, unrefunded, refused, adjustment };
+}
+
+/** Refuses a charge that is on disk: its worker exits after the commit, and the file is away until `putBack`. */
+async function refuseCommittedCharge(t: TestContext) {
+  const opened = await openClient(t, exitingWorker("after-commit", 1));
+  const { path, refused } = opened;
+  while (chargesIn(path).length === 0) await pause(1);
+  renameSync(path, `${path}.away`);
+  await refused;
+  return { ...opened, putBack: () => renameSync(`${path}.away`, path) };
+}
+
 /** Opens accounts with one customer, whose ledger worker exits at a moment of its first transaction. */
 async function openWithExitingWorker(t: TestContext, moment: ExitMoment, engine: AccountsEngine = "SQLite") {
   const path = await temporaryAccounts(t, engine);
   const { key } = createCustomer(path);
   const changes: boolean[] = [];
-  const onChange = (isDown: boolean): void => void changes.push(isDown);
+  const unrefunded: string[] = [];
   const accounts = await Accounts.open(path, {
     clock: systemClock,
-    onAvailabilityChange: onChange,
+    onAvailabilityChange: (isDown) => changes.push(isDown),
+    onUnrefunded: (charges) => unrefunded.push(...charges.map(({ chargeId }) => chargeId)),
     workerModule: exitingWorker(moment, 1),
   });
   t.after(() => accounts.close());
@@ -45,7 +98,7 @@ async function openWithExitingWorker(t: TestContext, moment: ExitMoment, engine:
     await accounts.charge(identity, hold, id);
     return id;
   };
-  return { path, charge, changes, accounts, identity };
+  return { path, charge, changes, accounts, identity, unrefunded };
 }
 
 const isUnmetered = (thrown: unknown): boolean => thrown instanceof Refusal && thrown.code === "metering_unavailable";
@@ -73,12 +126,47 @@ testOnBothEngines(
 );
 
 test("charges that no worker can look up within 5 s are refused", async (t) => {
-  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
+  const { path, charge, accounts, unrefunded } = await openWithExitingWorker(t, "after-commit");
   const charging = assert.rejects(charge(), isUnmetered);
   while (chargesIn(path).length === 0) await pause(5);
+  const committed = chargesIn(path);
   renameSync(path, `${path}.away`);
   await charging;
   await accounts.close();
+  assert.deepEqual(unrefunded, committed);
+});
+
+test("a refused charge that is on disk is refunded while the service stops", async (t) => {
+  const { client, path, unrefunded, putBack } = await refuseCommittedCharge(t);
+  const closed = client.close();
+  await pause(100);
+  putBack();
+  await closed;
+  assert.deepEqual(unrefunded, []);
+  const refunds = inAccountsFile(path, (database) =>
+    database.all(sql`SELECT reference, micros FROM entries WHERE kind = 'adjustment'`),
+  ).map((row) => [row.reference, row.micros]);
+  assert.deepEqual(refunds, [["refund_c1", 2 * prices.vehicle_detail]]);
+});
+
+test("a refund that cannot be made before the service stops is reported with its account, amount and reference", async (t) => {
+  const { client, unrefunded, adjustment, putBack } = await refuseCommittedCharge(t);
+  await client.close();
+  putBack();
+  assert.deepEqual(unrefunded, [adjustment]);
+});
+
+test("the charges of a batch that hangs while the service stops are reported, too", async (t) => {
+  const { client, path, refused, unrefunded, adjustment } = await openClient(t, exitingWorker("after-commit", 2));
+  const other = openAccounts(path, { busyMs: 1000 });
+  onScopeEnd(t, async () => other.close());
+  other.run(sql`BEGIN IMMEDIATE`);
+  await refused;
+  const closed = client.close();
+  await eventually("the report", async () => unrefunded.length > 0);
+  other.run(sql`COMMIT`);
+  await closed;
+  assert.deepEqual(unrefunded, [adjustment]);
 });
 
 testOnBothEngines("close waits for charges that are being looked up", async (t, engine) => {

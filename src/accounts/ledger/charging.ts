@@ -9,9 +9,11 @@ import { type Sql, sql } from "../../db/sql.ts";
 import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
 import { isOneOf, listFunds, lockAccounts, unknownAccount } from "../account.ts";
 import { monthOf } from "../clock.ts";
+import { formatUsd } from "../money.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 import { type IdempotentRequest, type Repetition, UsedIdempotencyKeys } from "./idempotency.ts";
+import { refundReference } from "./ledger.ts";
 
 export interface ChargeEntry {
   /** Idempotency key: a second charge with this id posts nothing. */
@@ -25,6 +27,15 @@ export interface ChargeEntry {
   /** The idempotency key of the request, if it has one. */
   readonly request?: IdempotentRequest;
 }
+
+/** Returns the amount of a charge. */
+const microsOf = ({ usageClass, units = 1 }: Pick<ChargeEntry, "usageClass" | "units">): number =>
+  prices[usageClass] * units;
+
+/** Returns the options of `carquet credits adjust` that refund a charge, which the service would refund by the same reference. */
+export const adjustmentOf = (charge: ChargeEntry): { account: string; usd: string; reference: string } => ({
+  ...{ account: charge.accountId, usd: formatUsd(microsOf(charge)), reference: refundReference(charge.chargeId) },
+});
 
 /** An account's balance and monthly spending after its charges. */
 export interface AccountBalance {
@@ -87,7 +98,7 @@ export class ChargeBatch {
 
   /** Decides a charge. Returns undefined if it is in the ledger or will be posted, else why not. */
   add(charge: ChargeEntry): Shortfall | Repetition | undefined {
-    const { chargeId, accountId, usageClass, units = 1, atMs } = charge;
+    const { chargeId, accountId, atMs } = charge;
     const repetition = this.usedKeys.find(charge);
     if (repetition !== undefined) return repetition;
     const running = this.funds.get(accountId);
@@ -95,7 +106,7 @@ export class ChargeBatch {
     const month = monthOf(atMs);
     running.month = month;
     if (this.known.has(chargeId)) return undefined;
-    const micros = prices[usageClass] * units;
+    const micros = microsOf(charge);
     const spentMicros = running.spentMicros.get(month) ?? 0;
     const short = shortfall({ ...running.limits, balanceMicros: running.balanceMicros, spentMicros }, micros);
     if (short !== undefined) {
@@ -116,9 +127,9 @@ export class ChargeBatch {
    */
   post(): void {
     if (this.paid.length === 0) return;
-    const charges = this.paid.splice(0).map(({ chargeId, accountId, keyId, usageClass, units = 1, atMs }) => ({
+    const charges = this.paid.splice(0).map(({ chargeId, accountId, keyId, usageClass, atMs, ...charge }) => ({
       ...{ charge_id: chargeId, account_id: accountId, key_id: keyId, usage_class: usageClass, at_ms: atMs },
-      micros: -prices[usageClass] * units,
+      micros: -microsOf({ usageClass, ...charge }),
     }));
     this.database.queueOver(chargeColumns, charges, insertCharges);
     this.usedKeys.post();

@@ -70,6 +70,9 @@ export function adjustBalance(database: SqlDatabase, posting: Posting): string {
   return database.transaction(() => post(database, "adjustment", "adjustment", posting));
 }
 
+/** Returns the reference of the refund of a charge: it is refunded once. */
+export const refundReference = (chargeId: string): string => `refund_${chargeId}`;
+
 /**
  * Refunds a charge whose request was refused before the charge was on disk, and frees its idempotency key. Idempotent. Does nothing if
  * the charge is not in the ledger.
@@ -77,7 +80,7 @@ export function adjustBalance(database: SqlDatabase, posting: Posting): string {
 export function refundCharge(database: SqlDatabase, chargeId: string): void {
   const charge = database.one(sql`
     SELECT account_id, micros, at_ms FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`);
-  const reference = `refund_${chargeId}`;
+  const reference = refundReference(chargeId);
   if (
     charge === undefined ||
     database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`) !== undefined

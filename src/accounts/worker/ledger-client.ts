@@ -4,12 +4,11 @@
  * on disk succeed, the others fail. A batch that takes too long fails; charges that reach the disk after that are refunded. While the
  * ledger is unavailable, a probe once a second detects its recovery, also without requests.
  */
-
 import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { UserError } from "../../base/user-error.ts";
 import { startWorker } from "../../base/worker-threads.ts";
-import type { AccountBalance } from "../ledger/charging.ts";
+import type { AccountBalance, ChargeEntry } from "../ledger/charging.ts";
 import { LedgerUnavailable } from "./ledger-unavailable.ts";
 import type { BatchResult, TaskOutcome, WorkerReady, WorkerSettings } from "./messages.ts";
 import type { LedgerTask, TaskInput, TaskName, TaskOutput } from "./tasks.ts";
@@ -23,6 +22,8 @@ export interface LedgerClientOptions {
   readonly stalledMs: number;
   /** The least time between two starts of the worker, and between two probes. */
   readonly restartMs: number;
+  /** How long `close` waits for refunds. */
+  readonly refundMs: number;
   /** The task that fails as long as the ledger is unavailable. */
   readonly probe: "probeWrite" | "probeRead";
   readonly workerModule: URL;
@@ -32,6 +33,8 @@ export interface LedgerClientOptions {
   readonly onBatch: (ms: number) => void;
   /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
   readonly onAvailabilityChange: (isDown: boolean, reason: string) => void;
+  /** Called by `close` with the charges of refused requests that may be on disk and are not refunded. */
+  readonly onUnrefunded: (charges: readonly ChargeEntry[]) => void;
 }
 
 interface PendingCall {
@@ -56,8 +59,10 @@ export class LedgerClient {
   private startedAtMs = Number.NEGATIVE_INFINITY;
   private queue: PendingCall[] = [];
   private inFlight: readonly PendingCall[] = [];
-  /** The number of charges whose outcome is being looked up or refunded. */
+  /** The number of charges whose outcome is being looked up. */
   private unresolved = 0;
+  /** The charges that are being refunded. */
+  private readonly refunds = new Set<readonly PendingCharge[]>();
   private isSendScheduled = false;
   private sentAtMs = 0;
   private stallTimer: NodeJS.Timeout | undefined;
@@ -103,10 +108,7 @@ export class LedgerClient {
         else resolve(outcome.output as TaskOutput<Name>);
       };
       const call: PendingCall = { task: { name, input }, beforeSettle, settle };
-      if (this.isStalled || this.queue.length >= this.options.waitingMost) {
-        this.fail([call], tooSlow);
-        return;
-      }
+      if (this.isStalled || this.queue.length >= this.options.waitingMost) return this.fail([call], tooSlow);
       this.queue.push(call);
       this.scheduleSend();
     });
@@ -117,15 +119,16 @@ export class LedgerClient {
     return this.queue.length + this.inFlight.length;
   }
 
-  /** Waits for all calls, then stops the worker. Does not resolve while a batch hangs. */
+  /** Waits for all calls, and for refunds for a limited time, then stops the worker. Does not resolve while a batch hangs. */
   async close(): Promise<void> {
     this.isClosing = true;
     clearTimeout(this.probeTimer);
-    if (!this.isIdle) {
-      await new Promise<void>((resolve) => {
-        this.onIdle = resolve;
-      });
-    }
+    const refundTimer = setInterval(() => this.giveUpRefunds(), this.options.refundMs);
+    await new Promise<void>((resolve) => {
+      this.onIdle = resolve;
+      this.continue();
+    });
+    clearInterval(refundTimer);
     const { worker } = this;
     if (worker === undefined) return;
     this.worker = undefined;
@@ -135,10 +138,8 @@ export class LedgerClient {
   }
 
   private startWorker(createIfMissing: boolean): Worker {
-    const worker = startWorker(this.options.workerModule, {
-      ...this.settings,
-      createIfMissing,
-    } satisfies WorkerSettings);
+    const data: WorkerSettings = { ...this.settings, createIfMissing };
+    const worker = startWorker(this.options.workerModule, data);
     this.worker = worker;
     this.startedAtMs = performance.now();
     let reason = workerExited;
@@ -234,26 +235,32 @@ export class LedgerClient {
     return undefined;
   }
 
-  /** Refunds those of the refused charges that are on disk. Retries until a worker has done it; gives up when closing. */
+  /** Refunds those of the refused charges that are on disk. Retries until a worker has done it, or `close` gives up. */
   private async refund(refused: readonly PendingCharge[]): Promise<void> {
     if (refused.length === 0) return;
-    this.unresolved += refused.length;
+    this.refunds.add(refused);
     const chargeIds = refused.map(({ task }) => task.input.chargeId);
-    for (;;) {
+    while (this.refunds.has(refused)) {
       try {
         await this.call("refundCharges", { chargeIds });
-        break;
+        this.refunds.delete(refused);
       } catch {
-        if (this.isClosing) break;
         await pause(this.options.restartMs);
       }
     }
-    this.unresolved -= refused.length;
+    this.continue();
+  }
+
+  /** Reports the refunds in progress, and the charges of an overdue batch, which would be refunded after it. */
+  private giveUpRefunds(): void {
+    const charges = [...this.refunds, this.isStalled ? this.inFlight.filter(isCharge) : []].flat();
+    this.refunds.clear();
+    if (charges.length > 0) this.options.onUnrefunded(charges.map(({ task }) => task.input));
     this.continue();
   }
 
   private get isIdle(): boolean {
-    return this.inFlight.length + this.queue.length + this.unresolved === 0;
+    return this.inFlight.length + this.queue.length + this.unresolved + this.refunds.size === 0;
   }
 
   /** Ends the batch in flight. An overdue one has already failed. */

@@ -5,20 +5,18 @@
 import type { Synchronous } from "../../db/sqlite.ts";
 import { LedgerClient, type LedgerClientOptions } from "./ledger-client.ts";
 
-export interface LedgerClientsOptions {
+type LedgerEvents = Pick<LedgerClientOptions, "onBalances" | "onAvailabilityChange" | "onBatch" | "onUnrefunded">;
+
+export interface LedgerClientsOptions extends LedgerEvents {
   readonly synchronous: Synchronous;
   /** The module that the writing worker runs; tests pass one that crashes. */
   readonly workerModule?: URL | undefined;
-  readonly onBalances: LedgerClientOptions["onBalances"];
-  /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
-  readonly onAvailabilityChange: LedgerClientOptions["onAvailabilityChange"];
-  /** Called when a batch of the ledger ends, with the time since it was sent. */
-  readonly onBatch: LedgerClientOptions["onBatch"];
 }
 
 const ledgerWorkerModule = new URL("./ledger-worker.ts", import.meta.url);
 
-const bounds = { batchMost: 512, waitingMost: 4096, stalledMs: 5_000, restartMs: 1_000 } as const;
+/** A service that stops waits for longer than `refundMs`, and then kills itself. */
+const bounds = { batchMost: 512, waitingMost: 4096, stalledMs: 5_000, restartMs: 1_000, refundMs: 3_000 } as const;
 /** How long a worker waits for the lock of another process that writes. */
 const busyMs = 2_000;
 /**
