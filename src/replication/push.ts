@@ -6,9 +6,9 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
+import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { filesOf, type Manifest, manifestKey, manifestPath, manifestText } from "../lake/manifest.ts";
 import { viewsPath } from "../lake/writer/writer.ts";
-import type { ListedFile } from "../serving/verified-files.ts";
 import { type BucketRetention, removeExpired } from "./bucket-retention.ts";
 import { mebibytes } from "./follower.ts";
 import { pushIngestRecord } from "./ingest-record.ts";
@@ -138,8 +138,8 @@ async function uploadUnlessPresent(
   { options, onPart }: { readonly options: PushOptions; readonly onPart: (sent: number) => void },
 ): Promise<boolean> {
   if (await repeat(() => store.has(file), options)) return false;
-  const { size } = await stat(path);
-  if (size !== file.bytes) throw new UserError(`${path}: invalid size: expected ${file.bytes} bytes, found ${size}.`);
+  const mismatch = mismatchOf(file, { bytes: (await stat(path)).size });
+  if (mismatch !== undefined) throw new UserError(`${path}: ${mismatch}`);
   await repeat(() => store.upload(file, path, onPart), options);
   return true;
 }

@@ -22,7 +22,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { bounds } from "../base/bounds.ts";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import type { ListedFile } from "../serving/verified-files.ts";
+import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { type LakeSource, TransferFault } from "./source.ts";
 
 export interface S3Settings {
@@ -87,16 +87,16 @@ export class S3Store implements LakeSource {
   };
 
   /** Returns whether the bucket has a file with its size, and with its SHA-256 if that is recorded. */
-  async has({ path, bytes, sha256 }: ListedFile): Promise<boolean> {
+  async has(file: ListedFile): Promise<boolean> {
     try {
-      const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
+      const command = new HeadObjectCommand({ ...this.#objectAt(file.path), ChecksumMode: "ENABLED" });
       const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command);
       // The checksum of an upload in parts, such as "...-3", is not the file's.
       const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
-      return ContentLength === bytes && (recorded ?? sha256) === sha256;
+      return ContentLength !== undefined && mismatchOf(file, { bytes: ContentLength, sha256: recorded }) === undefined;
     } catch (thrown) {
       if (statusOf(thrown) === 404) return false;
-      throw this.#faultOf(path, thrown);
+      throw this.#faultOf(file.path, thrown);
     }
   }
 
@@ -238,10 +238,9 @@ async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<
 }
 
 /** Throws a UserError if a file's content, which has been hashed, is not what the manifest says. */
-function requireSha256({ sha256 }: ListedFile, from: string, hash: Hash): void {
-  const found = hash.digest("hex");
-  if (found !== sha256)
-    throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);
+function requireSha256(file: ListedFile, from: string, hash: Hash): void {
+  const mismatch = mismatchOf(file, { sha256: hash.digest("hex") });
+  if (mismatch !== undefined) throw new UserError(`${from}: ${mismatch}`);
 }
 
 const inBase64 = (sha256: string): string => Buffer.from(sha256, "hex").toString("base64");

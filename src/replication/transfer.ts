@@ -11,7 +11,7 @@ import { bounds } from "../base/bounds.ts";
 import { createFolder, isNotFound, sha256Of, syncToDisk } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
-import type { ListedFile } from "../serving/verified-files.ts";
+import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { type LakeSource, MissingFile, type OpenedFile, TransferFault } from "./source.ts";
 
 export interface TransferOptions {
@@ -33,11 +33,11 @@ export async function fetchFile(
   let mismatches = 0;
   const attempt = async (): Promise<void> => {
     await fetchRest(source, transfer, options);
-    const sha256 = await sha256Of(target);
-    if (sha256 === file.sha256) return;
+    const mismatch = mismatchOf(file, { sha256: await sha256Of(target) });
+    if (mismatch === undefined) return;
     await rm(target);
     mismatches += 1;
-    const message = `${source.placeOf(file.path)}: invalid content: expected SHA-256 ${file.sha256}, found ${sha256}.`;
+    const message = `${source.placeOf(file.path)}: ${mismatch}`;
     // A second whole transfer excludes that the first one continued another file.
     throw mismatches === 1 ? new TransferFault(message) : new UserError(message);
   };
@@ -96,8 +96,8 @@ async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: Tr
     const opened = await source.open(file.path, { offset, tag }, signal);
     if (opened === undefined)
       throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
-    if (opened.bytes !== undefined && opened.bytes !== file.bytes)
-      throw new TransferFault(`${place}: invalid size: expected ${file.bytes} bytes, found ${opened.bytes}.`);
+    const mismatch = mismatchOf(file, { bytes: opened.bytes });
+    if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
     transfer.tag = opened.tag;
     const flags = opened.offset === 0 ? "w" : "a";
     const content = atMost(opened, file, place, onBytes);

@@ -6,13 +6,14 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
+import { fileFault } from "../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildIndexFile, withDimensionTables } from "./index/index-file.ts";
 import { type IndexedRows, rowsIn, rowsToIndex } from "./index/indexed-rows.ts";
 import { type ListingFile, listingTableOf } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
-import { checkFile, type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
+import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
 
 /** Progress callback: listings done, listings in total, and the current task. */
 export type OnBuild = (done: number, total: number, task: string) => void;
@@ -74,13 +75,7 @@ async function intactFiles(
   check: "size" | "content",
 ): Promise<readonly ServingFile[]> {
   const intact: ServingFile[] = [];
-  for (const file of usableFiles(manifest)) {
-    const isIntact = await checkFile(lake, file, check).then(
-      () => true,
-      () => false,
-    );
-    if (isIntact) intact.push(file);
-  }
+  for (const file of usableFiles(manifest)) if ((await fileFault(lake, file, check)) === undefined) intact.push(file);
   return intact;
 }
 

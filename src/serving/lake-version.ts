@@ -11,6 +11,7 @@ import { type Job, serviceJob } from "../db/job.ts";
 import type { Engine, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
+import type { ListedFile } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
@@ -29,7 +30,6 @@ import {
 } from "./listing-files.ts";
 import type { IndexedSource } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
-import type { ListedFile } from "./verified-files.ts";
 import type { VersionFiles } from "./version-files.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";

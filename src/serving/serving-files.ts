@@ -1,12 +1,8 @@
 /**
  * Serving files: the search indexes and the row store of a version, which the publisher builds from Parquet files and lists in the manifest.
  *
- * This module decides which serving files a version needs and whether a listed file is usable. It never builds or opens one.
+ * This module decides which serving files a version needs, and which listed ones this release can read. It never builds or opens one.
  */
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
-import { sha256Of } from "../base/files.ts";
-import { UserError } from "../base/user-error.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { searchIndexFormat } from "./index/build.ts";
 import { type IndexedRows, indexedRows } from "./index/indexed-rows.ts";
@@ -36,17 +32,4 @@ export function usableFiles(manifest: Manifest): readonly ServingFile[] {
   return manifest.serving.filter(
     ({ kind, source, format }) => format === servingFormats[kind] && needed.has(`${kind} ${source}`),
   );
-}
-
-/** Compares a file's size with the manifest; with `content`, its SHA-256 too. Throws if they differ. */
-export async function checkFile(
-  lake: string,
-  { path, bytes, sha256 }: Pick<ServingFile, "path" | "bytes" | "sha256">,
-  check: "size" | "content",
-): Promise<void> {
-  const target = join(lake, path);
-  const { size } = await stat(target);
-  if (size !== bytes) throw new UserError(`Invalid size of ${path}: expected ${bytes} bytes, found ${size}.`);
-  if (check === "content" && (await sha256Of(target)) !== sha256)
-    throw new UserError(`Invalid content of ${path}: expected SHA-256 ${sha256}, as the manifest lists.`);
 }

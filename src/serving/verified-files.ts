@@ -7,15 +7,11 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Pace, sha256Of } from "../base/files.ts";
-import { messageOf } from "../base/user-error.ts";
-import type { LakeFile } from "../lake/manifest.ts";
-
-/** A file as a manifest lists it. */
-export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;
+import { fileFault, type ListedFile } from "../lake/listed-file.ts";
 
 /** The outcome of a check; `fault` is undefined for an intact file. */
 interface Check {
-  readonly identity: string;
+  readonly identity: string | undefined;
   readonly fault: string | undefined;
   readonly checkedAtMs: number;
 }
@@ -40,17 +36,18 @@ export class VerifiedFiles {
 
   /** Returns the fault of a file as a message; undefined if it is intact. With `size`, does not hash a file that is not verified yet. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
-    const { identity, fault } = await this.inspect(file);
+    const identity = await this.identityOf(file);
     const known = this.checks.get(keyOf(file));
-    if (known?.identity === identity) return known.fault;
+    if (identity !== undefined && known?.identity === identity) return known.fault;
+    const fault = await fileFault(this.folder, file, "size");
     if (fault !== undefined) return this.record(file, identity, fault);
     return check === "size" ? undefined : this.hashOnce(file, identity);
   }
 
   /** Hashes a file, whatever is known of it. Returns its fault; rejects if `pace` is aborted. */
   async recheck(file: ListedFile, pace?: Pace): Promise<string | undefined> {
-    const { identity, fault } = await this.inspect(file);
-    return this.record(file, identity, fault ?? (await this.contentFaultOf(file, pace)));
+    const identity = await this.identityOf(file);
+    return this.record(file, identity, await this.contentFaultOf(file, pace));
   }
 
   /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */
@@ -58,19 +55,13 @@ export class VerifiedFiles {
     return this.checks.get(keyOf(file))?.checkedAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns the identity of a file's content, which changes when the file is written or replaced, and what is wrong without reading it. */
-  private async inspect({ path, bytes }: ListedFile): Promise<{ readonly identity: string; readonly fault?: string }> {
-    try {
-      const { ino, size, ctimeNs } = await stat(join(this.folder, path), { bigint: true });
-      const identity = `${ino} ${size} ${ctimeNs}`;
-      if (size === BigInt(bytes)) return { identity };
-      return { identity, fault: `Invalid size of ${path}: expected ${bytes} bytes, found ${size}.` };
-    } catch (thrown) {
-      return { identity: "unreadable", fault: `Cannot read ${path}: ${messageOf(thrown)}.` };
-    }
+  /** Returns the identity of a file's content, which changes when the file is written or replaced; undefined for an unreadable file. */
+  private async identityOf({ path }: ListedFile): Promise<string | undefined> {
+    const found = await stat(join(this.folder, path), { bigint: true }).catch(() => undefined);
+    return found && `${found.ino} ${found.size} ${found.ctimeNs}`;
   }
 
-  private hashOnce(file: ListedFile, identity: string): Promise<string | undefined> {
+  private hashOnce(file: ListedFile, identity: string | undefined): Promise<string | undefined> {
     const key = `${keyOf(file)} ${identity}`;
     const running = this.hashing.get(key);
     if (running !== undefined) return running;
@@ -82,17 +73,11 @@ export class VerifiedFiles {
     return hash;
   }
 
-  private async contentFaultOf({ path, sha256 }: ListedFile, pace?: Pace): Promise<string | undefined> {
-    try {
-      if ((await sha256Of(join(this.folder, path), pace)) === sha256) return undefined;
-      return `Invalid content of ${path}: expected SHA-256 ${sha256}, as the manifest lists.`;
-    } catch (thrown) {
-      if (thrown instanceof Error && thrown.name === "AbortError") throw thrown;
-      return `Cannot read ${path}: ${messageOf(thrown)}.`;
-    }
+  private contentFaultOf(file: ListedFile, pace?: Pace): Promise<string | undefined> {
+    return fileFault(this.folder, file, "content", (path) => sha256Of(path, pace));
   }
 
-  private record(file: ListedFile, identity: string, fault: string | undefined): string | undefined {
+  private record(file: ListedFile, identity: string | undefined, fault: string | undefined): string | undefined {
     const previous = this.checks.get(keyOf(file));
     this.checks.set(keyOf(file), { identity, fault, checkedAtMs: performance.now() });
     if (fault !== undefined && previous?.fault === undefined) {

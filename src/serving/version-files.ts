@@ -7,8 +7,9 @@ import { bounds } from "../base/bounds.ts";
 import type { Pace } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
+import type { ListedFile } from "../lake/listed-file.ts";
 import { filesOf, type Manifest, tableFilesOf } from "../lake/manifest.ts";
-import type { ListedFile, VerifiedFiles } from "./verified-files.ts";
+import type { VerifiedFiles } from "./verified-files.ts";
 
 /** A file that is out of use. */
 interface UnusedFile {

@@ -90,8 +90,8 @@ for (const { table, hasServingFiles, paths, others } of needs)
     assert.ok(counts.files > counts.checked);
     const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
     assert.deepEqual(
-      logged.map(({ message }) => String(message).split(":")[0]),
-      [`Invalid content of ${damaged.path}`],
+      logged.map(({ message }) => String(message).split(": expected")[0]),
+      [`${damaged.path}: invalid content`],
     );
     await restore();
     await eventually("ready", async () => (await healthOf(client)).status === "ready");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { sha256Of } from "../../src/base/files.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
 import { verifyMarkets } from "../support/campaigns/healthy-markets.ts";
@@ -45,7 +46,9 @@ test("a changed byte is found at any position", async (t) => {
     const handle = await open(path, "r+");
     await handle.write(Buffer.from([(whole[place] ?? 0) ^ 1]), 0, 1, place);
     await handle.close();
-    assert.deepEqual(await lakeFaults(lake), [`${file.path}: wrong SHA-256: expected ${file.sha256}`]);
+    assert.deepEqual(await lakeFaults(lake), [
+      `${file.path}: invalid content: expected SHA-256 ${file.sha256}, as the manifest lists, found ${await sha256Of(path)}.`,
+    ]);
     await writeFile(path, whole);
   }
   assert.deepEqual(await lakeFaults(lake), []);
@@ -64,7 +67,9 @@ for (const table of ["snapshots", "builds", "deliveries"] as const) {
 test("a truncated file is found", async (t) => {
   const { lake, file, path } = await copyOfLake(t);
   await truncate(path, file.bytes - 1);
-  assert.deepEqual(await lakeFaults(lake), [`${file.path}: ${file.bytes - 1} bytes: expected ${file.bytes}`]);
+  assert.deepEqual(await lakeFaults(lake), [
+    `${file.path}: invalid size: expected ${file.bytes} bytes, found ${file.bytes - 1}.`,
+  ]);
 });
 
 test("every fault is reported, not only the first", async (t) => {

@@ -150,7 +150,8 @@ test("a file that stays wrong or missing is named, and the lake's version stays"
   const follow = () => createTestFollower(server.url, lake).follow();
   const path = (await manifestOf(newer)).tables.builds.at(-1)?.path ?? "";
   const messages = {
-    change: /^http:.*builds.*\.parquet: invalid content: expected SHA-256 \w{64}, found \w{64}\.$/,
+    change:
+      /^http:.*builds.*\.parquet: invalid content: expected SHA-256 \w{64}, as the manifest lists, found \w{64}\.$/,
     page: /^http:.*builds.*\.parquet: invalid size: expected \d+ bytes, found 15\.$/,
     missing: /^http:.*builds.*\.parquet: not found: expected the file, as the manifest lists it\.$/,
     overload: /^http:.*builds.*\.parquet: status 503: expected 200\.$/,

@@ -3,9 +3,7 @@
  * against each other. Reads only; repairs nothing.
  */
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join as joinPath, resolve } from "node:path";
-import { sha256Of } from "../../base/files.ts";
 import { integerIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
@@ -13,6 +11,7 @@ import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from
 import { life } from "../../listing/life.ts";
 import { publishedDays } from "../analyst-views.ts";
 import { rowsOfFiles } from "../file-rows.ts";
+import { fileFault } from "../listed-file.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import { filesIn } from "../market.ts";
 import { open as openPartition, type TableName } from "../tables.ts";
@@ -52,12 +51,11 @@ async function checkFile(
   lake: string,
   file: LakeFile | ServingFile,
 ): Promise<readonly string[]> {
+  const fault = await fileFault(lake, file, "content");
+  if (fault !== undefined) return [fault];
+  if (!("rows" in file)) return [];
   const path = joinPath(lake, file.path);
   try {
-    const { size } = await stat(path);
-    if (size !== file.bytes) return [`${file.path}: ${size} bytes: expected ${file.bytes}`];
-    if ((await sha256Of(path)) !== file.sha256) return [`${file.path}: wrong SHA-256: expected ${file.sha256}`];
-    if (!("rows" in file)) return [];
     const counted = await database.using((session) =>
       session.row(
         sql`SELECT count(*)::INTEGER AS n FROM read_parquet(${pathLiteral(path)}, hive_partitioning = false)`,
@@ -66,7 +64,7 @@ async function checkFile(
     const rows = integerIn(counted, "n");
     return rows === file.rows ? [] : [`${file.path}: ${rows} rows: expected ${file.rows}`];
   } catch (thrown) {
-    return [`${file.path}: ${existsSync(path) ? messageOf(thrown).split("\n")[0] : "missing: expected the file"}`];
+    return [`${file.path}: ${messageOf(thrown).split("\n")[0]}`];
   }
 }
 

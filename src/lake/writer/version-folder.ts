@@ -7,19 +7,20 @@
  */
 import { link, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { isNotFound, sha256Of, syncToDisk } from "../../base/files.ts";
+import { isNotFound, syncToDisk } from "../../base/files.ts";
 import { catalogName, writeCatalog } from "../catalog.ts";
-import { currentManifest, type Manifest, versionKey } from "../manifest.ts";
+import { fileFault, type ListedFile } from "../listed-file.ts";
+import { currentManifest, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
 import { pathInTable, tableNames } from "../tables.ts";
 
 /** The link to the folder of the published version. */
 const currentLink = "current";
 
-/** Returns the path of each Parquet file below the lake's folder, by its path below the folder of the version. */
-export const linksOf = ({ tables }: Pick<Manifest, "tables">): ReadonlyMap<string, string> =>
+/** Returns each Parquet file of a version by its path below the folder of the version. */
+const linksOf = ({ tables }: Manifest): ReadonlyMap<string, LakeFile> =>
   new Map(
     tableNames.flatMap((table) =>
-      tables[table].map(({ path, partition }) => [pathInTable(table, partition, basename(path)), path] as const),
+      tables[table].map((file) => [pathInTable(table, file.partition, basename(file.path)), file] as const),
     ),
   );
 
@@ -28,7 +29,7 @@ export async function writeVersionFolder(lake: string, manifest: Manifest): Prom
   const folder = join(lake, versionKey(manifest.version));
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  for (const [name, path] of linksOf(manifest)) {
+  for (const [name, { path }] of linksOf(manifest)) {
     const [from, target] = [join(lake, path), join(folder, name)];
     await mkdir(dirname(target), { recursive: true });
     // File systems without hard links.
@@ -103,18 +104,18 @@ export async function versionFolderFaults(lake: string, manifest: Manifest): Pro
   const faults = found
     .filter((name) => !links.has(name) && !name.startsWith(catalogName))
     .map((name) => `${folder}/${name}: not a file of the version`);
-  for (const [name, path] of links)
-    if (!(await isSameFile(join(lake, folder, name), join(lake, path))))
-      faults.push(`${folder}/${name}: another file: expected ${path}`);
+  for (const [name, file] of links)
+    if (!(await isSameFile(lake, `${folder}/${name}`, file)))
+      faults.push(`${folder}/${name}: another file: expected ${file.path}`);
   return faults;
 }
 
-/** Returns whether two paths lead to one file, or to files with the same content, as in a copy of a lake. */
-async function isSameFile(left: string, right: string): Promise<boolean> {
+/** Returns whether a path below the lake's folder leads to a listed file, or to one with its content, as in a copy of a lake. */
+async function isSameFile(lake: string, path: string, file: ListedFile): Promise<boolean> {
   try {
-    const [one, other] = await Promise.all([stat(left), stat(right)]);
+    const [one, other] = await Promise.all([stat(join(lake, path)), stat(join(lake, file.path))]);
     if (one.dev === other.dev && one.ino === other.ino) return true;
-    return one.size === other.size && (await sha256Of(left)) === (await sha256Of(right));
+    return (await fileFault(lake, { ...file, path }, "content")) === undefined;
   } catch (thrown) {
     if (isNotFound(thrown)) return false;
     throw thrown;

@@ -1,0 +1,47 @@
+/** Compares files with their manifest, which lists the size and SHA-256 of each. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isNotFound, sha256Of } from "../base/files.ts";
+import { messageOf } from "../base/user-error.ts";
+import type { LakeFile } from "./lake-file.ts";
+
+/** A file as a manifest lists it. */
+export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;
+
+/** What is known of a file's content. */
+interface FileContent {
+  readonly bytes?: number | undefined;
+  readonly sha256?: string | undefined;
+}
+
+/** Returns how content differs from what the manifest lists; undefined if all that is known of it agrees. */
+export function mismatchOf(listed: ListedFile, { bytes, sha256 }: FileContent): string | undefined {
+  if (bytes !== undefined && bytes !== listed.bytes)
+    return `invalid size: expected ${listed.bytes} bytes, found ${bytes}.`;
+  if (sha256 !== undefined && sha256 !== listed.sha256)
+    return `invalid content: expected SHA-256 ${listed.sha256}, as the manifest lists, found ${sha256}.`;
+  return undefined;
+}
+
+/**
+ * Compares a file below a folder with its manifest: the size, and with `content` the SHA-256 that `hash` returns. Returns the fault as a message;
+ * undefined for an intact file. Rejects if `hash` is aborted.
+ */
+export async function fileFault(
+  folder: string,
+  listed: ListedFile,
+  check: "size" | "content",
+  hash: (path: string) => Promise<string> = sha256Of,
+): Promise<string | undefined> {
+  const target = join(folder, listed.path);
+  try {
+    const fault =
+      mismatchOf(listed, { bytes: (await stat(target)).size }) ??
+      (check === "content" ? mismatchOf(listed, { sha256: await hash(target) }) : undefined);
+    return fault && `${listed.path}: ${fault}`;
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === "AbortError") throw thrown;
+    if (isNotFound(thrown)) return `${listed.path}: not found: expected the file, as the manifest lists it.`;
+    return `${listed.path}: cannot be read: ${messageOf(thrown)}.`;
+  }
+}
