@@ -7,7 +7,11 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Pace, sha256Of } from "../base/files.ts";
+import { sha256InThread } from "../base/hash-thread.ts";
 import { fileFault, type ListedFile } from "../lake/listed-file.ts";
+
+/** Files up to this size are hashed here, within a millisecond; larger ones in a thread, unless the scrub reads them at its pace. */
+const inThreadFromBytes = 1 << 20;
 
 /** The outcome of a check; `fault` is undefined for an intact file. */
 interface Check {
@@ -19,8 +23,6 @@ interface Check {
 export class VerifiedFiles {
   private readonly checks = new Map<string, Check>();
   private readonly hashing = new Map<string, Promise<string | undefined>>();
-  /** Requests hash one file at a time, so that the event loop never waits for more than one chunk. */
-  private lastHash: Promise<unknown> = Promise.resolve();
   private damageCount = 0;
 
   /** `onDamage` is called once when a file is found damaged. */
@@ -65,16 +67,16 @@ export class VerifiedFiles {
     const key = `${keyOf(file)} ${identity}`;
     const running = this.hashing.get(key);
     if (running !== undefined) return running;
-    const hash = this.lastHash
-      .then(async () => this.record(file, identity, await this.contentFaultOf(file)))
+    const hash = this.contentFaultOf(file)
+      .then((fault) => this.record(file, identity, fault))
       .finally(() => this.hashing.delete(key));
     this.hashing.set(key, hash);
-    this.lastHash = hash;
     return hash;
   }
 
   private contentFaultOf(file: ListedFile, pace?: Pace): Promise<string | undefined> {
-    return fileFault(this.folder, file, "content", (path) => sha256Of(path, pace));
+    const isInThread = pace === undefined && file.bytes > inThreadFromBytes;
+    return fileFault(this.folder, file, "content", isInThread ? sha256InThread : (path) => sha256Of(path, pace));
   }
 
   private record(file: ListedFile, identity: string | undefined, fault: string | undefined): string | undefined {

@@ -23,7 +23,7 @@ export class VersionFiles {
   private readonly files: readonly ListedFile[];
 
   constructor(
-    manifest: Manifest,
+    manifest: Pick<Manifest, "tables" | "former" | "serving">,
     private readonly verified: VerifiedFiles,
   ) {
     this.files = filesOf(manifest);
@@ -59,11 +59,14 @@ export class VersionFiles {
     return this.noteFault(file, await this.verified.recheck(file, pace));
   }
 
-  /** Refuses with `data_unavailable` if one of the files is damaged. Hashes those that are not verified yet. */
+  /**
+   * Refuses with `data_unavailable` if one of the files is damaged. Hashes those that are not verified yet one after the other, so that a request
+   * for many hardly holds up another one for few.
+   */
   async require(files: readonly ListedFile[]): Promise<void> {
-    const faults = await Promise.all(files.map((file) => this.faultOf(file)));
-    if (files.some(({ path }, index) => faults[index] !== undefined || this.unused.has(path)))
-      throw refuse("data_unavailable", { reason: damagedData, retryAfter: bounds.damagedRetrySeconds });
+    for (const file of files)
+      if ((await this.faultOf(file)) !== undefined || this.unused.has(file.path))
+        throw refuse("data_unavailable", { reason: damagedData, retryAfter: bounds.damagedRetrySeconds });
   }
 
   /** Hashes files again that failed a query, each at most once per `bounds.recheckMs`. */

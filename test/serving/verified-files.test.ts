@@ -1,0 +1,66 @@
+/** Files that are hashed at their first use. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { test } from "node:test";
+import { sha256Of } from "../../src/base/files.ts";
+import type { ListedFile } from "../../src/lake/listed-file.ts";
+import { noFiles } from "../../src/lake/manifest.ts";
+import { VerifiedFiles } from "../../src/serving/verified-files.ts";
+import { VersionFiles } from "../../src/serving/version-files.ts";
+import { changeByte } from "../support/lakes/contents.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const mebibyte = 1 << 20;
+const folder = await temporaryFolder(fileScope);
+
+/** Writes a file of zeros without its blocks. It is listed with another SHA-256. */
+async function largeFile(path: string): Promise<ListedFile> {
+  await writeFile(join(folder, path), "");
+  await truncate(join(folder, path), 256 * mebibyte);
+  return { path, bytes: 256 * mebibyte, sha256: "0".repeat(64) };
+}
+
+async function smallFile(path: string, bytes: number): Promise<ListedFile> {
+  await writeFile(join(folder, path), randomBytes(bytes));
+  return { path, bytes, sha256: await sha256Of(join(folder, path)) };
+}
+
+const large = [await largeFile("large-1"), await largeFile("large-2")] as const;
+
+test("the event loop is free while a large file is hashed", async () => {
+  const files = new VerifiedFiles(folder);
+  const before = performance.eventLoopUtilization();
+  assert.match(
+    (await files.faultOf(large[0])) ?? "",
+    /^large-1: invalid content: expected SHA-256 0{64}, .* found \w{64}\.$/,
+  );
+  const { utilization } = performance.eventLoopUtilization(before);
+  assert.ok(utilization < 0.15, `the event loop was busy for ${utilization} of the time`);
+});
+
+for (const bytes of [1000, 2 * mebibyte])
+  test(`a request for a file of ${bytes} bytes does not wait for one that needs large files`, async () => {
+    const files = new VersionFiles({ tables: noFiles, serving: [] }, new VerifiedFiles(folder));
+    const done: string[] = [];
+    const ofMany = files.require(large).catch(() => done.push("large"));
+    const ofOne = files.require([await smallFile(`small-${bytes}`, bytes)]).then(() => done.push("small"));
+    await Promise.all([ofMany, ofOne]);
+    assert.deepEqual(done, ["small", "large"]);
+  });
+
+test("a file that is hashed in the thread is intact, damaged or unreadable", async () => {
+  const files = new VerifiedFiles(folder);
+  const file = await smallFile("changing", 2 * mebibyte);
+  const faults = async () => [await files.faultOf(file), await files.recheck(file)].map((fault) => fault?.slice(0, 27));
+  assert.deepEqual(await faults(), [undefined, undefined]);
+  await changeByte(join(folder, file.path), mebibyte);
+  assert.deepEqual(await faults(), Array(2).fill("changing: invalid content: "));
+  const absent = { ...file, path: "absent" };
+  assert.match((await files.faultOf(absent)) ?? "", /^absent: not found: expected the file/);
+  assert.match((await files.recheck(absent)) ?? "", /^absent: not found: expected the file/);
+  assert.equal(files.damages, 2);
+});
