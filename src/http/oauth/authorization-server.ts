@@ -4,6 +4,7 @@
  */
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
+import { OIDCProviderError } from "oidc-provider/lib/helpers/errors.js";
 import type { Accounts, Identity } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import type { ApiScope } from "../../accounts/keys.ts";
@@ -89,7 +90,10 @@ export class AuthorizationServer {
     };
   }
 
-  /** Returns the authorization request of a consent page; undefined if it has expired, or is of another browser. */
+  /**
+   * Returns the authorization request of a consent page; undefined if it has expired, or is of another browser. Refuses with
+   * `metering_unavailable` if the accounts file cannot be read.
+   */
   async consentRequest(context: RequestContext, id: string): Promise<ConsentRequest | undefined> {
     const found = await this.findRequest(context, id);
     return found?.consent;
@@ -123,10 +127,10 @@ export class AuthorizationServer {
 
   private async findRequest(context: RequestContext, id: string): Promise<FoundRequest | undefined> {
     const provider = await this.openProvider();
-    const interaction = await provider.interactionDetails(context.req, context.res).catch(() => undefined);
+    const interaction = await provider.interactionDetails(context.req, context.res).catch(undefinedIfInvalid);
     if (interaction === undefined || interaction.uid !== id) return undefined;
     const { client_id: clientId, redirect_uri: redirectUri, scope } = interaction.params;
-    const client = await provider.Client.find(String(clientId)).catch(() => undefined);
+    const client = await provider.Client.find(String(clientId)).catch(undefinedIfInvalid);
     if (client === undefined) return undefined;
     const requested = String(scope).split(" ");
     const consent = {
@@ -138,7 +142,7 @@ export class AuthorizationServer {
     return { provider, interaction, clientId: client.clientId, consent };
   }
 
-  /** Creates the provider at the first request: the URL of the service is known once it listens. */
+  /** Creates the provider at the first request, when the service listens and its URL is known; again after a failure. */
   private openProvider(): Promise<Provider> {
     const { baseUrl, accounts, fetchDocument = fetchPublic() } = this.options;
     this.provider ??= import("./provider.ts").then(({ createProvider }) => {
@@ -150,6 +154,9 @@ export class AuthorizationServer {
       });
       provider.on("server_error", ({ state }, error) => state.log.error({ err: error }, "authorization server error"));
       return provider;
+    });
+    this.provider.catch(() => {
+      this.provider = undefined;
     });
     return this.provider;
   }
@@ -176,6 +183,11 @@ export class AuthorizationServer {
   private countRegistration(context: RequestContext): number | undefined {
     return this.registrations.count(clientNetwork(context.ip));
   }
+}
+
+/** Returns undefined for an error of the protocol, such as a request that has expired; rethrows any other, such as an outage of the accounts. */
+function undefinedIfInvalid(thrown: unknown): undefined {
+  if (!(thrown instanceof OIDCProviderError)) throw thrown;
 }
 
 interface FoundRequest {

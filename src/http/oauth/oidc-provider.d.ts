@@ -7,6 +7,7 @@ declare module "oidc-provider/lib/helpers/errors.js" {
   import { errors } from "oidc-provider";
   export const InvalidGrant: typeof errors.InvalidGrant;
   export const InvalidTarget: typeof errors.InvalidTarget;
+  export const OIDCProviderError: typeof errors.OIDCProviderError;
 }
 
 declare module "oidc-provider/lib/helpers/interaction_policy/index.js" {
