@@ -194,7 +194,7 @@ export const primaryKeyOf = ({ columns }: AccountTable): readonly string[] =>
   Object.keys(columns).filter((name) => columns[name]?.isPrimary === true);
 
 /** Returns the column that numbers new rows of a table, if it has one. */
-export const identityOf = ({ columns }: AccountTable): string | undefined =>
+export const identityColumnOf = ({ columns }: AccountTable): string | undefined =>
   Object.keys(columns).find((name) => columns[name]?.type === "identity");
 
 /** Returns the columns of a table as those of rows that are not in a table. */
@@ -231,6 +231,6 @@ const isGiven = ({ text }: Sql): boolean => text !== "";
 /** Returns what follows the columns of a table. With free space in its page, a row is updated without its indexes. */
 function optionsOf(table: AccountTable, engine: SqlDialect["name"]): Sql {
   if (engine === "postgres") return table.isUpdatedOften === true ? sql` WITH (fillfactor = 50)` : sql``;
-  const hasRowid = table.hasRowid === true || identityOf(table) !== undefined;
+  const hasRowid = table.hasRowid === true || identityColumnOf(table) !== undefined;
   return hasRowid ? sql` STRICT` : sql` STRICT, WITHOUT ROWID`;
 }

@@ -9,7 +9,7 @@ import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../db/postgres
 import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { SqliteDatabase } from "../db/sqlite.ts";
-import { type AccountTable, accountTables, columnTypesOf, identityOf, primaryKeyOf } from "./account-tables.ts";
+import { type AccountTable, accountTables, columnTypesOf, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
 import { writeAtomically } from "./file/backup.ts";
 import { createSchema } from "./file/schema.ts";
 import { type AuditResult, audit } from "./ledger/audit.ts";
@@ -113,7 +113,7 @@ const boundValues = (row: Row): Readonly<Record<string, Value>> =>
 
 /** Lets the numbers of new rows follow those of the copied ones. */
 function continueIdentity(target: SqlDatabase, table: AccountTable): void {
-  const column = identityOf(table);
+  const column = identityColumnOf(table);
   if (column === undefined) return;
   target.run(sql`
     SELECT setval(pg_get_serial_sequence(${table.name}, ${column}), coalesce(max(${ident(column)}), 1), count(*) > 0)
