@@ -1,6 +1,5 @@
 /** Ranges of a number: half-open buckets of equal width from the 1st to the 99th percentile of its values. */
 import type { NumberName } from "./schema.ts";
-import type { NumberSummary } from "./source.ts";
 
 /** How the ranges of a number follow from its statistics. */
 export interface RangeChoice {
@@ -22,8 +21,14 @@ export interface Ranges {
 /** Round widths: 1, 2 or 5 times a power of ten. */
 const roundWidths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
+/** The percentiles between which the buckets lie. */
+interface Percentiles {
+  readonly p1: number;
+  readonly p99: number;
+}
+
 /** Returns the ranges; undefined if a given width needs more than `bucketsMax` buckets. */
-export function rangesFor({ attribute, width, bucketsMax }: RangeChoice, summary: NumberSummary): Ranges | undefined {
+export function rangesFor({ attribute, width, bucketsMax }: RangeChoice, summary: Percentiles): Ranges | undefined {
   const fits = (candidate: number): boolean => bucketsOf(candidate, summary).count <= bucketsMax;
   const chosen = width ?? roundWidths.find(fits) ?? 1;
   if (width !== undefined && !fits(width)) return undefined;
@@ -32,14 +37,14 @@ export function rangesFor({ attribute, width, bucketsMax }: RangeChoice, summary
 }
 
 /** Returns the smallest whole width that needs at most some number of buckets. */
-export function smallestWidth(summary: NumberSummary, bucketsMax: number): number {
+export function smallestWidth(summary: Percentiles, bucketsMax: number): number {
   const { first, last } = bucketsOf(1, summary);
   let width = Math.floor((last - first) / bucketsMax) + 1;
   while (bucketsOf(width, summary).count > bucketsMax) width += 1;
   return width;
 }
 
-function bucketsOf(width: number, { p1, p99 }: NumberSummary) {
+function bucketsOf(width: number, { p1, p99 }: Percentiles) {
   const [first, last] = [Math.floor(wholeUnits(p1) / width), Math.floor(wholeUnits(p99) / width)];
   return { first, last, count: last - first + 1 };
 }
