@@ -10,11 +10,13 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath, resolve } from "node:path";
 import type * as Engine from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
+import type { DuckType } from "./duck-type.ts";
 import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./sql.ts";
 
 // `require` takes a third of the time of `import`, which analyzes the exports of 180 CommonJS files.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
 const { DuckDBInstance, DuckDBIntegerVector, JsonDuckDBValueConverter, StatementType, version } = engine;
+const { DuckDBArrayType, DuckDBListType, DuckDBStructType } = engine;
 
 export interface DatabaseOptions {
   /** Worker threads. Default: all processors. */
@@ -100,8 +102,7 @@ type ColumnValues = readonly (readonly Json[])[];
 /** A column of a statement's result. */
 export interface ResultColumn {
   readonly name: string;
-  /** Its DuckDB type, for example `DECIMAL(9,2)[]` or `STRUCT("a" INTEGER)`. */
-  readonly type: string;
+  readonly type: DuckType;
 }
 
 /** A statement that can be run once. */
@@ -122,7 +123,7 @@ export class PreparedStatement {
   get columns(): readonly ResultColumn[] {
     return Array.from({ length: this.statement.columnCount }, (_, index) => ({
       name: this.statement.columnName(index),
-      type: String(this.statement.columnType(index)),
+      type: typeTree(this.statement.columnType(index)),
     }));
   }
 
@@ -215,6 +216,14 @@ export class Session {
   close(): void {
     this.connection.closeSync();
   }
+}
+
+function typeTree(type: Engine.DuckDBType): DuckType {
+  if (type instanceof DuckDBListType) return { items: typeTree(type.valueType) };
+  if (type instanceof DuckDBArrayType) return { items: typeTree(type.valueType), length: type.length };
+  if (type instanceof DuckDBStructType)
+    return { fields: type.entryTypes.map((entry, index) => [type.entryNames[index] ?? "", typeTree(entry)]) };
+  return String(type);
 }
 
 function integersIn(vector: Engine.DuckDBVector): Int32Array {

@@ -5,6 +5,7 @@
  */
 
 import { printable, UserError } from "../base/user-error.ts";
+import type { DuckType } from "./duck-type.ts";
 
 /** A parameter. An array is one value, a VARCHAR[] or a BIGINT[]. */
 export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
@@ -80,11 +81,16 @@ export function pathLiteral(path: string): Sql {
   return fileLiteral(path.replaceAll(/[*?[]/g, "[$&]"));
 }
 
-/** A DuckDB column type, for example `DECIMAL(9,4)` or `INTEGER[]`. Throws a TypeError if the text has other characters. */
-export function columnType(text: string): Sql {
-  if (!/^[A-Za-z][\w (),[\]]*$/.test(text))
-    throw new TypeError(`Invalid column type ${text}: expected words and brackets.`);
-  return new Sql([text], []);
+/** A DuckDB column type, for example `DECIMAL(9,4)` or `INTEGER[]`. Throws a TypeError if its text has other characters. */
+export function columnType(type: DuckType): Sql {
+  if (typeof type !== "string") {
+    if ("items" in type)
+      return sql`${columnType(type.items)}[${type.length === undefined ? sql`` : integerLiteral(type.length)}]`;
+    return sql`STRUCT(${join(type.fields.map(([name, field]) => sql`${ident(name)} ${columnType(field)}`))})`;
+  }
+  if (!/^[A-Za-z][\w (),[\]]*$/.test(type))
+    throw new TypeError(`Invalid column type ${type}: expected words and brackets.`);
+  return new Sql([type], []);
 }
 
 /** An integer literal; the engine gives it the narrowest type that fits. Throws a TypeError for any other number. */

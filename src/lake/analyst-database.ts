@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
+import type { DuckType } from "../db/duck-type.ts";
 import {
   type DatabaseOptions,
   DuckDatabase,
@@ -34,8 +35,8 @@ import { requireManifest } from "./published-lake.ts";
 /** The result of a statement; valid until the next statement. */
 export interface StatementResult {
   readonly columns: readonly string[];
-  /** The DuckDB type of each column. */
-  readonly types: readonly string[];
+  /** The type of each column. */
+  readonly types: readonly DuckType[];
   readonly rowCount: number;
   /** Reads the rows in batches; can be repeated. */
   readonly batches: () => AsyncIterable<readonly Row[]>;

@@ -6,10 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
+import { type DuckType, listOf, structOf } from "../db/duck-type.ts";
 import { columnType, ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { life } from "../listing/life.ts";
+import { priceChange } from "../listing/schema.ts";
 import type { LakeFile } from "./manifest.ts";
-import { priceHistoryType, type TableDefinition, type TableName, tableOf } from "./tables.ts";
+import { type TableDefinition, type TableName, tableOf } from "./tables.ts";
 
 type Columns = TableDefinition["columns"];
 
@@ -26,7 +28,7 @@ const conversions: Readonly<Record<string, { readonly reads: Columns; readonly v
   id: { reads: { id: "UUID" }, value: sql`replace(id::VARCHAR, '-', '')` },
   // Format 1 calls the price `price_after`.
   price_history: {
-    reads: { price_history: priceHistoryType.replace("price INTEGER", "price INTEGER, price_after INTEGER") },
+    reads: { price_history: listOf(structOf({ ...priceChange, price_after: "INTEGER" })) },
     value: sql`list_transform(price_history, lambda change: {changed_at: change.changed_at,
       price: coalesce(change.price, change.price_after), price_before: change.price_before, miles: change.miles})`,
   },
@@ -48,7 +50,9 @@ const fingerprints = new WeakMap<Columns, string>();
 
 /** Returns a fingerprint of column names and types: 8 hexadecimal digits. */
 export function fingerprintOf(columns: Columns): string {
-  const text = (): string => JSON.stringify(Object.entries(columns));
+  const textOf = (type: DuckType): string =>
+    typeof type === "string" ? type : columnType(type).text.replaceAll('"', "");
+  const text = (): string => JSON.stringify(Object.entries(columns).map(([column, type]) => [column, textOf(type)]));
   const fingerprint = fingerprints.get(columns) ?? createHash("sha256").update(text()).digest("hex").slice(0, 8);
   fingerprints.set(columns, fingerprint);
   return fingerprint;

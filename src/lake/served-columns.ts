@@ -14,7 +14,7 @@ export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, Unserv
 /** Returns a column of `facts` with a JSON-compatible type: decimals become doubles. */
 export function jsonValue(column: string, { type }: Pick<Attribute, "type">): Sql {
   const fact = ident("facts", column);
-  return type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
+  return typeof type === "string" && type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
 }
 
 /** Conversions to the served form, for the kinds whose served form differs from the JSON value. */

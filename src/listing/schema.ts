@@ -8,6 +8,8 @@
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 
+import { type DuckType, listOf, structOf } from "../db/duck-type.ts";
+
 /** The table of the star schema that stores an attribute. */
 export type Home = "listings" | "builds" | "dealers";
 
@@ -63,7 +65,7 @@ interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */
   readonly column?: string;
   /** The DuckDB type of the column in the lake. */
-  readonly type: string;
+  readonly type: DuckType;
   readonly feed: FeedKind;
   readonly search?: SearchKind;
   readonly serve?: ServeKind;
@@ -87,11 +89,23 @@ export interface Attribute extends AttributeRow {
 }
 
 /** The type of a pricing provider's line items. */
-export const lineItemsType =
-  "STRUCT(amount_usd DOUBLE, raw_label VARCHAR, role VARCHAR, applicability VARCHAR, direction VARCHAR, row_key VARCHAR, row_order INTEGER, subtype VARCHAR)[]";
+export const lineItemsType = listOf(
+  structOf({
+    ...{ amount_usd: "DOUBLE", raw_label: "VARCHAR", role: "VARCHAR", applicability: "VARCHAR", direction: "VARCHAR" },
+    ...{ row_key: "VARCHAR", row_order: "INTEGER", subtype: "VARCHAR" },
+  }),
+);
 
-/** The type of a listing's price changes, oldest first. `price` is the price after the change. */
-export const priceHistoryType = "STRUCT(changed_at TIMESTAMP, price INTEGER, price_before INTEGER, miles INTEGER)[]";
+/** The fields of a listing's price change. `price` is the price after it. */
+export const priceChange = {
+  changed_at: "TIMESTAMP",
+  price: "INTEGER",
+  price_before: "INTEGER",
+  miles: "INTEGER",
+} as const;
+
+/** The type of a listing's price changes, oldest first. */
+export const priceHistoryType = listOf(structOf(priceChange));
 
 /** The amounts of a provider's pricing, in whole dollars. Each one is a feed field. */
 export const pricingAmounts = [
@@ -101,7 +115,10 @@ export const pricingAmounts = [
   "dealer_adjusted_vehicle_price_usd",
 ] as const;
 
-const pricingType = `STRUCT(${pricingAmounts.map((amount) => `${amount} INTEGER`).join(", ")}, line_items ${lineItemsType})`;
+const pricingType = structOf({
+  ...Object.fromEntries(pricingAmounts.map((amount) => [amount, "INTEGER"])),
+  line_items: lineItemsType,
+});
 
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
@@ -141,7 +158,7 @@ const dealers = {
   longitude: { type: "DOUBLE", feed: "rule" },
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
-  makes: { type: "VARCHAR[]", feed: "rule", serve: "none" },
+  makes: { type: listOf("VARCHAR"), feed: "rule", serve: "none" },
 } as const satisfies Readonly<Record<string, AttributeRow>>;
 
 /** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */
@@ -164,10 +181,10 @@ const listings = {
   stock_number: { type: "VARCHAR", feed: "field" },
   vdp_url: { type: "VARCHAR", feed: "field" },
   vhr_url: { type: "VARCHAR", feed: "field" },
-  photo_urls: { type: "VARCHAR[]", feed: "list" },
+  photo_urls: { type: listOf("VARCHAR"), feed: "list" },
   window_sticker_verified: { type: "BOOLEAN", feed: "flag" },
-  features: { type: "INTEGER[]", feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
-  options_packages: { type: "INTEGER[]", feed: "tokens", search: "tokens", kind: "option", serve: "words" },
+  features: { type: listOf("INTEGER"), feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
+  options_packages: { type: listOf("INTEGER"), feed: "tokens", search: "tokens", kind: "option", serve: "words" },
   keywords: { type: "SMALLINT", feed: "keywords", search: "keywords", words: keywordValues, serve: "analysts" },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
   days_on_market: {

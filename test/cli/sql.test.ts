@@ -49,6 +49,30 @@ describe("carquet sql", { concurrency: 2 }, () => {
     assert.equal(readFileSync(parquet).subarray(-4).toString(), "PAR1");
   });
 
+  test("nested types have the form that Arrow has of them, at any depth and with any names of fields", async () => {
+    const file = join(folder, "nested.arrow");
+    const query = `SELECT {'a': {'b': {'c': {'d, "e" (f)': 1, 'g': ['x, y']}}}} AS deep, [[{'on': true}]] AS lists,
+      [1, 2]::INTEGER[2] AS pair, {'m': MAP {'k': {'v': 1}}} AS mapped`;
+    assert.deepEqual(await sql(["--output", file, query]), { code: 0, out: "", err: "" });
+    const table = tableFromIPC(readFileSync(file));
+    assert.deepEqual(
+      table.schema.fields.map(({ type }) => String(type)),
+      [
+        'Struct<{a:Struct<{b:Struct<{c:Struct<{d, "e" (f):Int32, g:List<Utf8>}>}>}>}>',
+        "List<List<Struct<{on:Bool}>>>",
+        "List<Int32>",
+        "Struct<{m:Utf8}>",
+      ],
+    );
+    const [row] = JSON.parse(JSON.stringify(table.toArray()));
+    assert.deepEqual(row, {
+      deep: { a: { b: { c: { 'd, "e" (f)': 1, g: ["x, y"] } } } },
+      lists: [[{ on: true }]],
+      pair: [1, 2],
+      mapped: { m: '[{"key":"k","value":{"v":1}}]' },
+    });
+  });
+
   test("a query that fails midway prints nothing, and leaves the output file as it was", async () => {
     const query = "SELECT CASE WHEN range = 900000 THEN error('midway') ELSE range END AS n FROM range(1000000)";
     const file = join(folder, "kept.csv");

@@ -196,6 +196,22 @@ for (const text of types) {
   });
 }
 
+test("a type of lists and structs is written as the engine reads it, and read as it was written", async () => {
+  const type = {
+    fields: [
+      ["a", { items: { fields: [['b "c", (d)', "DECIMAL(9,2)"]] } }],
+      ["e", { items: { items: "INTEGER" }, length: 3 }],
+    ],
+  } as const;
+  const found: unknown[] = [];
+  await database.using((session) =>
+    session.prepareEach(sql`SELECT NULL::${columnType(type)}`, async ({ columns }) => {
+      found.push(...columns.map((column) => column.type));
+    }),
+  );
+  assert.deepEqual(found, [type]);
+});
+
 for (const text of [
   "",
   "7",

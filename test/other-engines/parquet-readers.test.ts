@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
-import { ident, type Sql, sql } from "../../src/db/sql.ts";
+import { columnType, ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
@@ -58,8 +58,8 @@ interface TableToRead {
 function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
   return Object.fromEntries(
     Object.entries(tableOf(table).columns).map(([column, type]) => {
-      const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
-      assert.ok(kind !== undefined, `${table}.${column}: ${type}`);
+      const kind = kinds.find(([pattern]) => pattern.test(columnType(type).text))?.[1];
+      assert.ok(kind !== undefined, `${table}.${column}: ${columnType(type).text}`);
       return [column, kind] as const;
     }),
   );

@@ -26,6 +26,7 @@ import {
 } from "apache-arrow";
 import { isRow, type Json, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { DuckType } from "../../db/duck-type.ts";
 import type { StatementResult } from "../../lake/analyst-database.ts";
 
 /** The Arrow form of a DuckDB type: its type, and the conversion of a value that is not null. */
@@ -46,7 +47,7 @@ function epochMsOf(value: Json): number | null {
   return (micros / 1000) * 1000 === micros ? micros / 1000 : Math.floor(micros / 1000);
 }
 
-/** The forms of types without parameters; all others that are no list and no STRUCT become text. */
+/** The forms of types without parameters; all others without elements or fields become text. */
 const scalarForms: Readonly<Record<string, () => ArrowForm>> = {
   BOOLEAN: () => ({ type: new Bool(), convert: unchanged }),
   TINYINT: () => ({ type: new Int8(), convert: unchanged }),
@@ -69,12 +70,10 @@ const textForm: ArrowForm = {
 };
 
 /** Returns the Arrow form of a DuckDB type. */
-function arrowForm(type: string): ArrowForm {
-  const [, itemType] = /^(.*)\[\d*\]$/s.exec(type) ?? [];
-  if (itemType !== undefined) return listForm(arrowForm(itemType));
-  const [, fields] = /^STRUCT\((.*)\)$/s.exec(type) ?? [];
-  if (fields !== undefined) return structForm(fieldsOf(fields));
-  return scalarForms[type]?.() ?? textForm;
+function arrowForm(type: DuckType): ArrowForm {
+  if (typeof type === "string") return scalarForms[type]?.() ?? textForm;
+  if ("items" in type) return listForm(arrowForm(type.items));
+  return structForm(new Map(type.fields.map(([name, field]) => [name, arrowForm(field)])));
 }
 
 function listForm({ type, convert }: ArrowForm): ArrowForm {
@@ -92,15 +91,6 @@ function structForm(fields: ReadonlyMap<string, ArrowForm>): ArrowForm {
         [...fields].map(([name, { convert }]) => [name, convertKnown(convert, isRow(value) ? value[name] : null)]),
       ),
   };
-}
-
-/** Returns the forms of a STRUCT's fields, from the text between its parentheses: `"a" INTEGER, "b" VARCHAR[]`. */
-function fieldsOf(text: string): ReadonlyMap<string, ArrowForm> {
-  const fields = new Map<string, ArrowForm>();
-  const pattern = /"((?:[^"]|"")*)" ((?:[^",()]|"(?:[^"]|"")*"|\((?:[^()"]|"(?:[^"]|"")*"|\([^()]*\))*\))*)/g;
-  for (const [, name = "", type = ""] of text.matchAll(pattern))
-    fields.set(name.replaceAll('""', '"'), arrowForm(type.trim()));
-  return fields;
 }
 
 const convertKnown = (convert: (value: Json) => unknown, value: Json | undefined): unknown =>

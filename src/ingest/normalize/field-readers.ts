@@ -3,13 +3,14 @@
  * the text is invalid. All derive from the field's JSON Schema in `schemas/feed.json`.
  */
 import { plusDays } from "../../base/day.ts";
+import type { DuckType } from "../../db/duck-type.ts";
 import { columnType, join, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { lineItemsType } from "../../lake/tables.ts";
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
   /** The DuckDB type of the value. */
-  readonly type: string;
+  readonly type: DuckType;
   /**
    * Converts a text, or each item of a list. The other functions take the result, as a column: with the conversion in each of its uses, the
    * statement takes several times as long to plan. Undefined if they take the text itself.

@@ -6,29 +6,32 @@
  */
 import { createReadStream } from "node:fs";
 import { isObject, type Json, type Row } from "../../base/json.ts";
+import type { DuckType } from "../../db/duck-type.ts";
 import type { ResultColumn } from "../../db/duckdb.ts";
-import { fileLiteral, ident, integerLiteral, join, Sql, sql } from "../../db/sql.ts";
+import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 
-/** Names of types that JSON represents exactly; all other scalars are spooled as text. */
-const exactTypes = /^(?:BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|FLOAT|DOUBLE|STRUCT)$/;
+/** Types that JSON represents exactly; all others without elements or fields are spooled as text. */
+const exactTypes = /^(?:BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|FLOAT|DOUBLE)$/;
 
 /** Types whose JSON text differs from the driver's values. */
-const unspooledTypes = /\b(?:MAP|UNION|INTERVAL|VARIANT|GEOMETRY|TIME_NS)\b/;
+const unspooledTypes = /^(?:MAP|UNION|INTERVAL|VARIANT|GEOMETRY|TIME_NS)\b/;
 
-/** The elements of a type's text: quoted names, quoted values, and names of types with their arguments. */
-const typeElement =
-  /"(?:[^"]|"")*"|ENUM\((?:'(?:[^']|'')*'|[, ])*\)|DECIMAL\(\d+,\s*\d+\)|TIME(?:STAMP)? WITH TIME ZONE|\b[A-Z][A-Z_]*\b/g;
+/** Returns whether a column's JSON text can be exact. */
+function isSpooled(type: DuckType): boolean {
+  if (typeof type === "string") return !unspooledTypes.test(type);
+  return "items" in type ? isSpooled(type.items) : type.fields.every(([, field]) => isSpooled(field));
+}
 
-/** Returns the type that a column is cast to so that its JSON text is exact; undefined if there is none. */
-function spooledType(type: string): string | undefined {
-  const withoutNames = type.replaceAll(/"(?:[^"]|"")*"|'(?:[^']|'')*'/g, "");
-  if (unspooledTypes.test(withoutNames)) return undefined;
-  return type.replaceAll(typeElement, (part) => (part.startsWith('"') || exactTypes.test(part) ? part : "VARCHAR"));
+/** Returns the type that a column is cast to so that its JSON text is exact. */
+function spooledType(type: DuckType): DuckType {
+  if (typeof type === "string") return exactTypes.test(type) ? type : "VARCHAR";
+  if ("items" in type) return { ...type, items: spooledType(type.items) };
+  return { fields: type.fields.map(([name, field]) => [name, spooledType(field)]) };
 }
 
 /** Returns true if a query's text can be a subquery, and `readSpool` returns its columns as the driver would. */
 export const canSpool = (text: string, columns: readonly ResultColumn[]): boolean =>
-  !/^pragma\b/i.test(text) && columns.every(({ type }) => spooledType(type) !== undefined);
+  !/^pragma\b/i.test(text) && columns.every(({ type }) => isSpooled(type));
 
 /** Returns the names of columns; a repeated name gets a number, as in `a`, `a:1`. */
 export function uniqueNames(columns: readonly ResultColumn[]): readonly string[] {
@@ -42,12 +45,11 @@ export function uniqueNames(columns: readonly ResultColumn[]): readonly string[]
 
 const positionName = (index: number): string => `c${index}`;
 
-/** Returns a statement that writes the rows of a query to a file for `readSpool`. The types are the engine's own text of them. */
+/** Returns a statement that writes the rows of a query to a file for `readSpool`. */
 export function spoolStatement(query: Sql, columns: readonly ResultColumn[], path: string): Sql {
   const names = columns.map((_, index) => ident(positionName(index)));
   const values = columns.map(
-    ({ type }, index) =>
-      sql`${names[index] ?? sql``}::${new Sql([spooledType(type) ?? type], [])} AS ${names[index] ?? sql``}`,
+    ({ type }, index) => sql`${names[index] ?? sql``}::${columnType(spooledType(type))} AS ${names[index] ?? sql``}`,
   );
   return sql`COPY (SELECT ${join(values)} FROM (${query}\n) AS result(${join(names)})) TO ${fileLiteral(path)} (FORMAT json)`;
 }

@@ -5,6 +5,7 @@
  * Field ids never change: an attribute's column has the number of its place from 1, what a table adds to the columns of listings follows from 61,
  * and the n-th field within a column or field has its id followed by n in two digits. Columns are therefore only added at the end.
  */
+import type { DuckType } from "../../db/duck-type.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { listingColumns, type TableName, tableNames, tableOf } from "../tables.ts";
 
@@ -84,7 +85,7 @@ export function fieldsOf(table: IcebergTable): readonly IcebergField[] {
   return [...columns, { id: partition.columnId, name: partition.column, required: false, type: "string" }];
 }
 
-const fieldOf = (id: number, name: string, type: string): IcebergField => ({
+const fieldOf = (id: number, name: string, type: DuckType): IcebergField => ({
   id,
   name,
   required: false,
@@ -92,37 +93,17 @@ const fieldOf = (id: number, name: string, type: string): IcebergField => ({
 });
 
 /** Returns the Iceberg type of a DuckDB type. Throws for a type that Iceberg lacks. */
-function typeOf(id: number, type: string): IcebergType {
+function typeOf(id: number, type: DuckType): IcebergType {
+  if (typeof type !== "string") {
+    const firstId = id * 100 + 1;
+    if ("items" in type)
+      return { type: "list", "element-id": firstId, "element-required": false, element: typeOf(firstId, type.items) };
+    return { type: "struct", fields: type.fields.map(([name, field], index) => fieldOf(firstId + index, name, field)) };
+  }
   const simple = simpleTypes[type];
   if (simple !== undefined) return simple;
-  if (type.endsWith("[]")) {
-    const elementId = id * 100 + 1;
-    const element = typeOf(elementId, type.slice(0, -"[]".length));
-    return { type: "list", "element-id": elementId, "element-required": false, element };
-  }
-  const [, structFields] = /^STRUCT\((.*)\)$/.exec(type) ?? [];
-  if (structFields !== undefined) {
-    const fields = splitFields(structFields).map((field, index) => {
-      const [name = "", ...fieldType] = field.split(" ");
-      return fieldOf(id * 100 + index + 1, name, fieldType.join(" "));
-    });
-    return { type: "struct", fields };
-  }
   if (/^DECIMAL\(\d+,\s*\d+\)$/.test(type)) return type.toLowerCase().replace(/,\s*/, ", ");
   throw new TypeError(`Invalid type ${type}: expected one that Iceberg has.`);
-}
-
-/** Splits the fields of a struct at the commas outside parentheses. */
-function splitFields(fields: string): readonly string[] {
-  let depth = 0;
-  const parts = [""];
-  for (const character of fields) {
-    if (character === "(") depth += 1;
-    if (character === ")") depth -= 1;
-    if (character === "," && depth === 0) parts.push("");
-    else parts[parts.length - 1] += character;
-  }
-  return parts.map((part) => part.trim());
 }
 
 /** Returns the field ids of a table's columns, as COPY takes them. */

@@ -1,0 +1,20 @@
+/** Types of DuckDB as trees: the text of a type without elements or fields, such as `DECIMAL(9,2)`, or a list or struct. */
+export type DuckType = string | ListType | StructType;
+
+export interface ListType {
+  readonly items: DuckType;
+  /** The number of elements of an ARRAY; absent for a list. */
+  readonly length?: number;
+}
+
+export interface StructType {
+  readonly fields: readonly (readonly [name: string, type: DuckType])[];
+}
+
+/** Returns the type of a list. */
+export const listOf = (items: DuckType): ListType => ({ items });
+
+/** Returns the type of a struct. */
+export const structOf = (fields: Readonly<Record<string, DuckType>>): StructType => ({
+  fields: Object.entries(fields),
+});
