@@ -12,9 +12,9 @@ export interface StructType {
 }
 
 /** Returns the type of a list. */
-export const listOf = (items: DuckType): ListType => ({ items });
+export const listTypeOf = (items: DuckType): ListType => ({ items });
 
 /** Returns the type of a struct. */
-export const structOf = (fields: Readonly<Record<string, DuckType>>): StructType => ({
+export const structTypeOf = (fields: Readonly<Record<string, DuckType>>): StructType => ({
   fields: Object.entries(fields),
 });

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
-import { type DuckType, listOf, structOf } from "../db/duck-type.ts";
+import { type DuckType, listTypeOf, structTypeOf } from "../db/duck-type.ts";
 import { columnType, ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { life } from "../listing/life.ts";
 import { priceChange } from "../listing/schema.ts";
@@ -28,7 +28,7 @@ const conversions: Readonly<Record<string, { readonly reads: Columns; readonly v
   id: { reads: { id: "UUID" }, value: sql`replace(id::VARCHAR, '-', '')` },
   // Format 1 calls the price `price_after`.
   price_history: {
-    reads: { price_history: listOf(structOf({ ...priceChange, price_after: "INTEGER" })) },
+    reads: { price_history: listTypeOf(structTypeOf({ ...priceChange, price_after: "INTEGER" })) },
     value: sql`list_transform(price_history, lambda change: {changed_at: change.changed_at,
       price: coalesce(change.price, change.price_after), price_before: change.price_before, miles: change.miles})`,
   },

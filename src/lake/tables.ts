@@ -8,7 +8,7 @@
  * Column types are limited to those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integers. A column
  * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
  */
-import { type DuckType, listOf } from "../db/duck-type.ts";
+import { type DuckType, listTypeOf } from "../db/duck-type.ts";
 import {
   type Attribute,
   type AttributeName,
@@ -144,7 +144,7 @@ export const tables = {
       vins: "INTEGER",
       owned: "INTEGER",
       last_delivered_on: "DATE",
-      accepted_vins: listOf("INTEGER"),
+      accepted_vins: listTypeOf("INTEGER"),
       collapsed_in_a_row: "INTEGER",
       dealer_key: "INTEGER",
       /** The time of the last delivery so far, or of a later observation in it; the numbers of all deliveries and of accepted ones so far. */

@@ -8,7 +8,7 @@
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 
-import { type DuckType, listOf, structOf } from "../db/duck-type.ts";
+import { type DuckType, listTypeOf, structTypeOf } from "../db/duck-type.ts";
 
 /** The table of the star schema that stores an attribute. */
 export type Home = "listings" | "builds" | "dealers";
@@ -89,8 +89,8 @@ export interface Attribute extends AttributeRow {
 }
 
 /** The type of a pricing provider's line items. */
-export const lineItemsType = listOf(
-  structOf({
+export const lineItemsType = listTypeOf(
+  structTypeOf({
     ...{ amount_usd: "DOUBLE", raw_label: "VARCHAR", role: "VARCHAR", applicability: "VARCHAR", direction: "VARCHAR" },
     ...{ row_key: "VARCHAR", row_order: "INTEGER", subtype: "VARCHAR" },
   }),
@@ -105,7 +105,7 @@ export const priceChange = {
 } as const;
 
 /** The type of a listing's price changes, oldest first. */
-export const priceHistoryType = listOf(structOf(priceChange));
+export const priceHistoryType = listTypeOf(structTypeOf(priceChange));
 
 /** The amounts of a provider's pricing, in whole dollars. Each one is a feed field. */
 export const pricingAmounts = [
@@ -115,7 +115,7 @@ export const pricingAmounts = [
   "dealer_adjusted_vehicle_price_usd",
 ] as const;
 
-const pricingType = structOf({
+const pricingType = structTypeOf({
   ...Object.fromEntries(pricingAmounts.map((amount) => [amount, "INTEGER"])),
   line_items: lineItemsType,
 });
@@ -158,7 +158,7 @@ const dealers = {
   longitude: { type: "DOUBLE", feed: "rule" },
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
-  makes: { type: listOf("VARCHAR"), feed: "rule", serve: "none" },
+  makes: { type: listTypeOf("VARCHAR"), feed: "rule", serve: "none" },
 } as const satisfies Readonly<Record<string, AttributeRow>>;
 
 /** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */
@@ -181,10 +181,10 @@ const listings = {
   stock_number: { type: "VARCHAR", feed: "field" },
   vdp_url: { type: "VARCHAR", feed: "field" },
   vhr_url: { type: "VARCHAR", feed: "field" },
-  photo_urls: { type: listOf("VARCHAR"), feed: "list" },
+  photo_urls: { type: listTypeOf("VARCHAR"), feed: "list" },
   window_sticker_verified: { type: "BOOLEAN", feed: "flag" },
-  features: { type: listOf("INTEGER"), feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
-  options_packages: { type: listOf("INTEGER"), feed: "tokens", search: "tokens", kind: "option", serve: "words" },
+  features: { type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
+  options_packages: { type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "option", serve: "words" },
   keywords: { type: "SMALLINT", feed: "keywords", search: "keywords", words: keywordValues, serve: "analysts" },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
   days_on_market: {
