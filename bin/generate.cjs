@@ -6,7 +6,7 @@
  */
 const { spawnSync } = require("node:child_process");
 const { randomUUID } = require("node:crypto");
-const { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
+const { accessSync, constants, existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
 
@@ -50,9 +50,19 @@ function generateTypes() {
 function once(name, fingerprint, { made, make }) {
   const path = join(generated, name);
   if (made.every((file) => existsSync(join(generated, file))) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
-  mkdirSync(generated, { recursive: true });
+  requireWritable(generated);
   make();
   replace(path, fingerprint);
+}
+
+/** Ends the process if a folder cannot be written. */
+function requireWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    process.stderr.write(`carquet: Cannot write ${folder}: expected a folder for what derives from schemas/. Run npm run build first.\n`);
+    process.exit(1);
+  }
 }
 
 /** Replaces a file as a whole. */
