@@ -1,9 +1,6 @@
 /** Relations that the service derives from the tables of a version when it opens it. */
 import { ident, join, type Sql, sql } from "../db/sql.ts";
 import { wordsIn } from "../db/text-matching.ts";
-import { attributeOf, type CategoryName } from "../listing/schema.ts";
-import { rowsOfFiles } from "./file-rows.ts";
-import type { TableFiles } from "./manifest.ts";
 import { buildColumns } from "./tables.ts";
 
 /**
@@ -16,15 +13,6 @@ export const dealerProfiles = (listings: Sql): Sql => sql`
   FROM (SELECT DISTINCT ON (dealer_id) * FROM dealers ORDER BY dealer_id, dealer_key DESC) AS newest
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
-
-/** Returns the distinct values of an attribute of listings, on every day and in every state, as the column `value`. */
-export function listingValues(files: TableFiles, folder: string, attribute: CategoryName): Sql {
-  const column = ident(attributeOf(attribute).column);
-  const tables = (["listings", "snapshots", "missing", "sold"] as const).map(
-    (table) => sql`SELECT ${column} AS value FROM (${rowsOfFiles(table, files[table], folder)})`,
-  );
-  return sql`SELECT DISTINCT value FROM (${join(tables, sql` UNION ALL `)}) WHERE value IS NOT NULL`;
-}
 
 /** The distinct attribute values of all builds, as text, each with a `value_key`. */
 export const buildValuesDictionary = sql`

@@ -6,6 +6,7 @@ import type { LakeFile } from "../lake/manifest.ts";
 import { life } from "../listing/life.ts";
 import type { ListingSource, PageRequest } from "../listing/source.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
+import type { Dictionary } from "./index/dictionary.ts";
 import { countEvents } from "./index/events.ts";
 import { IndexSource } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
@@ -101,6 +102,17 @@ export class ListingSources {
     const first = plusDays(start, 1 - life.soldAfterDays);
     const parts = this.partsOf(({ last }) => last >= first);
     return this.ask(parts, (indexes) => countEvents(indexes, engine, request));
+  }
+
+  /**
+   * Returns the dictionaries of all indexes: the values of listings on every day and in every state. Refuses with `data_unavailable` if an index has
+   * to be built from a damaged file.
+   */
+  dictionaries(): Promise<readonly Dictionary[]> {
+    return this.ask(
+      this.partsOf(() => true),
+      async (indexes) => indexes.map(({ sold: { dictionary } }) => dictionary),
+    );
   }
 
   private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly Part[] {

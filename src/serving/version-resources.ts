@@ -1,18 +1,11 @@
 /** What an open version holds, and how it is opened. */
 import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
-import { textIn } from "../base/json.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { serviceJob } from "../db/job.ts";
-import { type Engine, type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
 import { ident, sql } from "../db/sql.ts";
-import {
-  buildPlaces,
-  buildValues,
-  buildValuesDictionary,
-  dealerProfiles,
-  listingValues,
-} from "../lake/derived-relations.ts";
+import { buildPlaces, buildValues, buildValuesDictionary, dealerProfiles } from "../lake/derived-relations.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
@@ -74,7 +67,10 @@ export async function openResources(
       ...{ manifest, folder, files, database, engine },
       ...{ fetchedMatches, hasServingFiles, opensAhead, onFallback },
     });
-    const vocabulary = vocabularyOf({ manifest, folder, dimensions, dealers, serving }, engine);
+    const vocabulary = new Vocabulary({
+      ...{ dimensions, dealers, dictionaries: () => serving.listings.dictionaries() },
+      isActive: (attribute, value) => serving.hasValue(attribute, value),
+    });
     return {
       ...{ manifest, dimensions, dealers, vocabulary, folder, files },
       ...{ database, pool, serving, dayColumns: new RecentDays() },
@@ -107,16 +103,3 @@ async function readDimensions(
   const active = unorderedListings(activeOn(manifest, manifest.as_of), { folder, hasDeliveries: false });
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
-
-type VocabularyResources = Pick<VersionResources, "manifest" | "folder" | "dimensions" | "dealers" | "serving">;
-
-const vocabularyOf = (
-  { manifest, folder, dimensions, dealers, serving }: VocabularyResources,
-  engine: Engine,
-): Vocabulary =>
-  new Vocabulary({
-    ...{ dimensions, dealers },
-    isActive: (attribute, value) => serving.hasValue(attribute, value),
-    readValues: async (attribute) =>
-      (await engine.rows(listingValues(manifest.tables, folder, attribute))).map((row) => textIn(row, "value")),
-  });

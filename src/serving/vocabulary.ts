@@ -1,12 +1,12 @@
 /**
  * Vocabulary of a version: the values that its data has ever had, on any day and in any state. Values of builds, dealers and tokens are in
- * memory, and so are those of active listings if there is a search index. Other values of listings are read once, when a request has a
- * value that no active listing has.
+ * memory. Those of listings are in the dictionaries of the search indexes, of which a value that no active listing has needs all.
  */
+import { Refusal } from "../contract/errors.ts";
 import { attributeOf, type CategoryName, type TokensName } from "../listing/schema.ts";
-import { valueKeyOf } from "../listing/values.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
+import type { Dictionary } from "./index/dictionary.ts";
 
 /** An attribute with an open vocabulary. */
 export type OpenAttribute = CategoryName | TokensName;
@@ -14,10 +14,10 @@ export type OpenAttribute = CategoryName | TokensName;
 export interface VocabularySources {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
-  /** Returns whether an active listing has a value; false if it is not known without a statement. */
+  /** Returns whether an active listing has a value; false if it is not known. */
   readonly isActive: (attribute: CategoryName, value: string) => boolean;
-  /** Reads the values of an attribute of listings, on every day and in every state. */
-  readonly readValues: (attribute: CategoryName) => Promise<readonly string[]>;
+  /** Returns the dictionaries of all listings, on every day and in every state: see `ListingSources.dictionaries`. */
+  readonly dictionaries: () => Promise<readonly Dictionary[]>;
 }
 
 /** Values that the data has never had. */
@@ -30,12 +30,9 @@ export interface UnknownValues {
 const none: UnknownValues = { values: [], words: () => [] };
 
 export class Vocabulary {
-  /** Values that were read, by `valueKeyOf`. */
-  private readonly read = new Map<CategoryName, Promise<ReadonlyMap<string, string>>>();
-
   constructor(private readonly sources: VocabularySources) {}
 
-  /** Returns the values that the data has never had. None if this cannot be known, because a file cannot be read. */
+  /** Returns the values that the data has never had. None if this cannot be known, because a file is damaged. */
   async unknownAmong(attribute: OpenAttribute, values: readonly string[]): Promise<UnknownValues> {
     const { dimensions, dealers, isActive } = this.sources;
     const { home, search, type } = attributeOf(attribute);
@@ -57,24 +54,21 @@ export class Vocabulary {
 
   private async neverHad(attribute: CategoryName, values: readonly string[]): Promise<UnknownValues> {
     try {
-      const known = await this.valuesOf(attribute);
+      const dictionaries = await this.sources.dictionaries();
       return {
-        values: values.filter((value) => !known.has(valueKeyOf(attribute, value))),
-        words: () => known.values(),
+        values: values.filter((value) =>
+          dictionaries.every((dictionary) => dictionary.idsOf(attribute, value).length === 0),
+        ),
+        words: () => new Set(dictionaries.flatMap((dictionary) => valuesIn(dictionary, attribute))),
       };
-    } catch {
-      this.read.delete(attribute);
-      return none;
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return none;
+      throw thrown;
     }
   }
+}
 
-  private valuesOf(attribute: CategoryName): Promise<ReadonlyMap<string, string>> {
-    const known =
-      this.read.get(attribute) ??
-      this.sources
-        .readValues(attribute)
-        .then((values) => new Map(values.map((value) => [valueKeyOf(attribute, value), value])));
-    this.read.set(attribute, known);
-    return known;
-  }
+function valuesIn(dictionary: Dictionary, attribute: CategoryName): readonly string[] {
+  const { first, end } = dictionary.rangeOf(attribute);
+  return Array.from({ length: end - first }, (_, index) => dictionary.valueOf(first + index));
 }

@@ -1,8 +1,9 @@
 /** Listings whose rows lie in several search indexes: of the published month, and of months that are over. */
 import assert from "node:assert/strict";
-import { cp } from "node:fs/promises";
+import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isObject } from "../../src/base/json.ts";
 import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { indexedRows, indexSizes } from "../../src/serving/index/indexed-rows.ts";
@@ -36,7 +37,8 @@ for (const [index, day] of days.entries()) {
       trim: n % 3 === 0 ? "EX" : "",
     },
     ...{
-      exterior_color: ["Red", "RED", "Blue"][(n + index) % 3] ?? "",
+      // Car 0 leaves on the third day: no later listing has its color.
+      exterior_color: n === 0 ? "Oxblood" : (["Red", "RED", "Blue"][(n + index) % 3] ?? ""),
       features: n % 2 === 0 ? "sunroof|heated_seats" : "sunroof",
     },
   }));
@@ -90,4 +92,20 @@ test("answers from several indexes equal those from Parquet files", async (scope
   }
   assert.deepEqual([indexed.served, indexed.faults], [{ index: true, rows: true }, []]);
   assert.deepEqual(await verifyServingFiles(lake, manifest, { threads: 1 }, () => undefined), []);
+});
+
+test("a color of any month is known, and a misspelled one is reported, without reading Parquet files", async (scope) => {
+  const copy = join(await temporaryFolder(scope), "lake");
+  await cp(lake, copy, { recursive: true });
+  for (const opensAhead of [true, false]) {
+    const version = await openVersion(scope, copy, { opensAhead });
+    if (opensAhead) await rm(join(copy, "files", "snapshots"), { recursive: true });
+    const body = await answerPath(version, "/v1/listings?exterior_color=oxblood,Oxblod,bleu,RED,qqqqq&limit=1");
+    assert.deepEqual(isObject(body) && isObject(body.meta) ? body.meta.unmatched : body, [
+      { parameter: "exterior_color", value: "Oxblod", did_you_mean: "Oxblood" },
+      { parameter: "exterior_color", value: "bleu" },
+      { parameter: "exterior_color", value: "qqqqq" },
+    ]);
+    assert.deepEqual(version.served, { index: true, rows: true });
+  }
 });
