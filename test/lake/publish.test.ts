@@ -1,7 +1,7 @@
 /** Publishing: the writer's lock, leftovers of killed writers, and readers during a publish. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -110,6 +110,18 @@ for (const size of [0, 100, 4096, 8192]) {
     assert.equal(await withWriter(lake, {}, async () => "wrote"), "wrote");
   });
 }
+
+test("a lock that cannot be taken for another reason than damage stays, and the error says so", async (t) => {
+  const lake = await copyOfLake(t);
+  const lock = join(lake, "writer.lock");
+  await rm(lock);
+  await mkdir(lock);
+  await assert.rejects(
+    withWriter(lake, {}, async () => "wrote"),
+    { name: "UserError", message: /writer\.lock: cannot be locked: .*Remove it only if no process writes/s },
+  );
+  assert.ok((await stat(lock)).isDirectory());
+});
 
 test("readers see the previous day in full until the new day is published", async (t) => {
   const lake = await copyOfLake(t);

@@ -8,7 +8,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
-import { printable, UserError } from "../../base/user-error.ts";
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
@@ -88,7 +88,7 @@ export async function withWriter<T>(
 
 /**
  * Takes the lake's lock by attaching a small database for writing. The kernel releases the lock when the process ends, even after a
- * kill.
+ * kill. Throws a UserError if the lock cannot be taken.
  */
 async function acquireLock(session: Session, lake: string): Promise<void> {
   const path = joinPath(lake, "writer.lock");
@@ -96,11 +96,17 @@ async function acquireLock(session: Session, lake: string): Promise<void> {
   try {
     await attach();
   } catch (thrown) {
-    if (classifyFault(thrown) === "busy")
+    const fault = classifyFault(thrown);
+    if (fault === "busy")
       throw new UserError(
         `${lake} is locked by process ${lockHolderOf(thrown) ?? "?"}: expected one writer at a time.`,
       );
-    if (classifyFault(thrown) !== "damaged") throw thrown;
+    // Another process may hold a lock whose error is not known: only a damaged file is replaced.
+    if (fault !== "damaged")
+      throw new UserError(
+        `${path}: cannot be locked: ${messageOf(thrown)}. Remove it only if no process writes to the lake.`,
+        { cause: thrown },
+      );
     await rm(path, { force: true });
     await attach();
   }
