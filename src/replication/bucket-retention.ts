@@ -30,14 +30,12 @@ export async function removeExpired(
   const versions = await storedVersions(store, options);
   const expired = expiredVersions(versions, published, { ...retention, nowMs: current.modifiedMs });
   if (expired.size === 0) return 0;
-  const read = async (names: readonly string[]): Promise<readonly string[]> => {
-    const manifests = await Promise.all(names.map((version) => readManifest(store, version, options)));
-    return manifests.flatMap((manifest) => filesOf(manifest).map(({ path }) => path));
-  };
-  const needed = new Set(await read(versions.map(({ version }) => version).filter((version) => !expired.has(version))));
-  const orphans = new Set((await read([...expired])).filter((path) => !needed.has(path)));
+  const kept = versions.map(({ version }) => version).filter((version) => !expired.has(version));
+  const needed = await pathsIn(store, kept, options);
+  const listed = await pathsIn(store, [...expired], options);
   const remove = (path: string): Promise<void> => repeat(() => store.remove(path), options);
-  await forEachOf([...orphans], options.transfers, remove);
+  const orphans = [...listed].filter((path) => !needed.has(path));
+  await forEachOf(orphans, options.transfers, remove);
   // Manifests leave last: until then, they name what a removal that was killed has left.
   for (const version of expired) {
     await remove(`versions/${version}.sql`);
@@ -75,6 +73,19 @@ function expiredVersions(
     return isBefore && nowMs - replacedMs >= graceMs;
   });
   return new Set(expired.map(({ version }) => version));
+}
+
+/** Returns the paths of the files that some versions list. A manifest can have 16 MiB, so that only a few are read at once. */
+async function pathsIn(
+  store: S3Store,
+  versions: readonly string[],
+  options: RemovalOptions,
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  await forEachOf(versions, options.transfers, async (version) => {
+    for (const { path } of filesOf(await readManifest(store, version, options))) paths.add(path);
+  });
+  return paths;
 }
 
 async function readManifest(store: S3Store, version: string, options: RemovalOptions): Promise<Manifest> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { bounds } from "../../src/base/bounds.ts";
 import { sha256Of } from "../../src/base/files.ts";
-import { filesOf } from "../../src/lake/manifest.ts";
+import { filesOf, manifestText } from "../../src/lake/manifest.ts";
 import type { BucketRetention } from "../../src/replication/bucket-retention.ts";
 import { type Pushed, push } from "../../src/replication/push.ts";
 import { S3Store } from "../../src/replication/s3.ts";
@@ -152,6 +152,40 @@ test("a push with --remove leaves the files of kept versions, and what is not th
   const expected = [...listed, ...others, "CURRENT", `versions/${second}.json`, `versions/${second}.sql`];
   assert.deepEqual([...objects.keys()].sort(), expected.map((path) => `market/${path}`).sort());
 });
+
+test("a push with --remove reads no more manifests at once than it transfers files", async (scope) => {
+  const server = await startS3Server(scope);
+  const { objects } = server;
+  const store = openStore(server);
+  await pushTo(store, newer);
+  const manifest = await manifestOf(older);
+  const content = objects.get(`market/versions/${second}.json`) ?? assert.fail("no manifest");
+  for (let sequence = 1; sequence <= 20; sequence += 1) {
+    const version = `${manifest.as_of}.${sequence}`;
+    const bytes = Buffer.from(manifestText({ ...manifest, version, sequence }));
+    objects.set(`market/versions/${version}.json`, { ...content, bytes, modifiedMs: sequence });
+  }
+  let [reading, readingMax] = [0, 0];
+  const { open } = store;
+  const counted: typeof open = async (...from) => {
+    reading += 1;
+    readingMax = Math.max(readingMax, reading);
+    const file = await open(...from);
+    const onEnd = (): void => {
+      reading -= 1;
+    };
+    return file && { ...file, content: notifyAtEnd(file.content, onEnd) };
+  };
+  Object.assign(store, { open: counted });
+  assert.equal((await pushTo(store, newer, newest)).removed, 20);
+  assert.deepEqual([reading, readingMax], [0, 4]);
+});
+
+/** Yields some content, then calls `onEnd`. */
+async function* notifyAtEnd(content: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Uint8Array> {
+  yield* content;
+  onEnd();
+}
 
 test("nothing is removed from a bucket with a manifest that cannot be read or names other files", async (scope) => {
   const server = await startS3Server(scope);
