@@ -66,7 +66,7 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
         listings: tables.listings.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
       },
     }),
-    /ENOENT.*2036/,
+    /2036\S*: not found: expected the file/,
   ],
   [
     "names dealers that do not exist",
@@ -74,7 +74,7 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
       ...rest,
       tables: { ...tables, dealers: tables.dealers.map((file) => ({ ...file, path: "dealers/gone.parquet" })) },
     }),
-    /ENOENT.*gone/,
+    /gone\.parquet: not found: expected the file/,
   ],
   ["is that of another version", (good) => ({ ...good, version: "2026-11-19.1" }), /invalid version 2026-11-19.1/],
   [
