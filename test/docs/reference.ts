@@ -6,6 +6,7 @@ import { tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { figuresOfCommands, metricsOfCommand, type ScheduledCommand } from "../../src/cli/scheduled.ts";
 import { operation } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
+import { columnType } from "../../src/db/sql.ts";
 import { metricTable } from "../../src/http/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
@@ -156,7 +157,7 @@ function lakeTables(): string {
   );
   const columnsOf = (name: (typeof tableNames)[number]): string =>
     Object.entries(tableOf(name).columns)
-      .map(([column, type]) => `${code(column)} ${type}`)
+      .map(([column, type]) => `${code(column)} ${columnType(type).text.replaceAll('"', "")}`)
       .join(", ");
   const sets = [...new Set(tableNames.map(columnsOf))];
   const rows = sets.map((columns) => [
