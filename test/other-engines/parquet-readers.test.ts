@@ -35,7 +35,7 @@ const kinds: readonly (readonly [type: RegExp, kind: Kind])[] = [
   [/^(DOUBLE|DECIMAL)/, "decimal"],
   [/^BOOLEAN$/, "boolean"],
   [/^(BIGINT|DATE|TIMESTAMP)$/, "range"],
-  [/^STRUCT\(displayed_provider_current_price_usd /, "pricing"],
+  [/^STRUCT\("displayed_provider_current_price_usd" /, "pricing"],
 ];
 
 /** SQL for the numbers of a column, by its kind; `read.py` computes the same. */
