@@ -6,8 +6,8 @@
 import { join as joinPath } from "node:path";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { join, literal, type Sql, sql } from "../../src/db/sql.ts";
-import { viewsOf } from "../../src/lake/analyst-views.ts";
-import { flatListings } from "../../src/lake/flat-listings.ts";
+import { viewsOf } from "../../src/lake/analyst/analyst-views.ts";
+import { flatListings } from "../../src/lake/analyst/flat-listings.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
 import { activeOn, goneIn, intervalFiles, intervalRows, unorderedListings } from "../../src/lake/market.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";

@@ -6,7 +6,7 @@ import { noFiles, type TableFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
-import { withServingFiles } from "../../src/serving/build-serving-files.ts";
+import { withServingFiles } from "../../src/serving/files/build-serving-files.ts";
 
 const day = "2026-11-01";
 const soldMonths = 24;

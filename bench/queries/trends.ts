@@ -5,7 +5,7 @@
 import { bounds } from "../../src/base/bounds.ts";
 import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
-import { type DayRange, intervalsOf } from "../../src/query/intervals.ts";
+import { type DayRange, intervalsOf } from "../../src/query/trends/intervals.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";
 import { filterParameters } from "./filter.ts";

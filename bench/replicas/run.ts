@@ -39,7 +39,7 @@ const { values } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const replicasMost = 4;
+const replicasMax = 4;
 /** As many clients for all replicas together, and as many for each. */
 const scales = [
   { replicas: 1, clientsTimes: 1 },
@@ -106,13 +106,13 @@ async function startReplicas(
   locationOf: (number: number) => string,
 ): Promise<readonly Replica[]> {
   const replicas: Replica[] = [];
-  while (replicas.length < replicasMost) {
+  while (replicas.length < replicasMax) {
     const number = replicas.length + 1;
     const location = locationOf(number);
     const keys = keysAt.get(location) ?? createBenchKeys(location, Number(values.accounts)).map(({ key }) => key);
     keysAt.set(location, keys);
     // The limits of an account are divided; none is to be reached.
-    const limits = ["--replica", `${number}/${replicasMost}`, "--account-requests", "1000", "--memory", "2GiB"];
+    const limits = ["--replica", `${number}/${replicasMax}`, "--account-requests", "1000", "--memory", "2GiB"];
     const options = ["serve", ...args, "--accounts", location, "--port", "0", ...limits];
     const server = await acquire(startScript("bin/carquet.cjs", options), (one) => one.stop());
     const clients = keys.map((key) => httpClient(server.url, { Authorization: `Bearer ${key}` }));

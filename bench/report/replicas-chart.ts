@@ -35,10 +35,10 @@ export function renderReplicas({ loads }: ReplicaMix, charges: ChargesCeiling): 
 }
 
 /** A panel with an axis from 0 to `most`. */
-const frame = (title: string, most: number): PlotOptions => ({
+const frame = (title: string, max: number): PlotOptions => ({
   ...{ marginLeft: 44, marginRight: 16, marginTop: 34, marginBottom: 24 },
   x: { type: "band", tickSize: 0, label: null, padding: 0.3 },
-  y: { ticks: 4, tickSize: 0, label: null, domain: [0, most], nice: true, tickFormat: "~s" },
+  y: { ticks: 4, tickSize: 0, label: null, domain: [0, max], nice: true, tickFormat: "~s" },
   color: { type: "identity" },
   marks: [
     gridY({ ticks: 4, stroke: grid, strokeOpacity: 1 }),
@@ -46,11 +46,11 @@ const frame = (title: string, most: number): PlotOptions => ({
   ],
 });
 
-function mixPanel(title: string, loads: readonly ReplicaLoad[], most: number): PlotOptions {
+function mixPanel(title: string, loads: readonly ReplicaLoad[], max: number): PlotOptions {
   const parts = loads.flatMap((load) =>
     layers.map(({ color, of }) => ({ replicas: load.replicas, ms: of(load), color })),
   );
-  const { marks = [], ...options } = frame(title, most);
+  const { marks = [], ...options } = frame(title, max);
   return { ...options, marks: [...marks, barY(parts, { x: "replicas", y: "ms", fill: "color" })] };
 }
 

@@ -9,8 +9,8 @@ import { parseArgs } from "node:util";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { usableFiles } from "../../src/serving/files/serving-files.ts";
 import { countedColumns, setsOf } from "../../src/serving/index/build.ts";
-import { usableFiles } from "../../src/serving/serving-files.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { quantile } from "../measure/timing.ts";
 

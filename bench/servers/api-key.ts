@@ -1,6 +1,6 @@
 /** Creates an account and an API key for measurements: no rate limit that a run could reach, and enough credit for all requests. */
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { createAccounts } from "../../src/accounts/open-accounts.ts";
 

@@ -12,11 +12,11 @@ import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
-import { type ApiKeyParts, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
-import { type CachedAccount, type CachedKey, hasSecret, KeyCache } from "./key-cache.ts";
-import { KeyUseRecorder } from "./key-uses.ts";
-import type { ApiKey } from "./keys.ts";
+import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
+import { type CachedAccount, type CachedKey, hasSecret, KeyCache } from "./keys/key-cache.ts";
+import { KeyUseRecorder } from "./keys/key-uses.ts";
+import type { ApiKey } from "./keys/keys.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
 import type { AccessToken } from "./oauth/oauth-state.ts";
@@ -87,8 +87,8 @@ export class Accounts {
       (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
       monotonicMs,
     );
-    const { failuresMost, ...limits } = serviceBounds.failedAuthentications;
-    this.failureLimits = { ...limits, failuresMost: shareOf(failuresMost, replica) };
+    const { failuresMax, ...limits } = serviceBounds.failedAuthentications;
+    this.failureLimits = { ...limits, failuresMax: shareOf(failuresMax, replica) };
     this.failedAuthentications = new FailedAuthentications(this.failureLimits, monotonicMs);
     this.rateLimiter = new RateLimiter(monotonicMs);
   }
@@ -286,7 +286,7 @@ export class Accounts {
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */
   countFailure(network: string): void {
     const retryAfter = this.failedAuthentications.count(network);
-    const { failuresMost: limit, windowMs } = this.failureLimits;
+    const { failuresMax: limit, windowMs } = this.failureLimits;
     if (retryAfter !== undefined)
       throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }

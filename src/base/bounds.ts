@@ -78,20 +78,20 @@ export const bounds = {
   /** From the arrival of a request to the end of its response: closes the connections of clients that read too slowly. */
   responseMs: 60_000,
   /** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
-  failedAuthentications: { failuresMost: 100, windowMs: 60_000, networksMost: 10_000 },
+  failedAuthentications: { failuresMax: 100, windowMs: 60_000, networksMax: 10_000 },
   /**
    * Failed sign-ins to one account from one client address, to one account, and from one client address; further attempts are refused. The
    * first also limits wrong current passwords when the password of an account is changed.
    */
-  failedSignIns: { failuresMost: 10, windowMs: 900_000, networksMost: 10_000 },
-  failedSignInsOfAccount: { failuresMost: 100, windowMs: 900_000, networksMost: 10_000 },
-  failedSignInsOfAddress: { failuresMost: 50, windowMs: 900_000, networksMost: 10_000 },
+  failedSignIns: { failuresMax: 10, windowMs: 900_000, networksMax: 10_000 },
+  failedSignInsOfAccount: { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 },
+  failedSignInsOfAddress: { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 },
   /** Password hashes that are computed at once, each in 128 MiB, and those that wait. */
   passwordHashes: 2,
   waitingPasswordHashes: 20,
   /** Registrations of OAuth clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
-  clientRegistrations: { failuresMost: 60, windowMs: 3_600_000, networksMost: 10_000 },
-  authorizationRequests: { failuresMost: 100, windowMs: 600_000, networksMost: 10_000 },
+  clientRegistrations: { failuresMax: 60, windowMs: 3_600_000, networksMax: 10_000 },
+  authorizationRequests: { failuresMax: 100, windowMs: 600_000, networksMax: 10_000 },
   /** The size of a registration, and of a client ID metadata document. */
   registrationBytes: 8_192,
   clientDocumentBytes: 5_120,

@@ -7,13 +7,13 @@ import { distance } from "fastest-levenshtein";
  */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   const sought = word.toLowerCase();
-  let [nearest, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  let [nearest, min]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   for (const candidate of known) {
-    const most = Math.min(least, Math.floor(candidate.length / 3));
-    if (Math.abs(candidate.length - sought.length) > most) continue;
+    const max = Math.min(min, Math.floor(candidate.length / 3));
+    if (Math.abs(candidate.length - sought.length) > max) continue;
     const differing = distance(sought, candidate.toLowerCase());
-    if (differing > most || (differing === least && nearest !== undefined && nearest <= candidate)) continue;
-    [nearest, least] = [candidate, differing];
+    if (differing > max || (differing === min && nearest !== undefined && nearest <= candidate)) continue;
+    [nearest, min] = [candidate, differing];
   }
   return nearest;
 }

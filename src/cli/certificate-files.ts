@@ -4,7 +4,7 @@ import { readFileSync, watchFile } from "node:fs";
 import type { Logger } from "pino";
 import { bounds } from "../base/bounds.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import type { Tls } from "../http/http-server.ts";
+import type { Tls } from "../http/service/http-server.ts";
 
 export interface CertificateFiles {
   readonly cert: string;

@@ -1,7 +1,7 @@
 /** The demo account of `npm start`: created once with promotional credits, with a new API key and sign-in link for each start. */
 import { changeAccount, createAccount, getAccount, listAccounts } from "../accounts/account.ts";
 import { monthOf } from "../accounts/clock.ts";
-import { createKey, listKeys, revokeKey, scopes } from "../accounts/keys.ts";
+import { createKey, listKeys, revokeKey, scopes } from "../accounts/keys/keys.ts";
 import { addCredit } from "../accounts/ledger/ledger.ts";
 import { createLink } from "../accounts/sign-in/one-time-links.ts";
 import { withNewAccountsFile } from "./accounts-file.ts";
@@ -14,7 +14,7 @@ const creditMicros = 25_000_000;
 /** The name of the keys that are printed; keys that a visitor creates in the dashboard stay. */
 const keyName = "npm start";
 /** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
-const earlierKeysMost = 3;
+const earlierKeysMax = 3;
 
 /** What a visitor of the demo needs. */
 export interface DemoAccess {
@@ -33,7 +33,7 @@ export function createDemoAccess(path: string, atMs: number): DemoAccess {
     if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
       addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
     const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);
-    for (const { keyId } of printedKeys.slice(0, -earlierKeysMost)) revokeKey(database, keyId, atMs);
+    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) revokeKey(database, keyId, atMs);
     return {
       key: createKey(database, { accountId, scopes, name: keyName, atMs }).key,
       linkSecret: createLink(database, { accountId, kind: "sign_in", atMs }),

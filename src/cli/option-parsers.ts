@@ -30,8 +30,8 @@ export const usdParser =
 export const countParser = (text: string): number => parseInteger(text, 0, 1_000_000);
 
 /** Returns a parser of whole numbers in a range, both ends included. */
-export function integerParser(most: number, least = 0): (text: string) => number {
-  return (text) => parseInteger(text, least, most);
+export function integerParser(max: number, min = 0): (text: string) => number {
+  return (text) => parseInteger(text, min, max);
 }
 
 /** Parses the number of a replica and their count, such as 2/4. */
@@ -60,18 +60,18 @@ const sizeUnits: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2
 export const sizeParser = (text: string): number => parseSize(text, 1, 2 ** 50);
 
 /** Parses a size from `least` to `most` bytes. */
-export function parseSize(text: string, least: number, most: number): number {
+export function parseSize(text: string, min: number, max: number): number {
   const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
   const bytes = Number(number) * (sizeUnits[unit] ?? 1);
-  if (number !== "" && least <= bytes && bytes <= most) return bytes;
+  if (number !== "" && min <= bytes && bytes <= max) return bytes;
   throw new InvalidArgumentError(
-    least <= 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
+    min <= 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
   );
 }
 
 /** Parses a whole number from `least` to `most`. */
-export function parseInteger(text: string, least: number, most: number): number {
+export function parseInteger(text: string, min: number, max: number): number {
   const number = Number(text);
-  if (/^\d+$/.test(text) && least <= number && number <= most) return number;
-  throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+  if (/^\d+$/.test(text) && min <= number && number <= max) return number;
+  throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
 }

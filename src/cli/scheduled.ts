@@ -6,7 +6,7 @@ import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { replaceFile } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { buildLabels, buildMetric } from "../http/build-info.ts";
+import { buildLabels, buildMetric } from "../http/service/build-info.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 /** What each command counts in a run, and its description. */

@@ -8,7 +8,7 @@
 import { SessionTime } from "./session-time.ts";
 
 /** Above this number of accounts, those that a new share would equal are forgotten. */
-const sharesMost = 1000;
+const sharesMax = 1000;
 
 export class FairShares {
   private readonly shares = new Map<string, SessionTime>();
@@ -16,12 +16,12 @@ export class FairShares {
 
   /** Returns the account with the least virtual time among some. */
   leastUsed(accounts: Iterable<string>, nowMs: number): { readonly account: string; readonly virtualMs: number } {
-    let least = { account: "", virtualMs: Number.POSITIVE_INFINITY };
+    let min = { account: "", virtualMs: Number.POSITIVE_INFINITY };
     for (const account of accounts) {
       const virtualMs = this.virtualTimeOf(account, nowMs);
-      if (virtualMs < least.virtualMs) least = { account, virtualMs };
+      if (virtualMs < min.virtualMs) min = { account, virtualMs };
     }
-    return least;
+    return min;
   }
 
   /** Returns the number of sessions that an account holds. */
@@ -35,7 +35,7 @@ export class FairShares {
     const known = this.shares.get(account);
     const share = known === undefined || virtualMs > known.at(nowMs) ? new SessionTime(virtualMs) : known;
     this.virtualMs = Math.max(this.virtualMs, virtualMs);
-    if (this.shares.size > sharesMost) this.forgetUnused(nowMs);
+    if (this.shares.size > sharesMax) this.forgetUnused(nowMs);
     this.shares.set(account, share);
     share.start(nowMs);
     return (endedAtMs) => share.end(nowMs, endedAtMs);

@@ -1,7 +1,7 @@
 /** Errors of PostgreSQL, or of a connection to it, and what is repeated after them. */
 import type { StatementError } from "./postgres-connection.ts";
 
-const attemptsMost = 5;
+const attemptsMax = 5;
 
 /** An error of the server, with its SQLSTATE, or of the connection. */
 export class PostgresFault extends Error {
@@ -31,7 +31,7 @@ export function repeatTransient<T>(work: () => T): T {
     try {
       return work();
     } catch (thrown) {
-      if (!(thrown instanceof PostgresFault) || !thrown.isTransient || attempt === attemptsMost) throw thrown;
+      if (!(thrown instanceof PostgresFault) || !thrown.isTransient || attempt === attemptsMax) throw thrown;
     }
   }
 }

@@ -37,7 +37,7 @@ export interface TransactionGuard {
 
 const defaultIdleMs = 60_000;
 /** The most statements that wait for the next one. */
-const queuedMost = 8;
+const queuedMax = 8;
 const [settlePauseMs, defaultSettleMs] = [100, 10_000];
 
 /** Returns true for the URL of a PostgreSQL database. */
@@ -98,7 +98,7 @@ export class PostgresDatabase implements SqlDatabase {
   queue(statement: Sql): void {
     if (this.depth === 0) throw new TypeError("A statement was queued outside of a transaction.");
     this.queued.push(prepared(statement));
-    if (this.queued.length >= queuedMost) this.flush();
+    if (this.queued.length >= queuedMax) this.flush();
   }
 
   queueOver(

@@ -166,12 +166,12 @@ export class SessionPool {
   /** Returns the first waiting statement of the account with the least virtual time, among accounts that may take a session. */
   private next(): { readonly waiting: Waiting; readonly account: string } | undefined {
     const nowMs = performance.now();
-    let [least, next]: [number, ReturnType<SessionPool["next"]>] = [Number.POSITIVE_INFINITY, undefined];
+    let [min, next]: [number, ReturnType<SessionPool["next"]>] = [Number.POSITIVE_INFINITY, undefined];
     if (this.idle.length === 0) return undefined;
     for (const waiting of this.waiting) {
       const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
-      if (virtualMs >= least || this.shares.heldBy(account) >= this.idle.length) continue;
-      [least, next] = [virtualMs, { waiting, account }];
+      if (virtualMs >= min || this.shares.heldBy(account) >= this.idle.length) continue;
+      [min, next] = [virtualMs, { waiting, account }];
     }
     return next;
   }
@@ -179,12 +179,12 @@ export class SessionPool {
   /** Returns the last waiting statement of the account with the most of them. */
   private mostCrowding(): Waiting | undefined {
     const counts = new Map<string, number>();
-    let [most, crowding]: [number, Waiting | undefined] = [0, undefined];
+    let [max, crowding]: [number, Waiting | undefined] = [0, undefined];
     for (const waiting of this.waiting) {
       const [account = ""] = waiting.job.accounts;
       const count = (counts.get(account) ?? 0) + 1;
       counts.set(account, count);
-      if (count >= most) [most, crowding] = [count, waiting];
+      if (count >= max) [max, crowding] = [count, waiting];
     }
     return crowding;
   }

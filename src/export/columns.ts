@@ -6,7 +6,7 @@
 import { integerIn, type Row } from "../base/json.ts";
 import { type Column, tableColumns } from "../contract/tables.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
-import { flatColumns, tokensInOrder } from "../lake/flat-listings.ts";
+import { flatColumns, tokensInOrder } from "../lake/analyst/flat-listings.ts";
 import { servedColumns } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { Expansion } from "../query/expansions.ts";

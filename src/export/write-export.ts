@@ -8,7 +8,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { redactKeys } from "../accounts/api-key.ts";
+import { redactKeys } from "../accounts/keys/api-key.ts";
 import { bounds } from "../base/bounds.ts";
 import { integerIn } from "../base/json.ts";
 import type { Column } from "../contract/tables.ts";

@@ -13,7 +13,7 @@ import type { Caller } from "../operations/caller.ts";
 import type { AskedId, EndpointId, OperationRequest } from "../operations/operation-request.ts";
 import { bodyOf } from "../operations/result.ts";
 import { answerUsage } from "../operations/usage.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "./service/metrics.ts";
 
 export interface OperationAnswer<Id extends AskedId> {
   /** Shared with other callers: must not be changed. */

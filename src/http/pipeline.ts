@@ -13,12 +13,12 @@ import { allowedMethods } from "./allowed-methods.ts";
 import { callerOf } from "./calls.ts";
 import type { Middleware, RequestContext, RequestState } from "./context.ts";
 import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
-import { setDeprecationHeaders } from "./middleware/deprecation-headers.ts";
-import { identify } from "./middleware/identify.ts";
-import { setRateLimitHeaders } from "./middleware/rate-limit-headers.ts";
-import { refuseKeyInQuery } from "./middleware/refuse-key-in-query.ts";
-import { respond } from "./middleware/respond.ts";
-import { serveContent } from "./static-content.ts";
+import { setDeprecationHeaders } from "./middleware/operations/deprecation-headers.ts";
+import { identify } from "./middleware/operations/identify.ts";
+import { setRateLimitHeaders } from "./middleware/operations/rate-limit-headers.ts";
+import { refuseKeyInQuery } from "./middleware/operations/refuse-key-in-query.ts";
+import { respond } from "./middleware/operations/respond.ts";
+import { serveContent } from "./responses/static-content.ts";
 
 export interface PipelineServices extends OperationServices {
   readonly encoder: TableEncoder;

@@ -4,26 +4,26 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
-import type { Sessions } from "../accounts/sessions.ts";
+import type { Sessions } from "../accounts/sign-in/sessions.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import { askerOf } from "./ask.ts";
-import { refuseExcess } from "./connections.ts";
 import type { RequestState } from "./context.ts";
-import { startDailyReviews } from "./daily-review.ts";
-import { serveDocs } from "./docs.ts";
-import { type DrainLimits, drainer } from "./drain.ts";
-import { type Readiness, readinessOf, serveHealth } from "./health.ts";
-import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
-import { createMetricsServer } from "./metrics-server.ts";
-import { closeConnections } from "./middleware/close-connections.ts";
-import { compressResponses } from "./middleware/compress-responses.ts";
-import { handleErrors } from "./middleware/handle-errors.ts";
-import { logRequests } from "./middleware/log-requests.ts";
-import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
-import { setSecurityHeaders } from "./middleware/security-headers.ts";
+import { serveDocs } from "./docs/docs.ts";
+import { closeConnections } from "./middleware/requests/close-connections.ts";
+import { compressResponses } from "./middleware/requests/compress-responses.ts";
+import { handleErrors } from "./middleware/requests/handle-errors.ts";
+import { logRequests } from "./middleware/requests/log-requests.ts";
+import { refuseLongUri } from "./middleware/requests/refuse-long-uri.ts";
+import { setSecurityHeaders } from "./middleware/requests/security-headers.ts";
 import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
-import { type AppState, closeState, openState, type ServeOptions } from "./service-state.ts";
+import { refuseExcess } from "./service/connections.ts";
+import { startDailyReviews } from "./service/daily-review.ts";
+import { type DrainLimits, drainer } from "./service/drain.ts";
+import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
+import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
+import { createMetricsServer } from "./service/metrics-server.ts";
+import { type AppState, closeState, openState, type ServeOptions } from "./service/service-state.ts";
 
 export interface RunningService {
   /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */

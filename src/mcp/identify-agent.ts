@@ -1,11 +1,11 @@
 /** Authentication of agents: returns whose tools a request to `/mcp` calls. */
 import type { Identity } from "../accounts/accounts.ts";
-import { parseApiKey } from "../accounts/api-key.ts";
+import { parseApiKey } from "../accounts/keys/api-key.ts";
 import { Refusal } from "../contract/errors.ts";
 import { identityOf, type RequestContext } from "../http/context.ts";
-import { identify } from "../http/middleware/identify.ts";
+import { identify } from "../http/middleware/operations/identify.ts";
 import { agentScopes } from "../http/oauth/metadata.ts";
-import type { SiteServices } from "../http/service-state.ts";
+import type { SiteServices } from "../http/service/service-state.ts";
 
 /**
  * Returns the identity of the API key or the access token in `Authorization: Bearer`. Refuses as the API refuses a request: with

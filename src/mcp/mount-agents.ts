@@ -2,8 +2,8 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
-import { refuseKeyInQuery } from "../http/middleware/refuse-key-in-query.ts";
-import type { SiteServices } from "../http/service-state.ts";
+import { refuseKeyInQuery } from "../http/middleware/operations/refuse-key-in-query.ts";
+import type { SiteServices } from "../http/service/service-state.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { identifyAgent } from "./identify-agent.ts";
 

@@ -52,17 +52,17 @@ const tooLarge = {
 
 /** Returns the candidate of the greatest number, from 0 to `most`, that fits; undefined if none does. */
 function longest(
-  most: number,
+  max: number,
   candidate: (count: number) => AnswerBody,
   fits: (shown: AnswerBody) => boolean,
 ): AnswerBody | undefined {
-  let [least, greatest] = [-1, most];
-  while (least < greatest) {
-    const middle = Math.ceil((least + greatest) / 2);
-    if (fits(candidate(middle))) least = middle;
+  let [min, greatest] = [-1, max];
+  while (min < greatest) {
+    const middle = Math.ceil((min + greatest) / 2);
+    if (fits(candidate(middle))) min = middle;
     else greatest = middle - 1;
   }
-  return least < 0 ? undefined : candidate(least);
+  return min < 0 ? undefined : candidate(min);
 }
 
 const limitText = `to stay below ${bounds.answerCharacters} characters`;
@@ -96,7 +96,7 @@ function shorten(value: Json, length: number): Json {
 function longestListIn(value: Json | AnswerBody | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
   const lengths = (isList(value) ? value : Object.values(value)).map((member) => longestListIn(member));
-  return lengths.reduce((most, length) => Math.max(most, length), isList(value) ? value.length : 0);
+  return lengths.reduce((max, length) => Math.max(max, length), isList(value) ? value.length : 0);
 }
 
 const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);

@@ -48,20 +48,20 @@ export function inputSchemaOf({ id, parameters, described, defaults }: Tool): Ob
 const argumentKeywords = new Set(["type", "enum", "minimum", "maximum", "default"]);
 
 /** The greatest integer of most parameters, which says nothing. */
-const integerMost = 2 ** 31 - 1;
+const integerMax = 2 ** 31 - 1;
 
 /** A longer list of values is in the schema of one tool only. */
-const repeatedValuesMost = 10;
+const repeatedValuesMax = 10;
 
 function argumentSchema(schema: JSONObject, isDescribed: boolean): JSONObject {
   const { items, ...resolved } = resolveIn<JSONObject>(document, schema);
   const isSaid = (keyword: string, value: JSONValue): boolean =>
-    argumentKeywords.has(keyword) && value !== integerMost && (keyword !== "enum" || isDescribed || !isLong(value));
+    argumentKeywords.has(keyword) && value !== integerMax && (keyword !== "enum" || isDescribed || !isLong(value));
   const kept = Object.entries(resolved).filter(([keyword, value]) => isSaid(keyword, value));
   return { ...Object.fromEntries(kept), ...(isSchema(items) ? { items: argumentSchema(items, isDescribed) } : {}) };
 }
 
-const isLong = (values: JSONValue): boolean => Array.isArray(values) && values.length > repeatedValuesMost;
+const isLong = (values: JSONValue): boolean => Array.isArray(values) && values.length > repeatedValuesMax;
 
 const isSchema = (value: JSONValue | undefined): value is JSONObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 /** Response shapes: pagination and the details of listings and vehicles, from rows. */
-import { redactKeys } from "../accounts/api-key.ts";
+import { redactKeys } from "../accounts/keys/api-key.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
 import type { UnmatchedMeta } from "../query/unmatched.ts";

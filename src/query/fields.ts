@@ -6,7 +6,7 @@
  */
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { flatColumns } from "../lake/flat-listings.ts";
+import { flatColumns } from "../lake/analyst/flat-listings.ts";
 import { type JsonRow, parseJsonValue } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";

@@ -55,7 +55,7 @@ const wordsOfList = (values: readonly string[]): readonly Word[] =>
 /** The places of a version by name, and the most words that one has. */
 interface Places {
   readonly byName: ReadonlyMap<string, string>;
-  readonly wordsMost: number;
+  readonly wordsMax: number;
 }
 
 const placesByDimensions = new WeakMap<Dimensions, Places>();
@@ -70,8 +70,8 @@ function placesOf(dimensions: Dimensions): Places {
       [name, place],
     ];
   });
-  const wordsMost = Math.max(0, ...named.map(([name]) => name.split(" ").length));
-  const places = { byName: new Map(named), wordsMost };
+  const wordsMax = Math.max(0, ...named.map(([name]) => name.split(" ").length));
+  const places = { byName: new Map(named), wordsMax };
   placesByDimensions.set(dimensions, places);
   return places;
 }
@@ -89,12 +89,12 @@ interface Run {
 const unknownWordCost = 1_000_000;
 
 /** Returns the run of the best division that starts at each word. */
-function bestRuns(words: readonly Word[], { byName, wordsMost }: Places): readonly Run[] {
+function bestRuns(words: readonly Word[], { byName, wordsMax }: Places): readonly Run[] {
   const best: Run[] = [];
   for (let start = words.length - 1; start >= 0; start -= 1) {
     let run: Run = { end: start + 1, cost: unknownWordCost + (best[start + 1]?.cost ?? 0) };
     let name = "";
-    for (let end = start + 1; end <= Math.min(words.length, start + wordsMost); end += 1) {
+    for (let end = start + 1; end <= Math.min(words.length, start + wordsMax); end += 1) {
       const { text, separator } = words[end - 1] ?? noWord;
       name = end === start + 1 ? text.toLowerCase() : `${name}${separator}${text.toLowerCase()}`;
       const place = byName.get(name);

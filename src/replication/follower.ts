@@ -14,7 +14,7 @@ import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
-import { withServingFiles } from "../serving/build-serving-files.ts";
+import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { followIngestRecord } from "./ingest-record.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";

@@ -10,7 +10,7 @@ import {
   tableFilesOf,
   versionsIn,
 } from "../lake/manifest.ts";
-import { neededFiles, usableFiles } from "../serving/serving-files.ts";
+import { neededFiles, usableFiles } from "../serving/files/serving-files.ts";
 import { requireSameLake } from "./source-manifest.ts";
 
 export interface TransferPlan {

@@ -10,9 +10,9 @@ import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
 import { currentVersion } from "../lake/manifest.ts";
+import { Scrub, type ScrubOptions } from "./files/scrub.ts";
+import { VerifiedFiles } from "./files/verified-files.ts";
 import { LakeVersion } from "./lake-version.ts";
-import { Scrub, type ScrubOptions } from "./scrub.ts";
-import { VerifiedFiles } from "./verified-files.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
 
 export interface CurrentVersionOptions extends LakeVersionOptions {

@@ -21,6 +21,7 @@ import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
+import type { VersionFiles } from "./files/version-files.ts";
 import {
   type FoundListing,
   type ListingState,
@@ -30,7 +31,6 @@ import {
 } from "./listing-files.ts";
 import type { IndexedSource } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
-import type { VersionFiles } from "./version-files.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 

@@ -6,6 +6,7 @@ import type { LakeFile } from "../lake/manifest.ts";
 import { life } from "../listing/life.ts";
 import type { ListingSource, PageRequest } from "../listing/source.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
+import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 import { countEvents } from "./index/events.ts";
 import { IndexSource } from "./index/index-source.ts";
@@ -13,7 +14,6 @@ import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
-import { hasDay, type Part, type ServingOptions } from "./serving-parts.ts";
 
 /** The number of listings of an inventory, and whose statements answer for it. */
 export interface SourceOptions {

@@ -12,9 +12,9 @@ import { activeOn, unorderedListings } from "../lake/market.ts";
 import { RecentDays } from "./day-columns.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { ServingFiles } from "./open-serving-files.ts";
-import { VerifiedFiles } from "./verified-files.ts";
-import { checkFiles, VersionFiles } from "./version-files.ts";
+import { ServingFiles } from "./files/open-serving-files.ts";
+import { VerifiedFiles } from "./files/verified-files.ts";
+import { checkFiles, VersionFiles } from "./files/version-files.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {

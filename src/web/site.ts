@@ -2,7 +2,7 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
-import type { SiteServices } from "../http/service-state.ts";
+import type { SiteServices } from "../http/service/service-state.ts";
 import { sendOAuthError } from "./account/consent-page.tsx";
 import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.ts";

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
-import { revokeKey } from "../../src/accounts/keys.ts";
+import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import {
   createCustomer,
   inAccountsFile,

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { openReadOnly } from "../../src/accounts/file/schema.ts";
-import { listKeys, revokeKey } from "../../src/accounts/keys.ts";
+import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { textIn } from "../../src/base/json.ts";

@@ -10,11 +10,11 @@ import {
   matchesSecret,
   parseApiKey,
   redactKeys,
-} from "../../src/accounts/api-key.ts";
-import { KeyCache } from "../../src/accounts/key-cache.ts";
-import { createKey, findActiveKeys, listKeys, revokeKey, scopes } from "../../src/accounts/keys.ts";
+} from "../../src/accounts/keys/api-key.ts";
+import { KeyCache } from "../../src/accounts/keys/key-cache.ts";
+import { createKey, findActiveKeys, listKeys, revokeKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 
@@ -68,7 +68,7 @@ test("only the secret matches its stored hash", () => {
 });
 
 test("secrets are compared in constant time", () => {
-  const source = readFileSync(projectPath("src/accounts/api-key.ts"), "utf8");
+  const source = readFileSync(projectPath("src/accounts/keys/api-key.ts"), "utf8");
   assert.match(source, /timingSafeEqual\(digest\(secret\), sha256\)/);
 });
 

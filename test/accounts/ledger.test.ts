@@ -1,7 +1,7 @@
 /** The ledger: credits, charges, batches, spend caps, and reviews of tiers. */
 import assert from "node:assert/strict";
 import { changeAccount, createAccount, getAccount } from "../../src/accounts/account.ts";
-import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { listEntryPage } from "../../src/accounts/ledger/entry-pages.ts";

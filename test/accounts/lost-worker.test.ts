@@ -15,7 +15,7 @@ import { LedgerUnavailable } from "../../src/accounts/worker/ledger-unavailable.
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { type ExitMoment, exitingWorker } from "../ledger/exiting-worker.ts";
 import {
   type AccountsEngine,
@@ -50,7 +50,7 @@ async function openClient(t: TestContext, workerModule: URL) {
       settleMs: 0,
     },
     {
-      ...{ batchMost: 8, waitingMost: 8, stalledMs: 200, restartMs: 50, refundMs: 400, probe: "probeWrite" },
+      ...{ batchMax: 8, waitingMax: 8, stalledMs: 200, restartMs: 50, refundMs: 400, probe: "probeWrite" },
       ...{ onBalances: ignore, onBatch: ignore, onAvailabilityChange: ignore, workerModule },
       onUnrefunded: (charges) => unrefunded.push(...charges.map(adjustmentOf)),
     },

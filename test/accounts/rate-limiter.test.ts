@@ -110,7 +110,7 @@ test("each of many accounts has its own limits", () => {
 
 test("failed authentications are limited per network until a window ends, and valid attempts do not count", () => {
   const clock = { ms: 0 };
-  const failed = new FailedAuthentications({ failuresMost: 2, windowMs: 60_000, networksMost: 2 }, () => clock.ms);
+  const failed = new FailedAuthentications({ failuresMax: 2, windowMs: 60_000, networksMax: 2 }, () => clock.ms);
   assert.deepEqual([failed.count("a"), failed.count("a"), failed.count("b")], [undefined, undefined, undefined]);
   clock.ms = 15_500;
   assert.equal(failed.count("a"), 45);

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { copyAccounts } from "../../src/accounts/copy-accounts.ts";
 import { accountsVersion } from "../../src/accounts/file/migrations.ts";
-import { listKeys } from "../../src/accounts/keys.ts";
+import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { openAccounts } from "../../src/accounts/open-accounts.ts";
@@ -12,7 +12,7 @@ import { migratePostgresAccounts } from "../../src/accounts/postgres/postgres-ac
 import type { PostgresMigration } from "../../src/accounts/postgres/postgres-migrations.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, temporaryAccounts } from "../support/accounts.ts";
 import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
 import { skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";

@@ -6,7 +6,7 @@ import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts
 import { makeChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys.ts";
+import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
 import { createLink, useLink } from "../../src/accounts/sign-in/one-time-links.ts";

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { tableFromIPC } from "apache-arrow";
 import { programPath } from "../../src/base/project-files.ts";
 import { runShell } from "../../src/cli/sql/shell.ts";
-import { openAnalystDatabase } from "../../src/lake/analyst-database.ts";
+import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { type CommandResult, carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";

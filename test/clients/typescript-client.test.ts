@@ -60,9 +60,9 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     const ids: string[] = [];
     for await (const { id } of client.listings({ limit: 2 })) if (ids.push(id) === 3) break;
     assert.deepEqual([ids.length, sent.length], [3, 2]);
-    const dealers = await client.dealers({ limit: 2 }, { itemsMost: 4 }).toArray();
+    const dealers = await client.dealers({ limit: 2 }, { itemsMax: 4 }).toArray();
     assert.deepEqual([dealers.length, sent.length, countCharges(customer)], [4, 4, 4]);
-    const inventory = client.dealerListings(dealers[0]?.dealer_id ?? "", {}, { itemsMost: 1 });
+    const inventory = client.dealerListings(dealers[0]?.dealer_id ?? "", {}, { itemsMax: 1 });
     assert.equal((await inventory.toArray())[0]?.dealer_id, dealers[0]?.dealer_id);
   });
 
@@ -108,7 +108,7 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     const settings = { baseUrl: crowded.url, retries: 20 };
     const { client, sent, statuses, customer } = createClient(settings, crowded.customer);
     const searches = Array.from({ length: 12 }, (_, offset) =>
-      client.listings({ snapshot_date: "2026-11-18", limit: 1, offset }, { itemsMost: 1 }).toArray(),
+      client.listings({ snapshot_date: "2026-11-18", limit: 1, offset }, { itemsMax: 1 }).toArray(),
     );
     assert.ok((await Promise.all(searches)).every(({ length }) => length === 1));
     assert.deepEqual([...statuses].sort(), [200, 429, 503]);

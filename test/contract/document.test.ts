@@ -10,7 +10,7 @@ import { document, type Operation, operations, resolve, vocabulary } from "../..
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
-import { hasFormats } from "../../src/http/formats/negotiate.ts";
+import { hasFormats } from "../../src/http/responses/negotiate.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);

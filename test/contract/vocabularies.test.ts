@@ -170,7 +170,7 @@ test("lists are separated by commas, except assembly locations, which contain co
   );
 });
 
-const bounds: readonly (readonly [OperationId, string, least: number | undefined, most: number])[] = [
+const bounds: readonly (readonly [OperationId, string, min: number | undefined, max: number])[] = [
   ["searchListings", "limit", 1, 100],
   ["searchListings", "radius", undefined, 500],
   ["searchListingsByPage", "per_page", 1, 100],
@@ -194,9 +194,9 @@ const schemaOf = (id: OperationId, parameter: string) =>
   operations.get(id)?.parameters.find(({ name }) => name === parameter)?.schema;
 
 test("the size of a request is bounded", () => {
-  for (const [id, parameter, least, greatest] of bounds) {
+  for (const [id, parameter, min, greatest] of bounds) {
     const schema = schemaOf(id, parameter);
-    assert.deepEqual([schema?.minimum, schema?.maximum], [least, greatest], `${id} ${parameter}`);
+    assert.deepEqual([schema?.minimum, schema?.maximum], [min, greatest], `${id} ${parameter}`);
   }
   for (const [id, parameter, items] of largestLists)
     assert.equal(schemaOf(id, parameter)?.maxItems, items, `${id} ${parameter}`);

@@ -7,7 +7,7 @@ import { figuresOfCommands, metricsOfCommand, type ScheduledCommand } from "../.
 import { operation } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { columnType } from "../../src/db/sql.ts";
-import { metricTable } from "../../src/http/metrics.ts";
+import { metricTable } from "../../src/http/service/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";

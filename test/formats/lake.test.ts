@@ -9,7 +9,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql, join as sqlJoin } from "../../src/db/sql.ts";
-import { openAnalystDatabase } from "../../src/lake/analyst-database.ts";
+import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { castToCurrentSchema, isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";

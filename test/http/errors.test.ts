@@ -82,10 +82,10 @@ const keys = [
 
 for (const operation of operations.values()) {
   test(`a key in the query of ${operation.path} is refused, whatever else is wrong`, async () => {
-    const least = minimalRequest(operation);
+    const min = minimalRequest(operation);
     for (const key of keys) {
       for (const path of [
-        `${least}${least.includes("?") ? "&" : "?"}${key}=cq_live_1`,
+        `${min}${min.includes("?") ? "&" : "?"}${key}=cq_live_1`,
         `${operation.path}?limit=&nonsense=1&limit=%zz&${key}`,
       ]) {
         const raw = await send("GET", path);

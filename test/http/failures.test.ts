@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
-import { generateApiKey } from "../../src/accounts/api-key.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
+import { generateApiKey } from "../../src/accounts/keys/api-key.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
@@ -161,7 +161,7 @@ test("under mixed load with faults no answer is wrong and no charge is lost or d
   const summary = await runMixedLoad(context, {
     prepared: await prepareLake(context, { feeds, name: "sample", versions: 2, lookedUp: 5, seed }),
     ...{ disk: await limitedDisk(context), seed, seconds: extentOf(8, 60), capacitySeconds: 1, swapSeconds: 2 },
-    ...{ damageSecondsMost: 2, fullSeconds: 1.5, checksMemory: false, onStatus: () => undefined },
+    ...{ damageSecondsMax: 2, fullSeconds: 1.5, checksMemory: false, onStatus: () => undefined },
   });
   assert.deepEqual(summary.problems, []);
   assert.equal(summary.outages, 2);

@@ -6,8 +6,8 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { generateApiKey } from "../../src/accounts/api-key.ts";
-import { connectionsWithin, descriptorLimit } from "../../src/http/connections.ts";
+import { generateApiKey } from "../../src/accounts/keys/api-key.ts";
+import { connectionsWithin, descriptorLimit } from "../../src/http/service/connections.ts";
 import { eventually, startServing } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -115,7 +115,7 @@ test("idle connections of one address leave room for others and for health check
 });
 
 test("health checks are answered while the total limit of connections is reached, others when connections close", async (t) => {
-  const client = await startService(t, lake, { connectionsMost: 8, connectionsPerAddress: 0 });
+  const client = await startService(t, lake, { connectionsMax: 8, connectionsPerAddress: 0 });
   const idle = Array.from({ length: 30 }, (_, index) => connectFrom(t, `127.0.1.${index + 1}`, client));
   await eventually("the limit is reached", async () => (await statusFrom(paying, `${client.url}/docs`)) === 503);
   assert.equal(await statusFrom(paying, `${client.url}/readyz`), 200);

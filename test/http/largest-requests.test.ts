@@ -35,9 +35,9 @@ function valueAt(
 /** Returns a list parameter with as many values as the document and a number of characters allow, each as long as then fits. */
 function longestList({ name, style, schema }: Parameter, characters: number): string {
   const { items = {}, maxItems = 0 } = schema;
-  const most = Math.min(maxItems, items.enum?.length ?? maxItems, (items.maximum ?? 100) - (items.minimum ?? 0));
+  const max = Math.min(maxItems, items.enum?.length ?? maxItems, (items.maximum ?? 100) - (items.minimum ?? 0));
   const separator = style === "pipeDelimited" ? "%7C" : schema["x-separator"] === "+" ? "%2B" : ",";
-  const count = Math.max(1, Math.min(most, Math.floor((characters - name.length) / (3 + separator.length))));
+  const count = Math.max(1, Math.min(max, Math.floor((characters - name.length) / (3 + separator.length))));
   const each = Math.min(items.maxLength ?? 0, Math.floor((characters - name.length) / count) - separator.length);
   let list = `${name}=${valueAt(items, 0, each)}`;
   for (let index = 1; index < count && list.length + each < characters; index += 1)
@@ -87,7 +87,7 @@ const operations: readonly (readonly [id: MeteredId, path: string])[] = [
 const views = ["inventory_status=active", "inventory_status=sold", "snapshot_date=2026-11-18"];
 
 /** The most that the largest requests may add to the memory of the process. */
-const memoryMibMost = 256;
+const memoryMibMax = 256;
 
 /** Returns a figure of the service's memory in MiB. */
 function memoryMib(figure: "VmRSS" | "VmHWM"): number {
@@ -108,6 +108,6 @@ for (const [id, path] of operations) {
       assert.ok(performance.now() - startedAtMs < bounds.deadlineMs, request.slice(0, 200));
     }
     const addedMib = memoryMib("VmHWM") - beforeMib;
-    assert.ok(addedMib < memoryMibMost, `${Math.round(addedMib)} MiB more`);
+    assert.ok(addedMib < memoryMibMax, `${Math.round(addedMib)} MiB more`);
   });
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
-import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { type Tier, tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { type Answer, startService } from "../support/http/service.ts";

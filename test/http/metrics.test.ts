@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
-import type { ServeOptions } from "../../src/http/service-state.ts";
+import type { ServeOptions } from "../../src/http/service/service-state.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../src/web/site.ts";
 import { connectAgent } from "../support/agents.ts";

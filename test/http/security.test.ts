@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, test } from "node:test";
-import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
+import { type ApiScope, createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -48,14 +48,14 @@ function assertContainsNone(answer: Answer, forbidden: readonly string[]): void 
 describe("API1, broken object level authorisation", () => {
   for (const operation of operations.values()) {
     test(`${operation.id} never shows data of another account`, async () => {
-      const least = minimalRequest(operation);
+      const min = minimalRequest(operation);
       for (const more of [
         "",
         `account_id=${theirs.accountId}`,
         `account=${theirs.accountId}`,
         `key_id=${theirs.keyId}`,
       ]) {
-        const path = more === "" ? least : `${least}${least.includes("?") ? "&" : "?"}${more}`;
+        const path = more === "" ? min : `${min}${min.includes("?") ? "&" : "?"}${more}`;
         const headers = { ...mine.bearer, "X-Account-Id": theirs.accountId, Cookie: `account=${theirs.accountId}` };
         const answer = await client.get(path, headers);
         if (more !== "") assert.equal(answer.status, 400, path);

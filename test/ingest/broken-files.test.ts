@@ -240,7 +240,7 @@ test("Parquet is refused and the lake unchanged: a truncated file", async (t) =>
 });
 
 /** Limits below what a delivery of two vehicles has, and the files that exceed them. */
-const limited: readonly (readonly [limit: keyof FeedLimits, most: number, files: readonly string[], says: string])[] = [
+const limited: readonly (readonly [limit: keyof FeedLimits, max: number, files: readonly string[], says: string])[] = [
   [
     "fileBytes",
     100,
@@ -257,7 +257,7 @@ const limited: readonly (readonly [limit: keyof FeedLimits, most: number, files:
   ["recordBytes", 1024, ["csv", "ndjson.gz", "parquet"], ", row 2: row too large: expected at most 1024 bytes"],
 ];
 
-for (const [limit, most, formats, says] of limited) {
+for (const [limit, max, formats, says] of limited) {
   for (const format of formats) {
     test(`inventory.${format} is refused and the lake unchanged: more than the limit of ${limit}`, async (t) => {
       const day = await writeFeedFiles(await temporaryFolder(t), "2026-11-19", {});
@@ -271,7 +271,7 @@ for (const [limit, most, formats, says] of limited) {
         const lines = format.startsWith("csv") ? csvLines : trims.map((trim, n) => car(n, `,"trim":"${trim}"`));
         await writeFile(path, format.endsWith(".gz") ? gzipSync(joinLines(...lines)) : joinLines(...lines));
       }
-      const thrown = await ingestPath(lake, day, { limits: { [limit]: most } }).catch((error: unknown) => error);
+      const thrown = await ingestPath(lake, day, { limits: { [limit]: max } }).catch((error: unknown) => error);
       assert.ok(thrown instanceof UserError && thrown.message.startsWith(`inventory.${format}${says}`), String(thrown));
     });
   }

@@ -165,10 +165,10 @@ test("a file of exactly the limits is accepted; one of a byte or a row more is r
   await writeFile(path, gzipSync(text));
   const lake = join(await temporaryFolder(t), "lake");
   const exact = { fileBytes: (await readFile(path)).length, uncompressedBytes: Buffer.byteLength(text), rows: 10 };
-  for (const [limit, most] of Object.entries(exact))
+  for (const [limit, max] of Object.entries(exact))
     await assert.rejects(
-      ingestPath(lake, folder, { limits: { ...exact, [limit]: most - 1 } }),
-      new RegExp(`^UserError: inventory\\.csv\\.gz.*expected at most ${most - 1}\\b`),
+      ingestPath(lake, folder, { limits: { ...exact, [limit]: max - 1 } }),
+      new RegExp(`^UserError: inventory\\.csv\\.gz.*expected at most ${max - 1}\\b`),
       limit,
     );
   const [report] = await ingestPath(lake, folder, { limits: exact });

@@ -84,5 +84,5 @@ test("a split file records the range of its makes", { skip: skipInShortRun }, as
     SELECT min(make) AS least, max(make) AS greatest
     FROM read_parquet([${literal(`${lake}/${all[1]?.path}`)}], hive_partitioning = false)`,
   );
-  assert.deepEqual([{ least: files[1]?.min, greatest: files[1]?.max }], answers[0]);
+  assert.deepEqual([{ min: files[1]?.min, greatest: files[1]?.max }], answers[0]);
 });

@@ -1,7 +1,7 @@
 /** Random operations on the ledger and on its model, which must agree. */
 import assert from "node:assert/strict";
 import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
-import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";

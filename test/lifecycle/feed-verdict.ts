@@ -15,18 +15,18 @@ export interface FeedJudgement {
   readonly history: DealerHistory;
 }
 
-const sizesMost = 7;
-const collapsedMost = 7;
+const sizesMax = 7;
+const collapsedMax = 7;
 
 /** Returns the verdict on a delivery of this size, and the updated history. */
 export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): FeedJudgement {
   const sizes = before?.sizes ?? [];
   if (sizes.length === 0 || size >= 0.5 * medianOf(sizes)) {
-    const recentSizes = [...sizes, size].slice(-sizesMost);
+    const recentSizes = [...sizes, size].slice(-sizesMax);
     return { verdict: "accepted", history: { lastDelivery: day, sizes: recentSizes, collapsedInARow: 0 } };
   }
   const collapsedInARow = (before?.collapsedInARow ?? 0) + 1;
-  return collapsedInARow < collapsedMost
+  return collapsedInARow < collapsedMax
     ? { verdict: "collapsed", history: { lastDelivery: day, sizes, collapsedInARow } }
     : { verdict: "accepted", history: { lastDelivery: day, sizes: [size], collapsedInARow: 0 } };
 }

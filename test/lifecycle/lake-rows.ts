@@ -1,7 +1,7 @@
 /** Reads the rows of a lake by day, in the terms of the oracle. */
 import { type Row, textIn } from "../../src/base/json.ts";
 import { ident, sql } from "../../src/db/sql.ts";
-import { dayRelations } from "../../src/lake/analyst-views.ts";
+import { dayRelations } from "../../src/lake/analyst/analyst-views.ts";
 import { currentManifest, type Manifest } from "../../src/lake/manifest.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
 

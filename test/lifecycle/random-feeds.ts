@@ -40,7 +40,7 @@ const firstDay = "2026-03-24";
 export const makes = ["Toyota", "Honda", "Ford"] as const;
 
 /** Maximum number of cars that are listed on one day only. */
-const onlyTodayMost = 2;
+const onlyTodayMax = 2;
 
 const probabilities = {
   daylessWhenQuiet: 0.9,
@@ -69,7 +69,7 @@ export function randomLifecycleFeeds(extent: LifecycleExtent): readonly FeedDay[
     for (let n = 1; n <= extent.cars; n += 1) moveCar(chance, vinOf(n), joined, order);
     const isQuiet = extent.quiet !== undefined && order >= extent.quiet.from && order < extent.quiet.to;
     if (order > 0 && chance.happens(isQuiet ? probabilities.daylessWhenQuiet : extent.dayless)) continue;
-    for (let remaining = chance.integer(0, onlyTodayMost); remaining > 0; remaining -= 1) {
+    for (let remaining = chance.integer(0, onlyTodayMax); remaining > 0; remaining -= 1) {
       lastVin += 1;
       const dealer = chance.pick(joined);
       dealer.lot.set(vinOf(lastVin), { ...randomLotCar(chance, makes), lastDay: order });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
-import { listKeys } from "../../src/accounts/keys.ts";
+import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { sql } from "../../src/db/sql.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";

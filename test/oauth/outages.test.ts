@@ -8,7 +8,7 @@ import { Accounts } from "../../src/accounts/accounts.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import type { RequestContext } from "../../src/http/context.ts";
 import { AuthorizationServer } from "../../src/http/oauth/authorization-server.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 

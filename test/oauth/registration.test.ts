@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bounds } from "../../src/base/bounds.ts";
 import { sql } from "../../src/db/sql.ts";
-import { systemClock } from "../../src/http/system-clock.ts";
+import { systemClock } from "../../src/http/service/system-clock.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import {
   askAgentServer,
@@ -117,8 +117,8 @@ describe("registration", () => {
   test("registrations are limited in size and per address", async (t) => {
     assert.equal((await registerClient(url, { client_name: "x".repeat(bounds.registrationBytes) })).status, 413);
     const other = await startService(t, lake, { mountSite: mountAll, accounts, synchronous: "NORMAL" });
-    const { failuresMost } = bounds.clientRegistrations;
-    for (let n = 0; n < failuresMost; n += 1)
+    const { failuresMax } = bounds.clientRegistrations;
+    for (let n = 0; n < failuresMax; n += 1)
       assert.equal((await registerClient(other.url, { redirect_uris: [] })).status, 400);
     assert.equal((await registerClient(other.url)).status, 429);
   });

@@ -89,9 +89,9 @@ const fixed = parseCaseTable(
 
 /** More than 100 regular buckets: the error names the smallest width that gives at most 100. */
 const refused = parseCaseTable(
-  ["case", "miles", "width", "least"],
+  ["case", "miles", "width", "min"],
   `
-  case                                    | miles                  | width | least
+  case                                    | miles                  | width | min  
   101 regular buckets from 0              | 100 x 0, 100 x 100000  | 1000  | 1001
   101 regular buckets from above 0        | 100 x 999, 100 x 10899 | 99    | 100
   101 although a smaller width gives 100  | 100 x 200, 100 x 20150 | 201   | 200
@@ -141,16 +141,16 @@ for (const [table, cases] of Object.entries({ chosen, fixed })) {
   }
 }
 
-for (const [index, { case: title, width, least }] of refused.entries()) {
+for (const [index, { case: title, width, min }] of refused.entries()) {
   test(`a width is refused: ${title}`, async () => {
     const path = (interval: string): string =>
       `/v1/facets?facets=miles&make=refused%20${index}&interval=miles:${interval}`;
     const { status, code, message } = await client.getError(path(width));
     assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
     assert.match(message, /\binterval\b/);
-    assert.match(message, new RegExp(`\\b${least}\\b`));
-    const { data } = await client.getBody("getFacets", path(least));
-    assert.equal(data.range_facets.miles?.interval, Number(least));
+    assert.match(message, new RegExp(`\\b${min}\\b`));
+    const { data } = await client.getBody("getFacets", path(min));
+    assert.equal(data.range_facets.miles?.interval, Number(min));
     assert.ok((data.range_facets.miles?.buckets.length ?? 0) <= 100);
   });
 }

@@ -9,7 +9,7 @@ import { visitRandomLakes } from "./random-lakes.ts";
 
 /** One request in this many has its buckets searched for. */
 const searchedEvery = 100;
-const bucketsMost = 20;
+const bucketsMax = 20;
 
 export default {
   describe: "random facet requests to random lakes match the oracle and the searches for their buckets",
@@ -19,7 +19,7 @@ export default {
     const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
       const summary = await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count }));
       const queries = randomFilters(inventory, { seed, count: Math.ceil(count / searchedEvery) });
-      searched += (await compareBucketsWithSearch(client, new Chance(seed), queries, bucketsMost)).buckets;
+      searched += (await compareBucketsWithSearch(client, new Chance(seed), queries, bucketsMax)).buckets;
       requests += summary.requests;
       buckets += summary.compared;
     });

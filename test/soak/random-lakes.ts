@@ -15,7 +15,7 @@ export interface LakeVisit {
   readonly count: number;
 }
 
-const drawsPerLakeMost = 5000;
+const drawsPerLakeMax = 5000;
 
 /** Visits random lakes until all draws are used; returns the number of lakes. */
 export async function visitRandomLakes(
@@ -23,7 +23,7 @@ export async function visitRandomLakes(
   visit: (visit: LakeVisit) => Promise<void>,
 ): Promise<number> {
   const chance = new Chance(seed);
-  const lakes = Math.max(1, Math.ceil(draws / drawsPerLakeMost));
+  const lakes = Math.max(1, Math.ceil(draws / drawsPerLakeMax));
   for (let index = 0; index < lakes; index += 1) {
     const count = Math.floor(draws / lakes) + Number(index < draws % lakes);
     const extent = { seed: chance.integer(1, 2 ** 31), days: chance.integer(8, 26), cars: chance.integer(100, 1200) };

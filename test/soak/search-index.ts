@@ -14,7 +14,7 @@ import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** Maximum number of requests to one lake. */
-const drawsPerLakeMost = 1000;
+const drawsPerLakeMax = 1000;
 
 /** Kinds of lakes, with their share of the draws. */
 const kinds: readonly {
@@ -70,8 +70,8 @@ export default {
     const outcomes: TrialResult[] = [];
     for (const kind of kinds) {
       let remaining = Math.ceil((draws * kind.shares) / shares);
-      for (; remaining > 0; remaining -= drawsPerLakeMost)
-        outcomes.push(await kind.compare(chance, Math.min(remaining, drawsPerLakeMost)));
+      for (; remaining > 0; remaining -= drawsPerLakeMax)
+        outcomes.push(await kind.compare(chance, Math.min(remaining, drawsPerLakeMax)));
     }
     const { requests, found, refused, compared, versions, lookUps, parameters } = sumResults(outcomes);
     return (

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
+import { type ApiScope, createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { parseUsd } from "../../src/accounts/money.ts";
 import { createAccounts, openAccounts } from "../../src/accounts/open-accounts.ts";

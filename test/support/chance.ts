@@ -32,7 +32,7 @@ export class Chance {
   }
 
   /** Returns 1 to `most` items of a list, possibly repeated. */
-  some<Item>(items: readonly Item[], most: number): readonly Item[] {
-    return Array.from({ length: this.integer(1, most) }, () => this.pick(items));
+  some<Item>(items: readonly Item[], max: number): readonly Item[] {
+    return Array.from({ length: this.integer(1, max) }, () => this.pick(items));
   }
 }

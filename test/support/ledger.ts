@@ -1,6 +1,6 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
-import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
 import { createAccounts } from "../../src/accounts/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";

@@ -137,11 +137,11 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       numbersOf(await csvOf(page, "states"), "listings"),
       states.map(({ count }) => count),
     );
-    const [most] = states;
-    await page.locator(`.us-map a[href*="state=${most?.value}"]`).dispatchEvent("click");
-    await page.waitForURL(new RegExp(`state=${most?.value}`));
-    assert.equal(await page.locator("#total").textContent(), `${most?.count} for sale`);
-    const dealers = await client.getBody("searchDealers", `/v1/dealers?state=${most?.value}&limit=100`);
+    const [max] = states;
+    await page.locator(`.us-map a[href*="state=${max?.value}"]`).dispatchEvent("click");
+    await page.waitForURL(new RegExp(`state=${max?.value}`));
+    assert.equal(await page.locator("#total").textContent(), `${max?.count} for sale`);
+    const dealers = await client.getBody("searchDealers", `/v1/dealers?state=${max?.value}&limit=100`);
     const zips = new Set(dealers.data.map(({ postal_code }) => postal_code));
     assert.equal(await page.locator(".us-map .place").count(), zips.size);
     const compared = await open("/?layout=charts&chart=map&inventory_type=used&beside=inventory_type%3Dnew");

@@ -130,13 +130,13 @@ test("attempts are limited per account and address; its holder signs in from els
   inAccountsFile(accounts, (database) =>
     database.run(sql`UPDATE accounts SET email = ${email} WHERE account_id = ${accountId}`),
   );
-  const { failuresMost } = bounds.failedSignIns;
+  const { failuresMax } = bounds.failedSignIns;
   for (const name of [accountId, "acct_nobody"]) {
     const answers = await Promise.all(
-      Array.from({ length: failuresMost + 1 }, () => send("/sign-in", "192.0.2.1", { name, password: "wrong" })),
+      Array.from({ length: failuresMax + 1 }, () => send("/sign-in", "192.0.2.1", { name, password: "wrong" })),
     );
     const limited = answers.filter((answer) => answer.status === 429);
-    assert.deepEqual([limited.length, answers.filter(({ status: found }) => found === 401).length], [1, failuresMost]);
+    assert.deepEqual([limited.length, answers.filter(({ status: found }) => found === 401).length], [1, failuresMax]);
     assert.match(limited[0]?.headers.get("Retry-After") ?? "", /^\d+$/);
   }
   assert.equal(await statusOf(email, password), 429, "the names of an account count together");

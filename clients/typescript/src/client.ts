@@ -145,10 +145,10 @@ interface PageRequest {
 /** Returns the pages that `request` returns, from `offset` of the query on. */
 function paged<Item, Page extends PageOf<Item>>(
   { limit = pageSize, offset = 0 }: Partial<PageRequest>,
-  { itemsMost, ...options }: PagingOptions,
+  { itemsMax, ...options }: PagingOptions,
   request: (page: PageRequest, options: RequestOptions) => Promise<Result<Page>>,
 ): Pages<Item, Page> {
-  return new Pages(async (at) => bodyOf(await request({ limit, offset: at }, options)), offset, itemsMost);
+  return new Pages(async (at) => bodyOf(await request({ limit, offset: at }, options)), offset, itemsMax);
 }
 
 /** Returns the body of a response; throws a CarquetError if it is an error. */

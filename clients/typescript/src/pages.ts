@@ -8,7 +8,7 @@ export interface PageOf<Item> {
 
 export interface PagingOptions {
   /** The most items to return. No page after the one that holds the last of them is requested. */
-  readonly itemsMost?: number;
+  readonly itemsMax?: number;
   /** Aborts the request in progress and the iteration. */
   readonly signal?: AbortSignal;
 }
@@ -20,18 +20,18 @@ export interface PagingOptions {
 export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
   readonly #load: (offset: number) => Promise<Page>;
   readonly #offset: number;
-  readonly #itemsMost: number;
+  readonly #itemsMax: number;
 
-  constructor(load: (offset: number) => Promise<Page>, offset: number, itemsMost = Number.POSITIVE_INFINITY) {
+  constructor(load: (offset: number) => Promise<Page>, offset: number, itemsMax = Number.POSITIVE_INFINITY) {
     this.#load = load;
     this.#offset = offset;
-    this.#itemsMost = itemsMost;
+    this.#itemsMax = itemsMax;
   }
 
-  /** Requests pages until the last one, or until they hold `itemsMost` items. */
+  /** Requests pages until the last one, or until they hold `itemsMax` items. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     let count = 0;
-    for (let offset: number | null = this.#offset; offset !== null && count < this.#itemsMost; ) {
+    for (let offset: number | null = this.#offset; offset !== null && count < this.#itemsMax; ) {
       const page: Page = await this.#load(offset);
       yield page;
       count += page.data.length;
@@ -43,7 +43,7 @@ export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements As
     let count = 0;
     for await (const page of this.pages())
       for (const item of page.data) {
-        if (count === this.#itemsMost) return;
+        if (count === this.#itemsMax) return;
         count += 1;
         yield item;
       }

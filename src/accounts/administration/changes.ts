@@ -5,7 +5,7 @@
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type AccountChange, changeAccount, createAccount } from "../account.ts";
 import { dayOf } from "../clock.ts";
-import { createKey, type NewKey, revokeKey } from "../keys.ts";
+import { createKey, type NewKey, revokeKey } from "../keys/keys.ts";
 import {
   addCredit,
   adjustBalance,

@@ -117,12 +117,12 @@ const useColumns: Columns = {
 const placeOf = (accountId: string, idempotencyKey: string): string => `${accountId} ${idempotencyKey}`;
 
 /** The most keys that one transaction deletes, so that charges wait only briefly. */
-const purgedKeysMost = 2_000;
+const purgedKeysMax = 2_000;
 
 /** Deletes the oldest keys used before a time. Returns true if there may be more. */
 export function purgeIdempotencyKeys(database: SqlDatabase, beforeMs: number): boolean {
   const deleted = database.run(sql`
     DELETE FROM idempotency_keys WHERE (account_id, idempotency_key) IN (
-      SELECT account_id, idempotency_key FROM idempotency_keys WHERE at_ms <= ${beforeMs} LIMIT ${purgedKeysMost})`);
-  return deleted === purgedKeysMost;
+      SELECT account_id, idempotency_key FROM idempotency_keys WHERE at_ms <= ${beforeMs} LIMIT ${purgedKeysMax})`);
+  return deleted === purgedKeysMax;
 }

@@ -5,12 +5,12 @@
 import { LRUCache } from "lru-cache";
 import { Refusal } from "../../contract/errors.ts";
 import type { Accounts, Identity } from "../accounts.ts";
-import { isAccessToken } from "../api-key.ts";
 import type { Clock } from "../clock.ts";
+import { isAccessToken } from "../keys/api-key.ts";
 import { secretHash } from "../sign-in/secrets.ts";
 import type { AccessToken } from "./oauth-state.ts";
 
-const [validMs, tokensMost] = [900, 10_000];
+const [validMs, tokensMax] = [900, 10_000];
 
 interface CachedToken {
   readonly token: AccessToken | null;
@@ -18,7 +18,7 @@ interface CachedToken {
 }
 
 export class AccessTokens {
-  private readonly tokens = new LRUCache<string, CachedToken>({ max: tokensMost });
+  private readonly tokens = new LRUCache<string, CachedToken>({ max: tokensMax });
 
   constructor(
     private readonly accounts: Accounts,

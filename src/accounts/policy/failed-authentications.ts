@@ -1,14 +1,14 @@
 /**
  * Limits failed authentications per client network, in windows that start with the first failure. Memory is bounded: beyond
- * `networksMost`, the network that failed longest ago is forgotten.
+ * `networksMax`, the network that failed longest ago is forgotten.
  */
 import { LRUCache } from "lru-cache";
 
 export interface FailureLimits {
   /** The most failures of a network in a window. */
-  readonly failuresMost: number;
+  readonly failuresMax: number;
   readonly windowMs: number;
-  readonly networksMost: number;
+  readonly networksMax: number;
 }
 
 interface FailureWindow {
@@ -23,7 +23,7 @@ export class FailedAuthentications {
     private readonly limits: FailureLimits,
     private readonly nowMs: () => number,
   ) {
-    this.windows = new LRUCache({ max: limits.networksMost });
+    this.windows = new LRUCache({ max: limits.networksMax });
   }
 
   /**
@@ -37,7 +37,7 @@ export class FailedAuthentications {
       this.windows.set(network, { failures: 1, endsAtMs: nowMs + this.limits.windowMs });
       return undefined;
     }
-    if (known.failures >= this.limits.failuresMost) return Math.ceil((known.endsAtMs - nowMs) / 1000);
+    if (known.failures >= this.limits.failuresMax) return Math.ceil((known.endsAtMs - nowMs) / 1000);
     known.failures += 1;
     return undefined;
   }

@@ -24,7 +24,7 @@ export interface RateLimitExcess {
 
 const [shortWindowSeconds, longWindowSeconds] = [10, 60];
 /** At this number of logs, empty ones are evicted before another is created. */
-const logsMost = 10_000;
+const logsMax = 10_000;
 
 export class RateLimiter {
   private readonly logs = new Map<string, RequestLog>();
@@ -64,7 +64,7 @@ export class RateLimiter {
       known.expire(nowMs);
       return known;
     }
-    if (this.logs.size >= logsMost) this.evictEmpty(nowMs);
+    if (this.logs.size >= logsMax) this.evictEmpty(nowMs);
     const log = new RequestLog();
     this.logs.set(accountId, log);
     return log;

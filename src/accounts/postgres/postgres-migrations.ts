@@ -30,7 +30,7 @@ export const postgresMigrations: readonly PostgresMigration[] = [];
 
 /** How long a step waits for a lock, less than services wait for theirs, and how often it is tried, with pauses. */
 export const migrationLockMs = 400;
-const [attemptsMost, attemptPauseMs] = [60, 1_000];
+const [attemptsMax, attemptPauseMs] = [60, 1_000];
 
 /** The versions of a database. */
 export interface SchemaVersions {
@@ -94,7 +94,7 @@ export function migrateTables(
       return database.transaction(() => applySteps(database, location, steps));
     } catch (thrown) {
       if (classifyFault(thrown) !== "busy") throw thrown;
-      if (attempt === attemptsMost)
+      if (attempt === attemptsMax)
         throw new UserError(
           `${location}: Accounts are locked: expected no backup, report or other long transaction on them. Nothing was changed; run the command again.`,
           { cause: thrown },

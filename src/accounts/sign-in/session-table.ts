@@ -5,7 +5,7 @@
 import { integerIn, textIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { webKeyOf } from "../keys.ts";
+import { webKeyOf } from "../keys/keys.ts";
 
 const [idleMs, absoluteMs] = [12 * 3_600_000, 30 * 86_400_000];
 

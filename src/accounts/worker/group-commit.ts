@@ -5,7 +5,7 @@
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { type ActiveKey, findActiveKeys } from "../keys.ts";
+import { type ActiveKey, findActiveKeys } from "../keys/keys.ts";
 import { type AccountBalance, type ChargeBatch, withCharges } from "../ledger/charging.ts";
 import type { BatchResult, TaskOutcome } from "./messages.ts";
 import {

@@ -15,9 +15,9 @@ import type { LedgerTask, TaskInput, TaskName, TaskOutput } from "./tasks.ts";
 
 export interface LedgerClientOptions {
   /** The most tasks in one batch. */
-  readonly batchMost: number;
+  readonly batchMax: number;
   /** The most queued tasks; more are rejected. */
-  readonly waitingMost: number;
+  readonly waitingMax: number;
   /** A batch that runs longer fails, and so do the queue and all new calls until it ends. */
   readonly stalledMs: number;
   /** The least time between two starts of the worker, and between two probes. */
@@ -108,7 +108,7 @@ export class LedgerClient {
         else resolve(outcome.output as TaskOutput<Name>);
       };
       const call: PendingCall = { task: { name, input }, beforeSettle, settle };
-      if (this.isStalled || this.queue.length >= this.options.waitingMost) return this.fail([call], tooSlow);
+      if (this.isStalled || this.queue.length >= this.options.waitingMax) return this.fail([call], tooSlow);
       this.queue.push(call);
       this.scheduleSend();
     });
@@ -169,7 +169,7 @@ export class LedgerClient {
       this.fail(this.queue.splice(0), workerExited);
       return;
     }
-    this.inFlight = this.queue.splice(0, this.options.batchMost);
+    this.inFlight = this.queue.splice(0, this.options.batchMax);
     this.sentAtMs = performance.now();
     (this.worker ?? this.startWorker(false)).postMessage(JSON.stringify(this.inFlight.map(({ task }) => task)));
     this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.onStall(), this.options.stalledMs).unref();

@@ -16,7 +16,7 @@ export interface LedgerClientsOptions extends LedgerEvents {
 const ledgerWorkerModule = new URL("./ledger-worker.ts", import.meta.url);
 
 /** A service that stops waits for longer than `refundMs`, and then kills itself. */
-const bounds = { batchMost: 512, waitingMost: 4096, stalledMs: 5_000, restartMs: 1_000, refundMs: 3_000 } as const;
+const bounds = { batchMax: 512, waitingMax: 4096, stalledMs: 5_000, restartMs: 1_000, refundMs: 3_000 } as const;
 /** How long a worker waits for the lock of another process that writes. */
 const busyMs = 2_000;
 /**

@@ -7,7 +7,7 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { listAuditRecords, recordChange } from "../administration/audit-log.ts";
 import { type ChangeOutput, type ChangeRequest, changes, makeChange } from "../administration/changes.ts";
-import { type ActiveKey, findGrant, type KeyUses, listKeys, recordKeyUses } from "../keys.ts";
+import { type ActiveKey, findGrant, type KeyUses, listKeys, recordKeyUses } from "../keys/keys.ts";
 import { type ChargeBatch, type ChargeEntry, listKnownCharges } from "../ledger/charging.ts";
 import { listEntryPage } from "../ledger/entry-pages.ts";
 import {

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { requireCurrentFormat, requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
-import { withServingFiles } from "../../serving/build-serving-files.ts";
+import { withServingFiles } from "../../serving/files/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress, type Progress } from "../progress.ts";
 

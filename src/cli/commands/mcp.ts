@@ -5,7 +5,7 @@ import pino from "pino";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf } from "../../base/user-error.ts";
 import type { Refusal } from "../../contract/errors.ts";
-import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import { refusalOf } from "../../http/middleware/requests/handle-errors.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
 import { askLake } from "../../mcp/lake-operations.ts";

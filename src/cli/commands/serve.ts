@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
-import { redactKeys } from "../../accounts/api-key.ts";
+import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { type Replica, shareOf } from "../../accounts/policy/replica.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
-import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
+import type { ExportSettings, ServeOptions } from "../../http/service/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
 import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";

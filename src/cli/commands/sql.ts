@@ -1,6 +1,6 @@
 /** `carquet sql`: runs an analyst's SQL statements over the views of the published version, or opens a shell for them. */
 import { Command, Option } from "commander";
-import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst-database.ts";
+import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import {
   type EngineSettings,

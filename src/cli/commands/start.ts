@@ -8,7 +8,7 @@ import { prefetch } from "../../base/prefetch.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
-import { requireFreePort } from "../../http/http-server.ts";
+import { requireFreePort } from "../../http/service/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
 import { lacksServingFiles, verify } from "../../lake/maintenance/verify.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
-import { verifyServingFiles } from "../../serving/verify-serving-files.ts";
+import { verifyServingFiles } from "../../serving/files/verify-serving-files.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
 

@@ -27,7 +27,7 @@ import {
 import { isRow, type Json, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { DuckType } from "../../db/duck-type.ts";
-import type { StatementResult } from "../../lake/analyst-database.ts";
+import type { StatementResult } from "../../lake/analyst/analyst-database.ts";
 
 /** The Arrow form of a DuckDB type: its type, and the conversion of a value that is not null. */
 interface ArrowForm {

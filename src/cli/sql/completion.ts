@@ -1,6 +1,6 @@
 /** Completes the word before the cursor: keywords, functions, tables, views and columns of the catalog, and dot commands. */
 import { textIn } from "../../base/json.ts";
-import type { AnalystDatabase } from "../../lake/analyst-database.ts";
+import type { AnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { dotCommandNames } from "./dot-commands.ts";
 
 /** The completions of a word, and that word, as `node:readline` takes them. */

@@ -2,7 +2,7 @@
 import { type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { literal } from "../../db/sql.ts";
-import type { AnalystDatabase } from "../../lake/analyst-database.ts";
+import type { AnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { type ResultFormat, textFormats } from "./result-formats.ts";
 
 /** What dot commands change. */

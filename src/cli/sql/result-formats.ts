@@ -2,8 +2,8 @@
 import { createReadStream } from "node:fs";
 import { extname } from "node:path";
 import { UserError } from "../../base/user-error.ts";
+import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analyst-database.ts";
 import { type EngineFormat, readLines, replaceNonFinite } from "../../lake/analyst/spool.ts";
-import type { AnalystDatabase, StatementResult } from "../../lake/analyst-database.ts";
 import {
   cellsOf,
   formatCsv,

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { replaceFileWith } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import type { AnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { isBlankStatement, splitStatements } from "../../lake/analyst/statements.ts";
-import type { AnalystDatabase } from "../../lake/analyst-database.ts";
 import { type ResultFormat, runFormatted } from "./result-formats.ts";
 
 /** Yields the statements of a text that arrives in parts, each as soon as it is complete. */

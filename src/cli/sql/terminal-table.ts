@@ -22,7 +22,7 @@ export function formatTerminalTable(columns: readonly string[], rows: readonly R
   const names = columns.map((name) => printableCell(name));
   const widths = cutWidths(widest([names, ...cells], []), width);
   const cut = (line: readonly string[]): readonly string[] =>
-    widths.map((most, index) => cutText(line[index] ?? "", most));
+    widths.map((max, index) => cutText(line[index] ?? "", max));
   const shownWidths = widest([cut(names), ...cells.map(cut)], []);
   return {
     text: `${formatTableHead(cut(names), shownWidths)}${formatTableLines(cells.map(cut), shownWidths)}`,
@@ -32,10 +32,10 @@ export function formatTerminalTable(columns: readonly string[], rows: readonly R
 
 /** Returns the widths that columns are cut to, so that they fit; fewer than `widths` if even the least width does not. */
 function cutWidths(widths: readonly number[], width: number): readonly number[] {
-  const total = (most: number): number => widths.reduce((sum, column) => sum + Math.min(column, most) + gap, -gap);
-  let most = Math.max(columnWidthMin, ...widths);
-  while (most > columnWidthMin && total(most) > width) most -= 1;
-  const cut = widths.map((column) => Math.min(column, most));
+  const total = (max: number): number => widths.reduce((sum, column) => sum + Math.min(column, max) + gap, -gap);
+  let max = Math.max(columnWidthMin, ...widths);
+  while (max > columnWidthMin && total(max) > width) max -= 1;
+  const cut = widths.map((column) => Math.min(column, max));
   let sum = -gap;
   const beyond = cut.findIndex((column) => {
     sum += column + gap;
@@ -44,7 +44,7 @@ function cutWidths(widths: readonly number[], width: number): readonly number[] 
   return beyond === -1 ? cut : cut.slice(0, Math.max(1, beyond));
 }
 
-const cutText = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const cutText = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
 /** Returns text without control characters, which a terminal would obey. No terminal is as wide as the most characters. */
 const printableCell = (text: string): string => printable(text, 2000);

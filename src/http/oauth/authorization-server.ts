@@ -7,7 +7,7 @@ import type { Interaction, Provider } from "oidc-provider";
 import { OIDCProviderError } from "oidc-provider/lib/helpers/errors.js";
 import type { Accounts, Identity } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
-import type { ApiScope } from "../../accounts/keys.ts";
+import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
 import { FailedAuthentications } from "../../accounts/policy/failed-authentications.ts";
 import { bounds } from "../../base/bounds.ts";

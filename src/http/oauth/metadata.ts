@@ -2,7 +2,7 @@
  * The metadata that agents discover the sign-in by: of the authorization server (RFC 8414), and of the agent server as the resource that
  * it protects (RFC 9728). Scopes are those that tools of the agent server need.
  */
-import { type ApiScope, defaultScopes } from "../../accounts/keys.ts";
+import { type ApiScope, defaultScopes } from "../../accounts/keys/keys.ts";
 
 /** The scopes that an agent can be given. No tool exports listings. */
 export const agentScopes: readonly ApiScope[] = defaultScopes;

@@ -11,7 +11,7 @@ import { InvalidTarget } from "oidc-provider/lib/helpers/errors.js";
 import { Check, Prompt } from "oidc-provider/lib/helpers/interaction_policy/index.js";
 import { Provider } from "oidc-provider/lib/provider.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
-import { generateAccessToken } from "../../accounts/api-key.ts";
+import { generateAccessToken } from "../../accounts/keys/api-key.ts";
 import { secretHash } from "../../accounts/sign-in/secrets.ts";
 import { bounds } from "../../base/bounds.ts";
 import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";

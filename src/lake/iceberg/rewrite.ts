@@ -1,6 +1,6 @@
 /** Writes the Iceberg metadata and the catalog of a lake anew, for another place of its files. */
 import { replaceFile } from "../../base/files.ts";
-import { writeCatalog } from "../catalog.ts";
+import { writeCatalog } from "../analyst/catalog.ts";
 import { requireManifest } from "../published-lake.ts";
 import { icebergLocation, locationPath, stageIcebergMetadata } from "./stage.ts";
 import { metadataFolder, metadataName, newestNumber, readTableHistory } from "./table-metadata.ts";

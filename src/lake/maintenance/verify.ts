@@ -9,7 +9,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
-import { publishedDays } from "../analyst-views.ts";
+import { publishedDays } from "../analyst/analyst-views.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import { fileFault } from "../listed-file.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";

@@ -8,7 +8,7 @@
 import { link, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isNotFound, syncToDisk } from "../../base/files.ts";
-import { catalogName, writeCatalog } from "../catalog.ts";
+import { catalogName, writeCatalog } from "../analyst/catalog.ts";
 import { fileFault, type ListedFile } from "../listed-file.ts";
 import { currentManifest, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
 import { pathInTable, tableNames } from "../tables.ts";

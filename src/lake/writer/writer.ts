@@ -12,7 +12,7 @@ import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { viewsOf } from "../analyst-views.ts";
+import { viewsOf } from "../analyst/analyst-views.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";

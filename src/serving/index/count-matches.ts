@@ -55,7 +55,7 @@ export interface IndexMatches {
   readonly context: IndexContext;
   readonly matches: Exclude<Condition, "never">;
   /** An upper bound of their number. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Compiles filters for each index, and leaves out those of which no listing passes. */
@@ -63,7 +63,7 @@ export const matchesIn = ({ contexts }: IndexedListings, filters: readonly Filte
   contexts.flatMap((context) => {
     const resolved = resolveFilters(filters, context);
     const matches = matchesOf(resolved, context);
-    return matches === "never" ? [] : [{ context, matches, most: mostMatches(resolved, context) }];
+    return matches === "never" ? [] : [{ context, matches, max: mostMatches(resolved, context) }];
   });
 
 /** The number of matches and the statistics of their numbers. */
@@ -110,8 +110,8 @@ async function countParts(
   if (isKnown && (parts.length === 0 || numbers.length === 0))
     return { total: parts.length === 0 ? 0 : indexed.count, summaries: new Map(), ranges: [], counts: known };
   const columns = isKnown ? [] : columnsFor(attributes);
-  const most = parts.reduce((sum, part) => sum + part.most, 0);
-  const summarized = most <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, namesOf(numbers));
+  const max = parts.reduce((sum, part) => sum + part.max, 0);
+  const summarized = max <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, namesOf(numbers));
   const count = summarized !== undefined && summarized.total > indexed.fetchedMatches ? groupEach : fetchEach;
   return count(indexed, parts, columns, { ...request, summarized, isKnown });
 }

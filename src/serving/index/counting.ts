@@ -105,11 +105,11 @@ export function fetchedOf(
 }
 
 function countRanges(counter: Counter, numbers: Int32Array, { width, first, last, firstId }: NumberedRanges): void {
-  const most = last - first + 2;
+  const max = last - first + 2;
   for (let at = 0; at < numbers.length; at += 1) {
     const number = numbers[at] as number;
     if (number !== unknownNumber)
-      counter.add(firstId + Math.max(0, Math.min(most, Math.floor(number / width) - first + 1)), 1);
+      counter.add(firstId + Math.max(0, Math.min(max, Math.floor(number / width) - first + 1)), 1);
   }
 }
 

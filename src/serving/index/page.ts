@@ -11,7 +11,7 @@ export const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly Key
 const bucketBits = 12;
 
 /** Exceeds every position: a double holds a key of 26 bits and a position of 27. */
-const positionsMost = 2 ** 27;
+const positionsMax = 2 ** 27;
 
 /** Returns the positions of a page. Scans the keys twice: to find the buckets that overlap the page, and to collect their matches. */
 export function choosePage(parts: readonly KeyedPart[], offset: number, limit: number): readonly number[] {
@@ -33,11 +33,11 @@ export function choosePage(parts: readonly KeyedPart[], offset: number, limit: n
     for (let at = 0; at < keys.length; at += 1) {
       const bucket = (keys[at] as number) >>> shift;
       if (bucket < first || bucket > last) continue;
-      both[next] = (keys[at] as number) * positionsMost + (positions[at] as number);
+      both[next] = (keys[at] as number) * positionsMax + (positions[at] as number);
       next += 1;
     }
   }
-  return Array.from(both.sort().slice(offset - before, offset - before + limit), (one) => one % positionsMost);
+  return Array.from(both.sort().slice(offset - before, offset - before + limit), (one) => one % positionsMax);
 }
 
 function greatestIn(parts: readonly KeyedPart[]): number {

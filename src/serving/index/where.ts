@@ -131,7 +131,7 @@ const joinWithIds = ({ column, among }: AmongIds): Sql =>
   sql`JOIN (SELECT unnest([${join(among.map(integer))}]) AS ${ident(column)}) USING (${ident(column)})`;
 
 /** Up to this many tokens are joined one by one. */
-const joinsMost = 3;
+const joinsMax = 3;
 
 /**
  * Joins with the sets that contain all of some tokens: a third of the time of a condition on each listing.
@@ -145,7 +145,7 @@ function joinWithSets({ attribute, values }: TokensFilter, { catalog, dictionary
   const grouped = sql`GROUP BY "set"`;
   // A set that has a token in two spellings has two rows for it: it must be joined once, and cannot be counted.
   const isSpelledOnce = ids.every((of) => of.length === 1);
-  if (ids.length <= joinsMost || !isSpelledOnce)
+  if (ids.length <= joinsMax || !isSpelledOnce)
     return join(
       ids.map((of) => joinWith(of, of.length === 1 ? sql`` : grouped)),
       sql` `,

@@ -1,8 +1,8 @@
 /** Connected agents in the dashboard: the OAuth clients that the account holder has allowed, and how to disconnect them. */
 import type { JSX } from "preact";
-import type { UsedKey } from "../../accounts/keys.ts";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { time } from "../shell/format.ts";
 import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";

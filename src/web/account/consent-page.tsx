@@ -1,12 +1,12 @@
 /** The consent page of OAuth: which agent asks for what, what that costs, and who pays. */
 import type { ComponentChildren, JSX } from "preact";
-import type { ApiScope } from "../../accounts/keys.ts";
+import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { type MeteredId, pricesOf } from "../../accounts/policy/prices.ts";
 import { operations } from "../../contract/document.ts";
 import type { OperationId } from "../../contract/types.ts";
 import type { ConsentRequest, RenderOAuthError } from "../../http/oauth/authorization-server.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
@@ -112,8 +112,8 @@ function priceOf(scope: ApiScope): string {
   const ids = [...operations.values()].filter((operation) => operation.scope === scope).map(({ id }) => id);
   const micros = ids.filter(isMetered).flatMap(pricesOf);
   if (micros.length === 0) return "free";
-  const [least, most] = [Math.min(...micros), Math.max(...micros)];
-  return least === most ? `${usd(least)} a request` : `${usd(least)} to ${usd(most)} a request`;
+  const [min, max] = [Math.min(...micros), Math.max(...micros)];
+  return min === max ? `${usd(min)} a request` : `${usd(min)} to ${usd(max)} a request`;
 }
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);

@@ -1,9 +1,9 @@
 /** API keys in the dashboard: the list, new keys, whose secret is shown once, and revocation. */
 import type { JSX } from "preact";
-import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/keys.ts";
+import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { time } from "../shell/format.ts";
 import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";

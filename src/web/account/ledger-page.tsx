@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
 import type { Middleware } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { signedAmount, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";

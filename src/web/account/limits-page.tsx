@@ -4,7 +4,7 @@ import { dayOf } from "../../accounts/clock.ts";
 import type { RateLimits, RemainingRequests } from "../../accounts/policy/rate-limiter.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type Tier, tierLimits, tiers } from "../../accounts/policy/tiers.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { count } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { dashboardPage, Figures, ScrollingTable } from "./dashboard-page.tsx";

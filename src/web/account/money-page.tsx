@@ -7,7 +7,7 @@ import { parseUsd } from "../../accounts/money.ts";
 import { type BillingState, billingState } from "../../accounts/policy/billing-state.ts";
 import { plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";

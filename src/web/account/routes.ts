@@ -2,7 +2,7 @@
 import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { agentsPage, disconnectAgent, disconnectionPage } from "./agents-page.tsx";

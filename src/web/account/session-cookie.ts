@@ -1,6 +1,6 @@
 /** Sets the session cookie when a browser signs in, and removes it when it signs out. */
 import type { RequestContext } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { sessionCookie, sessionCookieName } from "../shell/visitor.ts";
 
 type SessionServices = Pick<SiteServices, "sessions">;

@@ -1,6 +1,6 @@
 /** The sign-in of an account in the dashboard: its names, and a new password. */
 import { UserError } from "../../base/user-error.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { dashboardPage, Notice } from "./dashboard-page.tsx";

@@ -3,7 +3,7 @@ import type Router from "@koa/router";
 import { clientNetwork } from "../../base/client-network.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Middleware, RequestState } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
 import { type Redirect, sendPage } from "../shell/pages.tsx";
 import { deadLinkPage, invitationPage } from "./invitation-page.tsx";

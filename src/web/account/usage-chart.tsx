@@ -14,7 +14,7 @@ interface UsageChartProps {
 }
 
 /** The usage classes that have a series of their own; the smaller ones share the last. */
-const seriesMost = 4;
+const seriesMax = 4;
 
 export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JSX.Element => {
   const names = seriesOf(rows, measure);
@@ -48,7 +48,7 @@ function seriesOf(rows: readonly UsageRow[], measure: UsageChartProps["measure"]
   const sums = new Map<string, number>();
   for (const row of rows) sums.set(row.metering_class, (sums.get(row.metering_class) ?? 0) + row[measure]);
   const names = [...sums].sort(([, a], [, b]) => b - a).map(([name]) => name);
-  return names.length <= seriesMost + 1 ? names : [...names.slice(0, seriesMost), otherClasses];
+  return names.length <= seriesMax + 1 ? names : [...names.slice(0, seriesMax), otherClasses];
 }
 
 interface Series {

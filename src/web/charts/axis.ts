@@ -15,20 +15,20 @@ export interface Axis {
 
 type Extent = readonly [min: number, max: number];
 
-/** Returns an axis over an extent that is widened to round numbers, with whole numbers as ticks; `ticksMost` is approximate. */
-export function roundAxis([min, max]: Extent, format: (value: number) => string, ticksMost = 5): Axis {
-  const scale = scaleLinear([min, max > min ? max : min + 1], [0, 100]).nice(ticksMost);
-  const values = scale.ticks(ticksMost).filter(Number.isInteger);
+/** Returns an axis over an extent that is widened to round numbers, with whole numbers as ticks; `ticksMax` is approximate. */
+export function roundAxis([min, max]: Extent, format: (value: number) => string, ticksMax = 5): Axis {
+  const scale = scaleLinear([min, max > min ? max : min + 1], [0, 100]).nice(ticksMax);
+  const values = scale.ticks(ticksMax).filter(Number.isInteger);
   return { at: (value) => scale(value), ticks: values.map((value) => ({ at: scale(value), text: format(value) })) };
 }
 
 /** Returns an axis over days, `YYYY-MM-DD`, as times in milliseconds. */
-export function dayAxis(first: string, last: string, ticksMost = 4): Axis {
+export function dayAxis(first: string, last: string, ticksMax = 4): Axis {
   const [start, end] = [timeOfDay(first), timeOfDay(last)];
   const scale = scaleUtc([start, Math.max(end, start + 1)], [0, 100]);
   const isLong = end - start > longMs;
   const format = isLong ? monthText : dayText;
-  const ticks = start === end ? [new Date(start)] : scale.ticks(ticksMost).filter((time) => time.getUTCHours() === 0);
+  const ticks = start === end ? [new Date(start)] : scale.ticks(ticksMax).filter((time) => time.getUTCHours() === 0);
   return { at: (time) => scale(time), ticks: ticks.map((time) => ({ at: scale(time), text: format.format(time) })) };
 }
 

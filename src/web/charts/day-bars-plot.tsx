@@ -19,8 +19,8 @@ interface DayBarsPlotProps {
 
 export const DayBarsPlot = ({ title, bars, format }: DayBarsPlotProps): JSX.Element => {
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const most = Math.max(...sums, 1);
-  const y = roundAxis([0, most], format, 4);
+  const max = Math.max(...sums, 1);
+  const y = roundAxis([0, max], format, 4);
   const [first, last] = [bars[0]?.day ?? "", bars.at(-1)?.day ?? ""];
   const width = 100 / bars.length;
   const days = dayAxis(first, last);

@@ -34,8 +34,8 @@ export const HistogramPanels = (props: HistogramPanelsProps): JSX.Element => {
   const isShare = histograms.length > 1;
   const size = (range: HistogramRange, histogram: Histogram): number =>
     isShare ? (100 * range.count) / totalOf(histogram) : range.count;
-  const most = Math.max(...histograms.flatMap((one) => one.buckets.map((range) => size(range, one))), 1);
-  const y = roundAxis([0, most], (value) => (isShare ? `${value}%` : count(value)), 4);
+  const max = Math.max(...histograms.flatMap((one) => one.buckets.map((range) => size(range, one))), 1);
+  const y = roundAxis([0, max], (value) => (isShare ? `${value}%` : count(value)), 4);
   const x = rangeAxis(histograms, tickFormat);
   const classOf = (range: HistogramRange, histogram: Histogram): string => {
     if (marked === null) return isRegular(range, histogram) ? "bar" : "bar faint";
@@ -75,8 +75,8 @@ export const rangeText = ({ min, max }: Omit<HistogramRange, "count">, format: (
   max - min === 1 ? format(min) : `${format(min)} to ${format(max - 1)}`;
 
 function summaryOf({ buckets }: Histogram, format: (value: number) => string): string {
-  const [most] = [...buckets].sort((one, other) => other.count - one.count);
-  return most === undefined ? "no listings" : `most listings from ${rangeText(most, format)}`;
+  const [fullest] = [...buckets].sort((one, other) => other.count - one.count);
+  return fullest === undefined ? "no listings" : `most listings from ${rangeText(fullest, format)}`;
 }
 
 interface RangeAxis {

@@ -33,7 +33,7 @@ interface LinePlotProps {
 }
 
 /** Points are marked if they are at most so many. */
-const marksMost = 60;
+const marksMax = 60;
 
 export const LinePlot = ({
   title,
@@ -78,7 +78,7 @@ const Marks = ({
   <g>
     {lines.flatMap((line, index) =>
       line.points.map(({ day, value, title }) =>
-        value === null || line.points.length > marksMost ? null : (
+        value === null || line.points.length > marksMax ? null : (
           <circle
             key={`${index} ${day}`}
             class={`mark series-${index + 1}`}

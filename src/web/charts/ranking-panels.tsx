@@ -16,7 +16,7 @@ interface RankingPanelsProps {
 }
 
 export const RankingPanels = ({ rankings, format }: RankingPanelsProps): JSX.Element => {
-  const most = Math.max(1, ...rankings.flatMap(({ values }) => values.map(({ value }) => value)));
+  const max = Math.max(1, ...rankings.flatMap(({ values }) => values.map(({ value }) => value)));
   return (
     <Panels
       panels={rankings.map(({ name, values }) => [
@@ -28,7 +28,7 @@ export const RankingPanels = ({ rankings, format }: RankingPanelsProps): JSX.Ele
                 {ranked.path === undefined ? ranked.name : <a href={ranked.path}>{ranked.name}</a>}
               </span>
               <svg width="100%" height="10" aria-hidden="true">
-                <rect class="bar" width={percentText((100 * ranked.value) / most)} height="10" />
+                <rect class="bar" width={percentText((100 * ranked.value) / max)} height="10" />
               </svg>
               <span class="value">{format(ranked.value)}</span>
             </li>

@@ -54,13 +54,13 @@ export const ScatterPanels = ({ title, scatters, xFormat, yFormat }: ScatterPane
 };
 
 /** Points beyond the 99th percentile are drawn if the greatest value is at most so many times as large. */
-const reachMost = 1.5;
+const reachMax = 1.5;
 
 const axisOver = (values: readonly number[], format: (value: number) => string): Axis =>
   roundAxis([0, Math.max(1, reachOf(values))], format, 4);
 
 function reachOf(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
-  const [high, most] = [sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, sorted.at(-1) ?? 0];
-  return most > high * reachMost ? high : most;
+  const [high, max] = [sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, sorted.at(-1) ?? 0];
+  return max > high * reachMax ? high : max;
 }

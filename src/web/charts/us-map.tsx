@@ -4,7 +4,7 @@ import { mapSize, placeOnMap, type StateShape, stateShapes } from "./us-states.t
 
 export interface ShadedState {
   readonly code: string;
-  /** The shade, from 1 to `shadesMost`; 0 if it has no value. */
+  /** The shade, from 1 to `shadesMax`; 0 if it has no value. */
   readonly shade: number;
   /** What the state is and has. */
   readonly title: string;
@@ -29,7 +29,7 @@ interface UsMapProps {
 }
 
 /** The number of shades of states. */
-export const shadesMost = 5;
+export const shadesMax = 5;
 
 /** The radius of the smallest and of the largest dot, on a map of all states. */
 const [radiusMin, radiusMax] = [2, 11];

@@ -6,7 +6,7 @@
 /** The parts of the document that a view replaces. */
 const parts = ["[data-view]", "#account"];
 /** The most views that are kept. */
-const keptMost = 40;
+const keptMax = 40;
 
 const kept = new Map<string, string>();
 /** The URL of the view that is shown. */
@@ -114,7 +114,7 @@ function keep(url: string, html: string): void {
   kept.delete(url);
   kept.set(url, html);
   const [oldest] = kept.keys();
-  if (kept.size > keptMost && oldest !== undefined) kept.delete(oldest);
+  if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest);
 }
 
 /** Shows a document: the parts in which views differ, or all of it unless both are views. */

@@ -6,11 +6,11 @@ import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/service-origin.ts";
 import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import type { ValueBucket } from "./facets.ts";
-import { FindBox } from "./find-box.tsx";
-import { FactList } from "./listing-details.tsx";
+import { FindBox } from "./find/find-box.tsx";
+import { FactList } from "./listing/listing-details.tsx";
+import { OutsideLink } from "./listing/listing-page.tsx";
 import { chosenColumns } from "./listing-fields.tsx";
-import { OutsideLink } from "./listing-page.tsx";
-import { ListingTable, Paging } from "./results.tsx";
+import { ListingTable, Paging } from "./search/results.tsx";
 import { viewPath } from "./view.ts";
 
 /** The facets of a dealer's mix, with their titles. */

@@ -48,7 +48,7 @@ export const facetDefinitions: readonly FacetDefinition[] = [
 ];
 
 /** The most values of a facet that are shown. */
-const valuesMost = 50;
+const valuesMax = 50;
 
 type FacetCounts = AnswerOf<"getFacets">["data"];
 export type ValueBucket = NonNullable<FacetCounts["facets"][string]>[number];
@@ -80,7 +80,7 @@ function facetRequests(view: ViewParameters, asOf: string): readonly TextParamet
 
 const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[], asOf: string): TextParameters => ({
   facets: facets.map(({ name }) => name).join(),
-  facet_value_limit: String(valuesMost),
+  facet_value_limit: String(valuesMax),
   ...apiFilters(view, asOf),
 });
 

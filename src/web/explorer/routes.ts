@@ -1,13 +1,13 @@
 /** The routes of the explorer. */
 import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { signInPage } from "../account/sign-in-page.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
 import { dealerPage } from "./dealer-page.tsx";
-import { lookUpPage } from "./find-page.tsx";
-import { listingPage } from "./listing-page.tsx";
-import { searchPage } from "./search-page.tsx";
+import { lookUpPage } from "./find/find-page.tsx";
+import { listingPage } from "./listing/listing-page.tsx";
+import { searchPage } from "./search/search-page.tsx";
 
 /** Adds the pages of the explorer to a router. */
 export function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {

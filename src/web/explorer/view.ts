@@ -77,14 +77,14 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
 }
 
 /** The API takes lists of at most so many values. Next model years are sold up to two years ahead. */
-const [yearsMost, yearsAhead] = [100, 2];
+const [yearsMax, yearsAhead] = [100, 2];
 
 /** Returns the list of years of a range; invalid bounds as they are, for the API to refuse. */
 function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {
   if (min === undefined && max === undefined) return undefined;
   const last = Number(max ?? Math.max(Number(min), Number(asOf.slice(0, 4)) + yearsAhead));
-  const first = Number(min ?? last - yearsMost + 1);
-  const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last && last - first < yearsMost;
+  const first = Number(min ?? last - yearsMax + 1);
+  const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last && last - first < yearsMax;
   if (!isRange) return `${min ?? ""}-${max ?? ""}`;
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }

@@ -6,7 +6,7 @@ import { billingState } from "../../accounts/policy/billing-state.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { linkUrl } from "../../accounts/sign-in/one-time-links.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { Figures, Notice } from "../account/dashboard-page.tsx";
 import { EntryTable } from "../account/ledger-page.tsx";
 import { stateText } from "../account/money-page.tsx";

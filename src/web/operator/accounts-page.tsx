@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import { monthOf } from "../../accounts/clock.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { stateText } from "../account/money-page.tsx";
 import { count, time, usd } from "../shell/format.ts";

@@ -1,7 +1,7 @@
 /** The audit log in the operator's view. */
 import type { JSX } from "preact";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";

@@ -1,7 +1,7 @@
 /** Credits and keys of an account in the operator's view, with the forms that confirm, reverse and revoke them. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
-import type { UsedKey } from "../../accounts/keys.ts";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { signedAmount, text, time } from "../shell/format.ts";

@@ -1,7 +1,7 @@
 /** Ingest runs in the operator's view: rows, refused rows with reasons, and dealers whose feed collapsed. */
 import type { JSX } from "preact";
 import { refuse } from "../../contract/errors.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import type { CollapsedFeed, IngestedDay, IssueGroup } from "../../serving/delivery-records.ts";
 import { Figures, ScrollingTable } from "../account/dashboard-page.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";

@@ -3,7 +3,7 @@ import type Router from "@koa/router";
 import type { ComponentChildren } from "preact";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestContext, RequestState } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { SectionNavigation } from "../account/dashboard-page.tsx";
 import { signInPage } from "../account/sign-in-page.tsx";
 import type { PageContent } from "../shell/document.tsx";

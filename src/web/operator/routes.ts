@@ -1,7 +1,7 @@
 /** The routes of the operator's view. */
 import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { accountPage, changeAccountByForm, inviteByForm } from "./account-page.tsx";
 import { accountsPage } from "./accounts-page.tsx";
 import { auditPage } from "./audit-page.tsx";

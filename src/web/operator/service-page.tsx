@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { Readiness } from "../../http/health.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { Readiness } from "../../http/service/health.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { Figures, Notice, ScrollingTable } from "../account/dashboard-page.tsx";
 import { count, day as dayText } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";

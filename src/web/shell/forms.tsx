@@ -3,13 +3,13 @@
  * that the forms of a session carry.
  */
 import type { ComponentChildren, JSX } from "preact";
-import { matchesCsrfToken } from "../../accounts/sessions.ts";
+import { matchesCsrfToken } from "../../accounts/sign-in/sessions.ts";
 import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { readBody } from "../../http/request-body.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageContent } from "./document.tsx";
 import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";

@@ -5,13 +5,13 @@ import { Abandoned } from "../../db/job.ts";
 import type { AskingCaller, AskOperation } from "../../http/ask.ts";
 import { clientSignal } from "../../http/calls.ts";
 import type { RequestContext } from "../../http/context.ts";
-import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
+import { loggedRefusalOf } from "../../http/middleware/requests/handle-errors.ts";
 import type { EndpointId } from "../../operations/operation-request.ts";
 import { operationRequest, type TextParameters } from "../../operations/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most operations of a page in progress at once, as far as Node.js can warn. */
-const operationsMost = 64;
+const operationsMax = 64;
 
 /** A request that has been answered and charged. */
 export interface ChargedRequest {
@@ -42,7 +42,7 @@ export class PageRequests {
   ) {
     const { requestId, arrivedAtMs, log } = context.state;
     const signal = clientSignal(context);
-    setMaxListeners(operationsMost, signal);
+    setMaxListeners(operationsMax, signal);
     this.asking = { identity, arrivedAtMs, signal, page: { isCounted: false }, askedBy: requestId, log };
   }
 

@@ -2,8 +2,8 @@
 import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
-import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import { loggedRefusalOf } from "../../http/middleware/requests/handle-errors.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
 import { PageRequests } from "./page-requests.ts";

@@ -2,7 +2,7 @@
 import { Abandoned } from "../../db/job.ts";
 import { allowedMethods } from "../../http/allowed-methods.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 import { errorPage, sendPage } from "./pages.tsx";
 import { visitorOf } from "./visitor.ts";
 

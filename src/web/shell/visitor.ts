@@ -2,7 +2,7 @@
 import type { Identity } from "../../accounts/accounts.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service-state.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
 
 /** A signed-in account. */
 export interface Visitor {

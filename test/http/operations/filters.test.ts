@@ -124,15 +124,15 @@ for (const [range, field] of Object.entries(measures)) {
     const values = listings.flatMap((listing) => (typeof listing[field] === "number" ? [listing[field]] : []));
     const ordered = [...values].sort((one, other) => one - other);
     const at = (share: number): number => ordered[Math.floor(share * (ordered.length - 1))] ?? 0;
-    const within = (least: number, most: number) => values.filter((value) => least <= value && value <= most).length;
-    for (const [least, most] of [
+    const within = (min: number, max: number) => values.filter((value) => min <= value && value <= max).length;
+    for (const [min, max] of [
       [0, at(1)],
       [at(0.3), at(0.3)],
       [at(0.2), at(0.8)],
       [at(0.5) + 1, at(0.9)],
     ] as const) {
-      if (least > most) continue;
-      assert.equal(await fetchTotal(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
+      if (min > max) continue;
+      assert.equal(await fetchTotal(client, `min_${range}=${min}&max_${range}=${max}`), within(min, max));
     }
     assert.equal(await fetchTotal(client, `min_${range}=0`), values.length);
     assert.equal(await fetchTotal(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));

@@ -6,7 +6,7 @@ import { operations, vocabulary } from "../../../src/contract/document.ts";
 import { type Column, tableColumns } from "../../../src/contract/tables.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import type { TableFormat } from "../../../src/formats/table-formats.ts";
-import { hasFormats } from "../../../src/http/formats/negotiate.ts";
+import { hasFormats } from "../../../src/http/responses/negotiate.ts";
 import { facetRows } from "../../../src/operations/facet-rows.ts";
 import { trendRows } from "../../../src/operations/trend-rows.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";

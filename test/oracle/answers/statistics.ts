@@ -63,8 +63,8 @@ interface PercentileRange {
  */
 export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   const middle = percentileRange(sorted);
-  const [least, greatest] = [sorted[0], sorted.at(-1)];
-  if (middle === undefined || least === undefined || greatest === undefined) {
+  const [min, greatest] = [sorted[0], sorted.at(-1)];
+  if (middle === undefined || min === undefined || greatest === undefined) {
     return { buckets: [], interval: fixedWidth ?? null, min: null, max: null };
   }
   const interval =
@@ -74,7 +74,7 @@ export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   const first = Math.floor(middle.low / interval) * interval;
   const regular = Array.from({ length: regularCount(middle, interval) + 1 }, (_, place) => first + place * interval);
   const last = first + (regular.length - 1) * interval;
-  const edges = [...(least < first ? [least] : []), ...regular, ...(greatest >= last ? [greatest + 1] : [])];
+  const edges = [...(min < first ? [min] : []), ...regular, ...(greatest >= last ? [greatest + 1] : [])];
   const buckets = edges.slice(1).map((max, place) => {
     const min = edges[place] ?? Number.NaN;
     return { min, max, count: sorted.filter((value) => min <= value && value < max).length };

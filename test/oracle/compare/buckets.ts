@@ -36,7 +36,7 @@ export async function compareBucketsWithSearch(
   client: Client,
   chance: Chance,
   queries: Iterable<Query>,
-  bucketsMost: number,
+  bucketsMax: number,
 ): Promise<BucketSummary> {
   const seen = new Set<string>();
   let buckets = 0;
@@ -47,7 +47,7 @@ export async function compareBucketsWithSearch(
     const path = pathOf("getFacets", facetQuery);
     const { data } = await client.getBody("getFacets", path);
     await forEachConcurrently(
-      searchesOf(data, query, chance, bucketsMost),
+      searchesOf(data, query, chance, bucketsMax),
       async ({ bucket, facet, count, query: narrowed }) => {
         const found = narrowed === undefined ? 0 : await totalOf(client, narrowed);
         assert.equal(
@@ -68,10 +68,10 @@ function searchesOf(
   { facets, range_facets }: AnswerOf<"getFacets">["data"],
   query: Query,
   chance: Chance,
-  bucketsMost: number,
+  bucketsMax: number,
 ): readonly BucketSearch[] {
   const sample = <Bucket>(of: readonly Bucket[]): readonly Bucket[] =>
-    of.length <= bucketsMost ? of : chance.some(of, bucketsMost);
+    of.length <= bucketsMax ? of : chance.some(of, bucketsMax);
   const valueSearches = Object.entries(facets).flatMap(([facet, buckets]) =>
     sample(buckets).flatMap(({ value, count }) => {
       const narrowed = narrowedTo(query, facet, value);
@@ -111,8 +111,8 @@ function narrowedToRange(
   range: { readonly min: number; readonly max: number },
 ): Query | undefined {
   const name = facet === "miles" ? "mileage" : facet;
-  const least = Math.max(range.min, numberOf(query, `min_${name}`) ?? range.min);
+  const min = Math.max(range.min, numberOf(query, `min_${name}`) ?? range.min);
   const greatest = Math.min(range.max - 1, numberOf(query, `max_${name}`) ?? range.max);
-  if (least > greatest) return undefined;
-  return new Map([...query, [`min_${name}`, String(least)], [`max_${name}`, String(greatest)]]);
+  if (min > greatest) return undefined;
+  return new Map([...query, [`min_${name}`, String(min)], [`max_${name}`, String(greatest)]]);
 }

@@ -6,7 +6,7 @@ import { sha256Of } from "../../../src/base/files.ts";
 import { ident, join, literal, sql } from "../../../src/db/sql.ts";
 import { currentManifest, type LakeFile } from "../../../src/lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../../src/lake/writer/writer.ts";
-import { withServingFiles } from "../../../src/serving/build-serving-files.ts";
+import { withServingFiles } from "../../../src/serving/files/build-serving-files.ts";
 import { writeFeeds } from "../../support/lakes/feeds.ts";
 import { createLake, type IngestedLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import type { Scope } from "../../support/scope.ts";

@@ -62,11 +62,11 @@ const probabilities = { noList: 0.12, usualList: 0.25, onlyHere: 0.3 };
 
 /** Returns the token lists of a vehicle. */
 export function randomLists(chance: Chance, number: number): Readonly<Record<string, string>> {
-  const randomTokens = (usual: readonly string[], most: number, rare: () => string, unique: string): string => {
+  const randomTokens = (usual: readonly string[], max: number, rare: () => string, unique: string): string => {
     if (chance.happens(probabilities.noList)) return "";
-    const tokens = [...chance.some(usual, most)];
+    const tokens = [...chance.some(usual, max)];
     if (!chance.happens(probabilities.usualList)) {
-      tokens.push(...Array.from({ length: chance.integer(1, most) }, rare));
+      tokens.push(...Array.from({ length: chance.integer(1, max) }, rare));
       if (chance.happens(probabilities.onlyHere)) tokens.push(unique);
     }
     return tokens.join("|");

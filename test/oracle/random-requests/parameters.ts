@@ -81,19 +81,19 @@ const states =
 const unknownDealer = "00000000-0000-4000-8000-000000000000";
 
 const dealers: Draw = (chance, inventory) => {
-  const most = chance.pick([1, 3, 50]);
-  const items = [...chance.some(valuesOf(inventory, "dealer_id"), most - 1 || 1), unknownDealer].slice(0, most);
+  const max = chance.pick([1, 3, 50]);
+  const items = [...chance.some(valuesOf(inventory, "dealer_id"), max - 1 || 1), unknownDealer].slice(0, max);
   const cased = items.map((id) => randomCase(chance, id));
   return { dealer_id: encodeItems(chance, cased) };
 };
 
 /** Maximum length of a text; locations joined by `+` are one text where the `+` may be a space. */
-const textLengthMost = 200;
+const textLengthMax = 200;
 
 const excludedLocations: Draw = (chance, inventory) => {
   if (inventory.assemblyLocations.length === 0) return {};
   const drawn = chance.some(inventory.assemblyLocations, 2).map((place) => respell(chance, place));
-  const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
+  const places = drawn.join("+").length > textLengthMax ? drawn.slice(0, 1) : drawn;
   const items = places.map((place) => encodeValue(chance, place));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%20", "%2B"])) };
 };

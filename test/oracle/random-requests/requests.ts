@@ -28,7 +28,7 @@ const byPageControls: Probabilities = { ...controls, limit: 0, offset: 0, per_pa
 const byPageShare = 0.08;
 
 const filters = Object.keys(draws).filter((name) => modes[name] === undefined && byPageControls[name] === undefined);
-const filtersMost = 5;
+const filtersMax = 5;
 
 /** Yields random requests for pages of listings. */
 export function* randomRequests(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
@@ -69,8 +69,8 @@ export function* randomFilters(inventory: OracleInventory, { seed, count }: Requ
 }
 
 function filterNames(chance: Chance): readonly string[] {
-  const most = chance.integer(0, filtersMost);
-  return [...pickByProbability(chance, modes), ...Array.from({ length: most }, () => chance.pick(filters))];
+  const max = chance.integer(0, filtersMax);
+  return [...pickByProbability(chance, modes), ...Array.from({ length: max }, () => chance.pick(filters))];
 }
 
 function pickByProbability(chance: Chance, likelihood: Probabilities): readonly string[] {
@@ -166,7 +166,7 @@ function isValid(query: Query): boolean {
   return !conflicts.includes(true);
 }
 
-function isAbove(query: Query, least: string, most: string): boolean {
-  const [from, to] = [numberOf(query, least), numberOf(query, most)];
+function isAbove(query: Query, min: string, max: string): boolean {
+  const [from, to] = [numberOf(query, min), numberOf(query, max)];
   return from !== undefined && to !== undefined && from > to;
 }

@@ -7,7 +7,7 @@ import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../../src/lake/maintenance/verify.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
 import { withWriter } from "../../../src/lake/writer/writer.ts";
-import { verifyServingFiles } from "../../../src/serving/verify-serving-files.ts";
+import { verifyServingFiles } from "../../../src/serving/files/verify-serving-files.ts";
 import type { Chance } from "../chance.ts";
 import { generateFeeds } from "../lakes/generated.ts";
 import { ingestPath, temporaryFolder } from "../lakes/lakes.ts";

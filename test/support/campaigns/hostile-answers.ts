@@ -13,7 +13,7 @@ export interface HostileSummary {
 
 const internals =
   / {4}at |\.ts\b|node_modules|duckdb|\.parquet|read_parquet|SELECT |FROM |Binder|Parser Error|\{\w+\}|undefined,/;
-const messageCharactersMost = 2000;
+const messageCharactersMax = 2000;
 
 /** Sends hostile requests; fails with the first that is neither answered nor refused as the document says. */
 export async function sendHostileRequests(client: Client, requests: Iterable<HostileRequest>): Promise<HostileSummary> {
@@ -29,7 +29,7 @@ export async function sendHostileRequests(client: Client, requests: Iterable<Hos
     assert.ok(isObject(body) && isObject(body.error), what);
     const { code, message } = body.error;
     assert.equal(errors[code as ErrorCode]?.[0], 400, what);
-    assert.ok(typeof message === "string" && message.length <= messageCharactersMost, what);
+    assert.ok(typeof message === "string" && message.length <= messageCharactersMax, what);
     assert.doesNotMatch(withoutQuoted(message), internals, what);
     refused += 1;
   });

@@ -72,7 +72,7 @@ export async function crashReplicas(scope: Scope, options: CrashOptions): Promis
 
 class Crashes {
   /** Requests in flight on killed replicas. */
-  private lostMost = 0;
+  private lostMax = 0;
   /** Their addresses. */
   private readonly killed = new Set<string>();
   private slowestRefusalMs = 0;
@@ -126,16 +126,16 @@ class Crashes {
       getAccount(database, customer.accountId, new Date().toISOString().slice(0, 7)),
     );
     assert.equal(balanceMicros, 0);
-    assert.ok(answered <= paidRequests && answered >= paidRequests - this.lostMost, `${answered} answers`);
+    assert.ok(answered <= paidRequests && answered >= paidRequests - this.lostMax, `${answered} answers`);
   }
 
   async summary(): Promise<CrashSummary> {
-    const { outcomes, lostMost, slowestRefusalMs } = this;
+    const { outcomes, lostMax, slowestRefusalMs } = this;
     const { differences, unanswered } = compareWithLedger(this.group.accounts, outcomes);
     assert.deepEqual(differences, []);
     const count = (isCounted: (outcome: RequestOutcome) => boolean): number => outcomes.filter(isCounted).length;
     const lost = count(isLost);
-    assert.ok(unanswered <= lost && lost <= lostMost, `${unanswered} charged of ${lost} lost, at most ${lostMost}`);
+    assert.ok(unanswered <= lost && lost <= lostMax, `${unanswered} charged of ${lost} lost, at most ${lostMax}`);
     const odd = outcomes.find((outcome) => ![200, 402, 503].includes(outcome.status ?? 0) && !isLost(outcome));
     assert.equal(odd, undefined, `${odd?.status} ${odd?.reason}`);
     const failed = (await this.group.nginx.log()).split("\n").filter((line) => / 502 /.test(line));
@@ -170,7 +170,7 @@ class Crashes {
 
   private async killReplica(index: number): Promise<void> {
     const service = this.group.service(index);
-    for (const { count } of this.clients) this.lostMost += count;
+    for (const { count } of this.clients) this.lostMax += count;
     this.killed.add(new URL(service.url).host);
     service.kill();
     await pause(this.chance.integer(0, 500));

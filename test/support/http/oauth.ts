@@ -1,7 +1,7 @@
 /** An OAuth client for tests, and the browser of an account holder who answers its requests, over HTTP. */
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import type { ServeOptions } from "../../../src/http/service-state.ts";
+import type { ServeOptions } from "../../../src/http/service/service-state.ts";
 import { mountAgents } from "../../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { csrfTokenIn, sendForm } from "./forms.ts";

@@ -12,16 +12,16 @@ export function fetchPage(client: Client, query: string, limit: number, offset: 
   return client.getBody("searchListings", path);
 }
 
-/** Fetches the listings of a search in order, page after page, at most `pagesMost` pages. */
+/** Fetches the listings of a search in order, page after page, at most `pagesMax` pages. */
 export async function fetchListings(
   client: Client,
   query: string,
   limit: number,
-  pagesMost = Number.POSITIVE_INFINITY,
+  pagesMax = Number.POSITIVE_INFINITY,
 ): Promise<readonly ServedListing[]> {
   const listings: ServedListing[] = [];
   let offset: number | null = 0;
-  for (let pages = 0; offset !== null && pages < pagesMost; pages += 1) {
+  for (let pages = 0; offset !== null && pages < pagesMax; pages += 1) {
     const { data, pagination }: Page = await fetchPage(client, query, limit, offset);
     listings.push(...data);
     const nextOffset: number = offset + limit;

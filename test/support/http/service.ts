@@ -7,7 +7,7 @@ import { document, type Operation, operations } from "../../../src/contract/docu
 import { describeSchemaError } from "../../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import { type RunningService, serve } from "../../../src/http/server.ts";
-import type { ServeOptions } from "../../../src/http/service-state.ts";
+import type { ServeOptions } from "../../../src/http/service/service-state.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "../accounts.ts";
 import { createLake } from "../lakes/lakes.ts";

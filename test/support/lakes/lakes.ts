@@ -9,7 +9,7 @@ import { Sql } from "../../../src/db/sql.ts";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
-import { viewsOf } from "../../../src/lake/analyst-views.ts";
+import { viewsOf } from "../../../src/lake/analyst/analyst-views.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 import { cachedFolder, hashOf } from "./cache.ts";

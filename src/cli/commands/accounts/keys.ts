@@ -1,7 +1,14 @@
 /** `carquet keys`: creates, lists and revokes API keys. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { makeChange } from "../../../accounts/administration/changes.ts";
-import { type ApiScope, defaultScopes, isKeyLabel, keyLabelRule, listKeys, scopes } from "../../../accounts/keys.ts";
+import {
+  type ApiScope,
+  defaultScopes,
+  isKeyLabel,
+  keyLabelRule,
+  listKeys,
+  scopes,
+} from "../../../accounts/keys/keys.ts";
 import {
   type AccountsFileSettings,
   commandAuthor,

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
-import { filterTitle } from "../applied-filters.tsx";
+import { filterTitle } from "../search/applied-filters.tsx";
 import { filterNames, readView, type ViewParameters } from "../view.ts";
 
 export interface ChartSearch {

@@ -15,13 +15,13 @@ type Dealer = AnswerOf<"searchDealers">["data"][number];
 export interface MappedDealers {
   /** The state that all of them are in; undefined for several states. */
   readonly state: string | undefined;
-  /** The largest dealers, at most `pagesMost` pages of them. */
+  /** The largest dealers, at most `pagesMax` pages of them. */
   readonly dealers: readonly Dealer[];
   readonly total: number;
 }
 
 /** Requests for dealers, and the dealers of each. */
-const [pagesMost, pageDealers] = [3, 100];
+const [pagesMax, pageDealers] = [3, 100];
 
 /** Returns the parameters of a search for dealers that correspond to filters of listings: state, type and id. */
 export function dealerFilters({ state, dealer_type: type, dealer_id }: ViewParameters): TextParameters {
@@ -34,7 +34,7 @@ export async function askDealers(requests: PageRequests, filters: TextParameters
   const query = { ...filters, limit: String(pageDealers) };
   const first = await requests.ask("searchDealers", query);
   const { total } = first.pagination;
-  const pages = Math.min(pagesMost, Math.ceil(total / pageDealers));
+  const pages = Math.min(pagesMax, Math.ceil(total / pageDealers));
   const rest = await Promise.all(
     Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
       requests.ask("searchDealers", { ...query, offset: String((index + 1) * pageDealers) }),
@@ -84,7 +84,7 @@ function zipsOf(dealers: readonly Dealer[]): readonly ZipCode[] {
 }
 
 /** The dealers or ZIP codes that have a bar; the table has all. */
-const barsMost = 15;
+const barsMax = 15;
 
 interface DealerChartProps {
   /** Searches whose dealers differ. */
@@ -138,9 +138,9 @@ const shareNote = ({ dealers, total }: MappedDealers): string =>
 
 const largest = ({ state, dealers }: MappedDealers) =>
   state === undefined
-    ? dealers.slice(0, barsMost).map(({ name, dealer_id, listing_count: value }) => ({
+    ? dealers.slice(0, barsMax).map(({ name, dealer_id, listing_count: value }) => ({
         ...{ name, value, path: `/dealers/${dealer_id}` },
       }))
     : zipsOf(dealers)
-        .slice(0, barsMost)
+        .slice(0, barsMax)
         .map(({ zip, dealers: [one], listings }) => ({ name: plainWords(zip, one?.city), value: listings }));

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import { ChartFigure, type Numbers, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { Panels } from "../../charts/plot-area.tsx";
-import { type ShadedState, ShadeKey, shadesMost, UsMap } from "../../charts/us-map.tsx";
+import { type ShadedState, ShadeKey, shadesMax, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count, dollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -187,8 +187,8 @@ function unmappedNote(mapped: readonly MappedSearch[]): string {
 }
 
 const summaryOf = ({ answer }: MappedSearch): string => {
-  const [most] = statesOf(answer);
-  return most === undefined ? "no listings" : `most listings in ${most.name}, ${count(most.listings)}`;
+  const [fullest] = statesOf(answer);
+  return fullest === undefined ? "no listings" : `most listings in ${fullest.name}, ${count(fullest.listings)}`;
 };
 
 const shadedValue = ({ listings, median }: StateNumbers, shading: Shading): number | null =>
@@ -198,8 +198,8 @@ const shadedValue = ({ listings, median }: StateNumbers, shading: Shading): numb
 function shadeBounds(values: readonly number[]): readonly number[] {
   const sorted = [...values].sort((one, other) => one - other);
   const bounds = Array.from(
-    { length: shadesMost },
-    (_, index) => sorted[Math.ceil(((index + 1) * sorted.length) / shadesMost) - 1] ?? 0,
+    { length: shadesMax },
+    (_, index) => sorted[Math.ceil(((index + 1) * sorted.length) / shadesMax) - 1] ?? 0,
   );
   return [...new Set(bounds)];
 }

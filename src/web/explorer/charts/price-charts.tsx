@@ -27,7 +27,7 @@ interface SampledSearch extends CountedSearch {
 }
 
 /** The most makes or models of the chart. */
-const rankedMost = 20;
+const rankedMax = 20;
 
 /** Asks the first request for the charts of prices. */
 export async function askPriceCharts(
@@ -37,7 +37,7 @@ export async function askPriceCharts(
 ): Promise<RestOfCharts> {
   const query: RangeQuery = {
     ...{ asOf, facet: "price" },
-    query: { facets: `${rankedFacet(view)},price`, metric: "price.median", facet_value_limit: String(rankedMost) },
+    query: { facets: `${rankedFacet(view)},price`, metric: "price.median", facet_value_limit: String(rankedMax) },
   };
   const first = await countRanges(requests, own, query);
   return async () => {
@@ -164,7 +164,7 @@ const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => 
       title={`Median price by ${by}`}
       note={
         <>
-          {`US dollars; the ${rankedMost} ${by}s with the most listings, if at least 10 have a price. `}
+          {`US dollars; the ${rankedMax} ${by}s with the most listings, if at least 10 have a price. `}
           <a href={viewPath(withParameters(view, { by: other }))}>{`By ${other}`}</a>
         </>
       }

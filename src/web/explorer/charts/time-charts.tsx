@@ -8,7 +8,7 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { SnapshotDays } from "../inventory-bar.tsx";
+import type { SnapshotDays } from "../search/inventory-bar.tsx";
 import { apiFilters, type ViewParameters } from "../view.ts";
 import {
   besidePart,
@@ -26,7 +26,7 @@ import { countBeside, countRanges, RangeChart } from "./range-chart.tsx";
 export const trendPeriods: readonly string[] = ["30", "90", "365"];
 
 /** Periods of at most so many days have a point for each day, longer ones for each week. */
-const dailyMost = 45;
+const dailyMax = 45;
 
 type TrendPoint = AnswerOf<"getTrends">["data"][number]["points"][number];
 
@@ -106,7 +106,7 @@ function periodQuery(to: string, period: number, { first }: SnapshotDays): TextP
   if (!isDay(to)) return { to };
   const start = plusDays(to, 1 - period);
   const from = start < first && first <= to ? first : start;
-  return { from, to, interval: plusDays(from, dailyMost) > to ? "day" : "week" };
+  return { from, to, interval: plusDays(from, dailyMax) > to ? "day" : "week" };
 }
 
 interface TrendDefinition {

@@ -9,7 +9,7 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 /** About so many listings are sampled; a search with no more is shown completely. */
 const sampleAim = 300;
 /** Requests of a sample, and the listings of each. */
-const [pagesMost, pageListings] = [4, 100];
+const [pagesMax, pageListings] = [4, 100];
 
 /** What a sampled listing is drawn with. */
 const fields = "year,make,model,price,miles";
@@ -32,7 +32,7 @@ export async function sampleListings(
     ...(ends.length === 0 ? {} : { vin_pattern: ends.map((end) => end.padStart(vinLength, "?")).join() }),
   };
   const first = await requests.ask("searchListings", query);
-  const pages = Math.min(pagesMost, Math.ceil(first.pagination.total / pageListings));
+  const pages = Math.min(pagesMax, Math.ceil(first.pagination.total / pageListings));
   const rest = await Promise.all(
     Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
       requests.ask("searchListings", { ...query, offset: String((index + 1) * pageListings) }),

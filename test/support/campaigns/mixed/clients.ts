@@ -20,9 +20,9 @@ export interface ClientOptions {
 const rates: Readonly<Record<Exclude<Role, "attacking">, number>> = { "well-behaved": 5, leaving: 4, repeating: 1 };
 
 /** The longest times after which a client leaves: during the arrival of a request, its work or its response. */
-const abortMsMost = [2, 20, 400];
+const abortMsMax = [2, 20, 400];
 /** The most requests with one idempotency key, and the probability that one is abandoned. */
-const [repetitionsMost, abandonedShare] = [4, 0.3];
+const [repetitionsMax, abandonedShare] = [4, 0.3];
 
 /** One client: an account with its connections. */
 export class LoadClient {
@@ -82,7 +82,7 @@ export class LoadClient {
     };
     const reply = await sendRequest(url, path, {
       ...{ agent: this.agent, headers },
-      ...(leaves ? { abortMs: chance.integer(0, chance.pick(abortMsMost)) } : {}),
+      ...(leaves ? { abortMs: chance.integer(0, chance.pick(abortMsMax)) } : {}),
     });
     journal.add(this.client, request, reply, idempotencyKey);
     if (reply.status !== "aborted") onReply(reply, this.client);
@@ -97,7 +97,7 @@ export class LoadClient {
     const key = `key-${this.client.customer.accountId}-${this.keys}`;
     const request = chance.pick(chance.pick([this.requests.light, this.requests.medium]));
     const repeat = (): Promise<Reply> => this.send(request, key, chance.happens(abandonedShare));
-    const repetitions = chance.integer(1, repetitionsMost);
+    const repetitions = chance.integer(1, repetitionsMax);
     if (chance.happens(0.5)) await Promise.all(Array.from({ length: repetitions }, repeat));
     else for (let sent = 0; sent < repetitions; sent += 1) await repeat();
   }

@@ -34,7 +34,7 @@ interface AccountRecord {
 }
 
 /** Problems of each kind that are kept as text; all are counted. */
-const examplesMost = 5;
+const examplesMax = 5;
 
 export class Journal {
   /** Responses by role and then by status and error code. */
@@ -61,7 +61,7 @@ export class Journal {
     this.problemCount += 1;
     const count = (this.countsOfProblems.get(kind) ?? 0) + 1;
     this.countsOfProblems.set(kind, count);
-    if (count <= examplesMost) this.problems.push(`${kind}: ${details}`);
+    if (count <= examplesMax) this.problems.push(`${kind}: ${details}`);
   }
 
   /** Records a response. */

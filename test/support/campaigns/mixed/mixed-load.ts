@@ -28,7 +28,7 @@ export interface MixedLoadOptions {
   readonly capacitySeconds: number;
   readonly swapSeconds: number;
   /** The longest time between two damages, and that a file stays damaged. */
-  readonly damageSecondsMost: number;
+  readonly damageSecondsMax: number;
   /** How long the disk stays full, twice. */
   readonly fullSeconds: number;
   /** Whether the memory of the last third is compared with that of the first. */
@@ -161,8 +161,8 @@ class MixedLoad {
   }
 
   private async damage(): Promise<void> {
-    const { prepared, damageSecondsMost } = this.options;
-    const pause = (): Promise<void> => sleepUnless(this.isFinished, this.chance.integer(0, damageSecondsMost * 1000));
+    const { prepared, damageSecondsMax } = this.options;
+    const pause = (): Promise<void> => sleepUnless(this.isFinished, this.chance.integer(0, damageSecondsMax * 1000));
     for (;;) {
       await pause();
       if (this.isOver) return;

@@ -1,0 +1,159 @@
+/** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
+
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+import { sql } from "../../db/sql.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { type Account, findAccounts, isOneOf, lockAccount, unknownAccount } from "../account.ts";
+import { generateApiKey } from "./api-key.ts";
+
+/** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
+export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as const;
+/** The scopes that a key can have. `schemas/openapi.yaml` names the scope that each operation needs. */
+export const scopes = [...defaultScopes, "export.read"] as const;
+export type ApiScope = (typeof scopes)[number];
+
+export interface ApiKey {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly scopes: readonly ApiScope[];
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number | null;
+  /** What its creator calls it; empty by default. */
+  readonly name: string;
+  /** True for the key that pages are charged to. Its secret is not kept. */
+  readonly isWeb: boolean;
+  /** The OAuth client that uses the key by access tokens; null for all other keys. The secret of the key itself is not kept. */
+  readonly clientId: string | null;
+}
+
+/** A key with the time of its last use, which is known to a minute; null if it has never been used. */
+export interface UsedKey extends ApiKey {
+  readonly lastUsedAtMs: number | null;
+}
+
+/** A key that is not revoked, the SHA-256 of its secret in hex, and its account. */
+export interface ActiveKey {
+  readonly key: ApiKey;
+  readonly sha256: string;
+  readonly account: Account;
+}
+
+/** Describes the names that a key can have. */
+export const keyLabelRule = "at most 80 characters without control characters";
+
+/** Returns true for a name that a key can have; the empty name too. */
+export const isKeyLabel = (name: string): boolean => name.length <= 80 && !/\p{Cc}/u.test(name);
+
+export interface NewKey {
+  readonly accountId: string;
+  readonly scopes: readonly ApiScope[];
+  readonly name?: string;
+  readonly isWeb?: boolean;
+  readonly clientId?: string;
+  readonly atMs: number;
+}
+
+/** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
+export function createKey(
+  database: SqlDatabase,
+  { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
+): { readonly key: string; readonly keyId: string } {
+  const { key, keyId, sha256 } = generateApiKey();
+  lockAccount(database, accountId);
+  database.run(sql`
+    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
+    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
+  return { key, keyId };
+}
+
+/** Returns the id of the key that pages of an account are charged to; creates it if there is none. Throws a UserError if the account is unknown. */
+export function webKeyOf(database: SqlDatabase, accountId: string, atMs: number): string {
+  lockAccount(database, accountId);
+  const row = database.one(
+    sql`SELECT key_id FROM keys WHERE account_id = ${accountId} AND is_web = 1 AND revoked_at_ms IS NULL`,
+  );
+  if (row !== undefined) return textIn(row, "key_id");
+  return createKey(database, { accountId, scopes, name: "Explorer", isWeb: true, atMs }).keyId;
+}
+
+/** Returns the keys of an account, oldest first, including revoked ones. */
+export function listKeys(database: SqlDatabase, accountId: string): readonly UsedKey[] {
+  return database
+    .all(sql`
+      SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
+      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
+    .map((row) => ({
+      ...keyFromRow(row),
+      lastUsedAtMs: row.last_used_at_ms === null ? null : integerIn(row, "last_used_at_ms"),
+    }));
+}
+
+/** When keys were last used. */
+export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
+
+/** Records when keys were last used. Ignores unknown keys. */
+export function recordKeyUses(database: SqlDatabase, uses: KeyUses): void {
+  for (const [keyId, atMs] of uses)
+    database.run(sql`
+      INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
+      ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
+      WHERE excluded.last_used_at_ms > key_uses.last_used_at_ms`);
+}
+
+/**
+ * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
+ * unknown, or is not that of a key of `ofAccount`.
+ */
+export function revokeKey(database: SqlDatabase, keyId: string, atMs: number, ofAccount?: string): string {
+  const row = database.one(sql`
+    UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
+    WHERE  key_id = ${keyId} AND account_id = coalesce(${ofAccount ?? null}, account_id)
+    RETURNING account_id`);
+  if (row === undefined) throw new UserError(`Unknown key ${keyId}: expected a key id listed by "carquet keys list".`);
+  return textIn(row, "account_id");
+}
+
+/** Returns the key that an OAuth client uses; null if it is unknown, revoked, or a key of any other kind. */
+export function findGrant(database: SqlDatabase, keyId: string): ApiKey | null {
+  const row = database.one(
+    sql`SELECT * FROM keys WHERE key_id = ${keyId} AND client_id IS NOT NULL AND revoked_at_ms IS NULL`,
+  );
+  return row === undefined ? null : keyFromRow(row);
+}
+
+/** Returns those of some keys that are active, with their accounts' spending in a UTC month, by key id. */
+export function findActiveKeys(
+  database: SqlDatabase,
+  keyIds: readonly string[],
+  month: string,
+): ReadonlyMap<string, ActiveKey> {
+  const rows = database.all(
+    sql`SELECT * FROM keys WHERE ${isOneOf(database, sql`key_id`, keyIds)} AND revoked_at_ms IS NULL`,
+  );
+  if (rows.length === 0) return new Map();
+  const accountIds = new Set(rows.map((row) => textIn(row, "account_id")));
+  const accounts = findAccounts(database, [...accountIds], month);
+  return new Map(
+    rows.map((row) => {
+      const [key, sha256] = [keyFromRow(row), textIn(row, "sha256")];
+      const account = accounts.get(key.accountId);
+      if (account === undefined) throw unknownAccount(key.accountId);
+      return [key.keyId, { key, sha256, account }];
+    }),
+  );
+}
+
+function keyFromRow(row: Row): ApiKey {
+  const grantedScopes = textIn(row, "scopes").split(",");
+  return {
+    keyId: textIn(row, "key_id"),
+    accountId: textIn(row, "account_id"),
+    scopes: scopes.filter((scope) => grantedScopes.includes(scope)),
+    createdAtMs: integerIn(row, "created_at_ms"),
+    revokedAtMs: row.revoked_at_ms === null ? null : integerIn(row, "revoked_at_ms"),
+    name: textIn(row, "name"),
+    isWeb: integerIn(row, "is_web") === 1,
+    clientId: row.client_id === null ? null : textIn(row, "client_id"),
+  };
+}

@@ -1,0 +1,77 @@
+/** Responds to a metered operation over HTTP, in the negotiated format. A client that has the response already gets a 304. */
+import { document, type Operation, operation } from "../../../contract/document.ts";
+import type { RequestOf } from "../../../contract/types.ts";
+import { type FormatName, pageFormats, type TableEncoder } from "../../../formats/table-formats.ts";
+import { answererOf, type OperationServices, type Presenter } from "../../../operations/answer.ts";
+import type { EndpointId } from "../../../operations/operation-request.ts";
+import type { Pagination } from "../../../operations/present.ts";
+import type { ComputedResult } from "../../../operations/result-cache.ts";
+import { keyTextOf } from "../../../operations/result-cache.ts";
+import { resultTable } from "../../../operations/result-tables.ts";
+import { callerOf, requireConnected, setUsageHeaders } from "../../calls.ts";
+import type { Middleware, RequestContext } from "../../context.ts";
+import { entityTag, matchesEntityTag } from "../../responses/etag.ts";
+import { contentTypeOf, setFileName, setPageHeaders } from "../../responses/headers.ts";
+import { hasFormats, negotiateFormat } from "../../responses/negotiate.ts";
+
+/** Distinguishes releases whose responses to the same request differ. */
+const documentTag = entityTag(JSON.stringify(document));
+
+interface Response {
+  readonly format: FormatName;
+  readonly content: Buffer;
+  readonly pagination: Pagination | undefined;
+}
+
+export function respond<Id extends EndpointId>(
+  id: Id,
+  services: OperationServices & { encoder: TableEncoder },
+): Middleware {
+  const [answer, definition] = [answererOf(services), operation(id)];
+  return async (context) => {
+    const { querystring, params } = context;
+    const answered = await answer(callerOf(context), { id, querystring, params }, (request) =>
+      presenterOf(id, request, context, services.encoder),
+    );
+    context.set("Cache-Control", "private, no-cache");
+    if (answered === undefined) {
+      context.status = 304;
+      return;
+    }
+    const { format, content, pagination } = answered.body;
+    if (hasFormats(definition) && pagination !== undefined) setPageHeaders(context, pagination);
+    setUsageHeaders(context, answered.usage);
+    // Before the body: Koa looks up a media type when a body is set without one.
+    context.set("Content-Type", contentTypeOf(format));
+    context.body = content;
+  };
+}
+
+function presenterOf<Id extends EndpointId>(
+  id: Id,
+  request: RequestOf<Id>,
+  context: RequestContext,
+  encoder: TableEncoder,
+): Presenter<Response> {
+  const definition: Operation = operation(id);
+  const { format: requested }: { readonly format?: FormatName } = request.query;
+  const format = hasFormats(definition) ? negotiateFormat(context, pageFormats, requested) : "json";
+  return {
+    isKnown: ({ meta: { version, as_of } }) => {
+      context.set("X-Data-Version", version);
+      const key = keyTextOf({ version, operation: id, request });
+      if (matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`))) return true;
+      if (requested !== undefined && format !== "json") setFileName(context, definition, format, as_of);
+      return false;
+    },
+    bodyOf: async (computed) => {
+      const content = await contentOf(computed);
+      requireConnected(context);
+      return { format, content, pagination: computed.result.pagination };
+    },
+  };
+
+  function contentOf({ result, json }: ComputedResult): Buffer | Promise<Buffer> {
+    return format === "json" ? json : encoder.encode(format, resultTable(id, request.query, result));
+  }
+}

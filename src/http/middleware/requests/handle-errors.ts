@@ -1,0 +1,61 @@
+/** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
+import { redactKeys } from "../../../accounts/keys/api-key.ts";
+import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../../contract/errors.ts";
+import { classifyFault } from "../../../db/engine-faults.ts";
+import { Abandoned } from "../../../db/job.ts";
+import { allowedMethods } from "../../allowed-methods.ts";
+import type { Middleware, RequestState } from "../../context.ts";
+
+/** The only `catch` that creates a response. */
+export const handleErrors: Middleware = async (context, next) => {
+  try {
+    await next();
+  } catch (thrown) {
+    if (thrown instanceof Abandoned) {
+      // Koa would end the response, which would then count as sent.
+      context.respond = false;
+      context.res.destroy();
+      return;
+    }
+    const refusal = loggedRefusalOf(thrown, context.state);
+    context.state.errorCode = refusal.code;
+    context.status = errors[refusal.code][0];
+    context.body = errorBody(refusal);
+    context.remove("ETag");
+    context.set("Cache-Control", "no-store");
+    if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
+    const challenge = challenges[refusal.code];
+    const { challengeParameters = [] } = context.state;
+    if (challenge !== undefined) context.set("WWW-Authenticate", challengeOf(challenge, challengeParameters));
+    if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
+  }
+};
+
+/** Adds parameters to a challenge. */
+const challengeOf = (challenge: string, parameters: readonly string[]): string =>
+  [challenge, ...parameters].join(", ").replace("Bearer, ", "Bearer ");
+
+/** The `WWW-Authenticate` header of authentication and permission errors (RFC 6750). */
+const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_api_key: "Bearer",
+  invalid_api_key: 'Bearer error="invalid_token"',
+  missing_scope: 'Bearer error="insufficient_scope"',
+};
+
+/** Returns the refusal for an exception of a request, and logs internal errors. */
+export function loggedRefusalOf(thrown: unknown, { requestId, log }: Pick<RequestState, "requestId" | "log">): Refusal {
+  const refusal = refusalOf(thrown, requestId);
+  if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+  else if (!(thrown instanceof Refusal)) log.warn({ requestId, err: thrown }, "out of memory");
+  return refusal;
+}
+
+/** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
+export function refusalOf(thrown: unknown, request: string): Refusal {
+  const { code, message, retryAfterSeconds } = thrown instanceof Refusal ? thrown : refusalOfFault(thrown, request);
+  return new Refusal(code, redactKeys(message), retryAfterSeconds);
+}
+
+/** A statement that ran out of memory may succeed when fewer run beside it. */
+const refusalOfFault = (thrown: unknown, request: string): Refusal =>
+  classifyFault(thrown) === "out of memory" ? refuse("overloaded", {}) : refuse("internal_error", { request });

@@ -1,0 +1,58 @@
+/** Request log: assigns the request id and logs one line per response. Values of parameters that are named as secrets are redacted. */
+import type { Logger } from "pino";
+import { v7 as uuidV7 } from "uuid";
+import { isSecretName, splitQuery } from "../../../contract/query-string.ts";
+import type { Middleware } from "../../context.ts";
+import { parseTraceparent } from "../../trace-context.ts";
+
+export const logRequests =
+  (logger: Logger): Middleware =>
+  async (context, next) => {
+    const startedAtMs = performance.now();
+    // Koa keeps the address; a connection that is closed has none.
+    const { ip } = context;
+    // Version 7 sorts by time, so that the ledger's index over request ids grows at its end.
+    const requestId = uuidV7();
+    context.state.requestId = requestId;
+    context.state.arrivedAtMs = startedAtMs;
+    context.state.log = logger;
+    context.set("X-Request-Id", requestId);
+    if (!logger.isLevelEnabled("info")) return next();
+    context.res.once("close", () => {
+      const line = {
+        requestId,
+        ...parseTraceparent(context.get("traceparent")),
+        method: context.method,
+        path: context.path,
+        query: redactedQuery(context.querystring),
+        ip,
+        account: context.state.identity?.key.accountId,
+        key: context.state.identity?.key.keyId,
+        status: context.status,
+        code: context.state.errorCode,
+        bytes: context.response.length,
+        ms: Math.round((performance.now() - startedAtMs) * 10) / 10,
+        aborted: context.res.writableFinished ? undefined : true,
+      };
+      logger.info(line, "request");
+    });
+    await next();
+  };
+
+/** Returns a query string for the log: without the values of parameters that are named as secrets, at most 2000 characters; undefined if it is empty. */
+function redactedQuery(queryString: string): string | undefined {
+  if (queryString === "") return undefined;
+  return splitQuery(queryString)
+    .map(([name, raw]) => `${name}=${isSecret(name) ? "[key]" : raw}`)
+    .join("&")
+    .slice(0, 2000);
+}
+
+/** A name that cannot be decoded counts as secret. */
+function isSecret(rawName: string): boolean {
+  try {
+    return isSecretName(decodeURIComponent(rawName));
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,21 @@
+/** Entity tags, and the conditional requests that they answer. */
+import { createHash } from "node:crypto";
+import fresh from "fresh";
+import type { RequestContext } from "../context.ts";
+
+/** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
+export function entityTag(content: string | Buffer): string {
+  return `W/${strongEntityTag(content)}`;
+}
+
+/** Returns an entity tag of what a content follows from, byte by byte. */
+export function strongEntityTag(content: string | Buffer): string {
+  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */
+export function matchesEntityTag(context: RequestContext, tag: string): boolean {
+  context.set("ETag", tag);
+  // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
+  return fresh({ "if-none-match": context.get("If-None-Match") }, { etag: tag });
+}

@@ -1,0 +1,77 @@
+/**
+ * Health checks for operators. `/healthz` reports liveness; `/readyz` reports the served version, its serving files and the
+ * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
+ * answers with damaged or unused files is `degraded`, with the reasons.
+ */
+
+import type { ResultCache } from "../../operations/result-cache.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import type { Middleware } from "../context.ts";
+import type { Freshness } from "./freshness.ts";
+
+export interface HealthChecks {
+  readonly freshness: Freshness;
+  readonly isStopping: () => boolean;
+  readonly isLedgerAvailable: () => boolean;
+}
+
+/** Whether the service can answer, and what of it is damaged or not in use. */
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly report: {
+    readonly status: string;
+    readonly reasons: readonly string[];
+    readonly version: string | null;
+    /** How the last ingest ended; null if none left a record in the lake's folder. */
+    readonly ingest: {
+      readonly at: string;
+      readonly failed: boolean;
+      readonly waiting: number;
+      readonly refused: number;
+    } | null;
+    readonly lake: CurrentVersion["fileCounts"];
+    readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
+    readonly answers: ResultCache["counts"];
+  };
+}
+
+/** Returns a function that reports the readiness of a service. */
+export const readinessOf =
+  (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
+  (): Readiness => {
+    const { version } = current;
+    const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults, ...freshness.faults];
+    const isReady = version !== undefined && isLedgerAvailable() && !isStopping();
+    const ready = reasons.length === 0 ? "ready" : "degraded";
+    const fault = version === undefined ? "no version published" : "ledger unavailable";
+    const report = {
+      status: isReady ? ready : isStopping() ? "stopping" : fault,
+      reasons,
+      version: version ?? null,
+      ingest: ingestReport(freshness),
+      lake: current.fileCounts,
+      serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
+      answers: resultCache.counts,
+    };
+    return { isReady, report };
+  };
+
+/** Reports the last ingest without its message, which can name paths. */
+function ingestReport({ lastIngest, hasFailed }: Freshness): Readiness["report"]["ingest"] {
+  if (lastIngest === undefined) return null;
+  const { at, waiting, refused } = lastIngest;
+  return { at, failed: hasFailed, waiting, refused };
+}
+
+export const serveHealth =
+  (readiness: () => Readiness): Middleware =>
+  async (context, next) => {
+    if (context.path === "/healthz") {
+      context.body = { status: "ok" };
+      return;
+    }
+    if (context.path !== "/readyz") return next();
+    const { isReady, report } = readiness();
+    context.status = isReady ? 200 : 503;
+    context.body = report;
+  };

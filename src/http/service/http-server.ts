@@ -1,0 +1,117 @@
+/** The listening socket: HTTP or HTTPS, timeouts of connections, and the certificate. */
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createSecureContext } from "node:tls";
+import type Koa from "koa";
+import { bounds } from "../../base/bounds.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { RequestState } from "../context.ts";
+import { endResponseTime, limitResponseTime } from "../response-time.ts";
+import { respondToClientErrors } from "./client-errors.ts";
+import type { Connections } from "./connections.ts";
+
+/** Certificate and private key, in PEM. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface HttpServerOptions {
+  /** Plain HTTP if absent. */
+  readonly tls?: Tls;
+  /** Time limit for the arrival of a request's headers. */
+  readonly headersTimeoutMs?: number;
+  /** Time limit from the arrival of a request to the end of its response. */
+  readonly responseTimeoutMs?: number;
+}
+
+const minTlsVersion = "TLSv1.2" as const;
+
+/** Returns a server that does not listen yet. */
+export function createHttpServer(
+  { tls, headersTimeoutMs = bounds.headersMs, responseTimeoutMs = bounds.responseMs }: HttpServerOptions,
+  app: Koa<RequestState>,
+  connections: Connections,
+): Server {
+  const options = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: bounds.requestMs,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
+    keepAliveTimeout: bounds.keepAliveMs,
+    maxHeaderSize: bounds.headerBytes,
+  };
+  const tlsOptions = { minVersion: minTlsVersion, handshakeTimeout: headersTimeoutMs };
+  const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...tlsOptions });
+  server.maxHeadersCount = bounds.headers;
+  server.on("connection", (socket: Socket) => connections.add(socket));
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on("request", (_request, response) => responses.set(response.req.socket, response));
+  server.on("request", createListener(server, app, { connections, responseTimeoutMs }));
+  respondToClientErrors(server, (connection) => responses.get(connection));
+  return server;
+}
+
+/**
+ * Closes a connection after its response if the request has a body, which is never read, or if the connection is beyond a limit. Ignores
+ * what is pipelined behind such a response. Closes a connection whose response takes too long, and idle ones once the port is closed.
+ */
+function createListener(
+  server: Server,
+  app: Koa<RequestState>,
+  { connections, responseTimeoutMs }: { readonly connections: Connections; readonly responseTimeoutMs: number },
+): RequestListener {
+  const handle = app.callback();
+  const closing = new WeakSet<Socket>();
+  return (request, response) => {
+    const { headers, socket } = request;
+    if (closing.has(socket)) return;
+    const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
+    if (hasBody || connections.isExcess(socket)) response.setHeader("Connection", "close");
+    limitResponseTime(response, responseTimeoutMs);
+    response.once("close", () => {
+      endResponseTime(response);
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    });
+    void handle(request, response);
+    if (response.getHeader("Connection") === "close") closing.add(socket);
+  };
+}
+
+/** Resolves when a server listens. Throws a UserError, which names the settings of the port, if it cannot. */
+export function listen(server: Server, host: string, port: number, settings = "--port or CARQUET_PORT"): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(
+        new UserError(
+          `cannot listen on ${host}:${port}: ${error.message}: expected a free port; choose another one with ${settings}.`,
+        ),
+      ),
+    );
+    server.listen({ host, port }, resolve);
+  });
+}
+
+/** Listens on a port and closes it again. Throws a UserError if the port is taken. */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await listen(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Returns the URL of a server that listens. */
+export function urlOf(server: Server, host: string, scheme: "http" | "https"): string {
+  const address: AddressInfo | string | null = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Replaces the certificate of a TLS server. Throws an Error, and keeps the previous one, if it is invalid or the server uses plain HTTP. */
+export function replaceCertificate(server: Server, tls: Tls): void {
+  if (!(server instanceof TlsServer))
+    throw new Error("No TLS: expected a service that was started with a certificate.");
+  const context = { ...tls, minVersion: minTlsVersion };
+  createSecureContext(context);
+  server.setSecureContext(context);
+}

@@ -1,0 +1,185 @@
+/**
+ * Metrics of a service in the Prometheus text format. What happens is observed when it happens; what is counted elsewhere is read when the
+ * metrics are asked for. Durations are in seconds, sizes in bytes.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Accounts } from "../../accounts/accounts.ts";
+import type { ResultCache } from "../../operations/result-cache.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import type { Middleware } from "../context.ts";
+import { buildLabels, buildMetric } from "./build-info.ts";
+import type { Connections } from "./connections.ts";
+import type { Freshness } from "./freshness.ts";
+
+/** The parts of a service whose counts are read. */
+export interface MetricSources {
+  readonly current: CurrentVersion;
+  readonly resultCache: ResultCache;
+  readonly accounts: Accounts;
+  readonly connections: Connections;
+  readonly freshness: Freshness;
+  readonly droppedLogLines: () => number;
+}
+
+type Reading = readonly [
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  read: (sources: MetricSources) => number,
+];
+
+/** Values that are read when the metrics are asked for. */
+// biome-ignore format: a table is read by its columns
+const readings: readonly Reading[] = [
+  ["carquet_connections",                  "gauge",   "Open connections.",                                                ({ connections }) => connections.count],
+  ["carquet_engine_statements_waiting",    "gauge",   "Statements that wait for a session of the query engine.",          ({ current }) => current.statements.waiting],
+  ["carquet_engine_statements_running",    "gauge",   "Statements that the query engine runs.",                           ({ current }) => current.statements.running],
+  ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ resultCache }) => resultCache.counts.hits],
+  ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ resultCache }) => resultCache.counts.shared],
+  ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ resultCache }) => resultCache.counts.misses],
+  ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ resultCache }) => resultCache.counts.bytes],
+  ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.isAvailable)],
+  ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
+  ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
+  ["carquet_ingest_failed",                "gauge",   "1 if the last ingest failed, else 0.",                             ({ freshness }) => Number(freshness.hasFailed)],
+  ["carquet_ingest_overdue",               "gauge",   "1 if the next delivery is overdue (see --overdue-after), else 0.",  ({ freshness }) => Number(freshness.isOverdue)],
+  ["carquet_ingest_end_timestamp_seconds", "gauge",   "When the last ingest ended, as Unix time; 0 if it left no record.", ({ freshness }) => Date.parse(freshness.lastIngest?.at ?? "1970-01-01") / 1000],
+  ["carquet_ingest_deliveries_waiting",    "gauge",   "Deliveries that waited in the queue when the last ingest ended.",  ({ freshness }) => freshness.lastIngest?.waiting ?? 0],
+  ["carquet_ingest_deliveries_refused",    "gauge",   "Deliveries in the queue that the lake could not take.",            ({ freshness }) => freshness.lastIngest?.refused ?? 0],
+  ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
+  ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
+  ["carquet_lake_files_checked",           "gauge",   "Files of the version in service that have been hashed.",           ({ current }) => current.fileCounts.checked],
+  ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
+  ["carquet_search_index_in_use",          "gauge",   "1 if the search index answers searches, 0 if Parquet does.",       ({ current }) => Number(current.served?.index ?? false)],
+  ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
+  ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
+  ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
+];
+
+type Observation = readonly [name: string, type: "histogram" | "gauge", help: string, labels?: readonly string[]];
+
+/** Values that are recorded when something happens. */
+// biome-ignore format: a table is read by its columns
+const observations = {
+  requests:   ["carquet_request_duration_seconds", "histogram", "Time from the arrival of a request to the end of its response.", ["operation", "status"]],
+  asked:      ["carquet_asked_operation_duration_seconds", "histogram", "Time of an operation that a page or a tool call asks for within the process.", ["operation", "status", "asker"]],
+  inFlight:   ["carquet_requests_in_flight",       "gauge",     "Requests in progress."],
+  waits:      ["carquet_engine_wait_seconds",      "histogram", "Time that a statement waits for a session of the query engine."],
+  statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
+  batches:    ["carquet_ledger_batch_seconds",     "histogram", "Time from sending a batch to the ledger to its commit."],
+  version:    ["carquet_lake_version_info",        "gauge",     "1, labelled with the version in service.",                        ["version"]],
+  build:      [buildMetric.name,                   "gauge",     buildMetric.help,                                                  buildMetric.labelNames],
+} as const satisfies Record<string, Observation>;
+
+/** All metrics but those of the process and Node.js, for the documentation: name, type, labels and help. */
+export const metricTable: readonly (readonly [name: string, type: string, labels: readonly string[], help: string])[] =
+  [
+    ...Object.values<Observation>(observations).map(
+      ([name, type, help, labels = []]) => [name, type, labels, help] as const,
+    ),
+    ...readings.map(([name, type, help]) => [name, type, [], help] as const),
+  ];
+
+/** Upper bounds of histogram buckets. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = this.histogram(observations.requests);
+  private readonly asked = this.histogram(observations.asked);
+  private readonly inFlight = this.gauge(observations.inFlight);
+  private readonly waits = this.histogram(observations.waits);
+  private readonly statements = this.histogram(observations.statements);
+  private readonly batches = this.histogram(observations.batches);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    this.gauge(observations.build).set(buildLabels(), 1);
+  }
+
+  /** Registers the values that are read from the parts of a service. */
+  readFrom(sources: MetricSources): void {
+    for (const [name, type, help, read] of readings) {
+      const registers = [this.registry];
+      if (type === "gauge")
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(read(sources));
+          },
+        });
+      else
+        new Counter({
+          name,
+          help,
+          registers,
+          collect() {
+            this.reset();
+            this.inc(read(sources));
+          },
+        });
+    }
+    const [name, , help, labelNames] = observations.version;
+    new Gauge({
+      ...{ name, help, labelNames, registers: [this.registry] },
+      collect() {
+        this.reset();
+        const { version } = sources.current;
+        if (version !== undefined) this.set({ version }, 1);
+      },
+    });
+  }
+
+  /** Records a statement of the query engine: how long it waited for a session, and ran. */
+  readonly addStatement = (waitMs: number, runMs: number): void => {
+    this.waits.observe(waitMs / 1000);
+    this.statements.observe(runMs / 1000);
+  };
+
+  /** Records a batch of the ledger. */
+  readonly addBatch = (ms: number): void => this.batches.observe(ms / 1000);
+
+  /**
+   * Starts to measure an operation that is asked for within the process. Returns a function that ends it with the status that the API
+   * would answer, or `abandoned`.
+   */
+  startAsked(operation: string, asker: "page" | "tool"): (status: string) => void {
+    const end = this.asked.startTimer({ operation, asker });
+    return (status) => {
+      end({ status });
+    };
+  }
+
+  /** Returns a middleware that measures requests. Those that are no operation of the document count as `other`. */
+  measureRequests(): Middleware {
+    return async (context, next) => {
+      const end = this.requests.startTimer();
+      this.inFlight.inc();
+      context.res.once("close", () => {
+        this.inFlight.dec();
+        const status = context.res.writableFinished ? String(context.status) : "abandoned";
+        end({ operation: context.state.operation ?? "other", status });
+      });
+      await next();
+    };
+  }
+
+  /** Returns all metrics. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private histogram([name, , help, labelNames = []]: Observation): Histogram {
+    return new Histogram({ name, help, labelNames, buckets: latencyBuckets, registers: [this.registry] });
+  }
+
+  private gauge([name, , help, labelNames = []]: Observation): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+}
+
+/** Returns the Unix time of the day in a version's name, such as `2026-11-20.1`; 0 without a version. */
+const asOfSeconds = (version: string | undefined): number =>
+  version === undefined ? 0 : Date.parse(`${version.slice(0, 10)}T00:00:00Z`) / 1000;

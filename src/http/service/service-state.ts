@@ -1,0 +1,223 @@
+/** The state of a service: its options, and the accounts, the lake and the caches that it opens. */
+import { tmpdir } from "node:os";
+import type Koa from "koa";
+import type { Logger } from "pino";
+import { Accounts } from "../../accounts/accounts.ts";
+import type { Clock } from "../../accounts/clock.ts";
+import { adjustmentOf } from "../../accounts/ledger/charging.ts";
+import type { Replica } from "../../accounts/policy/replica.ts";
+import { Sessions } from "../../accounts/sign-in/sessions.ts";
+import { SignIn } from "../../accounts/sign-in/sign-in.ts";
+import { bounds } from "../../base/bounds.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { Synchronous } from "../../db/sqlite.ts";
+import { TableEncoder } from "../../formats/table-formats.ts";
+import { Admission, type AdmissionBounds } from "../../operations/admission.ts";
+import { ResultCache } from "../../operations/result-cache.ts";
+import { CurrentVersion } from "../../serving/current-version.ts";
+import type { ScrubOptions } from "../../serving/files/scrub.ts";
+import type { LakeVersionOptions } from "../../serving/version-resources.ts";
+import type { AskOperation } from "../ask.ts";
+import type { RequestState } from "../context.ts";
+import type { ExportServices } from "../exports/respond-with-export.ts";
+import { Spool, type SpoolBounds } from "../exports/spool.ts";
+import { AuthorizationServer } from "../oauth/authorization-server.ts";
+import type { PipelineServices } from "../pipeline.ts";
+import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit } from "./connections.ts";
+import { Freshness, type FreshnessOptions } from "./freshness.ts";
+import type { Readiness } from "./health.ts";
+import type { Tls } from "./http-server.ts";
+import { Metrics } from "./metrics.ts";
+import { systemClock } from "./system-clock.ts";
+
+export interface ServeOptions
+  extends LakeVersionOptions,
+    Partial<AdmissionBounds>,
+    Partial<Pick<ConnectionLimits, "connectionsMax">> {
+  readonly lake: string;
+  /** The accounts file, or the URL of a PostgreSQL database; accounts are created if there are none. */
+  readonly accounts: string;
+  /** Which of the services that share the accounts this one is; the only one by default. Limits of `ServeOptions` are its own. */
+  readonly replica?: Replica;
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly logger: Logger;
+  /** Plain HTTP if absent. */
+  readonly tls?: Tls;
+  /** Number of reverse proxies whose `X-Forwarded-*` headers are trusted. 0 by default. */
+  readonly trustedProxies?: number;
+  readonly clock?: Clock;
+  /** The ledger's `PRAGMA synchronous`. FULL by default; anything less can lose charges. */
+  readonly synchronous?: Synchronous;
+  /** The module of the ledger worker, for tests that end it. */
+  readonly ledgerThread?: URL;
+  /** Time limit for the arrival of a request's headers. */
+  readonly headersTimeoutMs?: number;
+  /** Time limit from the arrival of a request to the end of its response. */
+  readonly responseTimeoutMs?: number;
+  /** The most open connections of one client address; 0 for no limit. Does not apply behind a trusted proxy. */
+  readonly connectionsPerAddress?: number;
+  /** How long a stopping service continues to accept requests. 0 by default. */
+  readonly drainDelayMs?: number;
+  /** How long it then waits for requests in flight. */
+  readonly drainTimeoutMs?: number;
+  /** Size of the response cache; 0 disables it. */
+  readonly responseCacheBytes?: number;
+  /** Port of the metrics server; 0 for any free port. Without it, no metrics are served. */
+  readonly metricsPort?: number | undefined;
+  /** Returns the number of log lines that were dropped, for the metrics. */
+  readonly droppedLogLines?: () => number;
+  /** Limits of exports. */
+  readonly exports?: Partial<ExportSettings>;
+  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never, the default. */
+  readonly overdueMs?: number;
+  /** How the files of the lake are read again in the background. */
+  readonly scrub?: ScrubOptions | undefined;
+  /** Where and when indexes of past days are built; absent for never. */
+  /** The URL that clients use, if it differs from the address listened on. */
+  readonly publicUrl?: string;
+  /** Fetches client ID metadata documents; from public addresses only by default. */
+  readonly fetchDocument?: typeof fetch;
+  /** Adds the middleware of the web application; none by default. */
+  readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
+}
+
+/** What the web application and the agent server need of the service. */
+export interface SiteServices {
+  readonly publicUrl: string | undefined;
+  /** The name or address that the service listens on. */
+  readonly host: string;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
+  readonly authorization: AuthorizationServer;
+  readonly current: CurrentVersion;
+  readonly ask: AskOperation;
+  readonly readiness: () => Readiness;
+}
+
+/** Limits of exports. */
+export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memory" | "deadlineMs"> {
+  /** The most exports of one account in progress, until the last byte is sent. */
+  readonly accountMax: number;
+}
+
+/** Services of the application, its connections, and whether it is shutting down. */
+export interface AppState extends PipelineServices {
+  readonly connections: Connections;
+  readonly metrics: Metrics;
+  readonly freshness: Freshness;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
+  readonly authorization: AuthorizationServer;
+  isStopping: boolean;
+  /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
+  isRefusing: boolean;
+  /** The URL that clients use, without a path: the public one, or that of the socket, once it listens. */
+  baseUrl: string;
+}
+
+/** Opens the accounts file and the lake. */
+export async function openState(options: ServeOptions): Promise<AppState> {
+  const { responseCacheBytes = bounds.responseCacheBytes, droppedLogLines = () => 0 } = options;
+  const metrics = new Metrics();
+  const accounts = await openAccounts(options, metrics);
+  const resultCache = new ResultCache(responseCacheBytes);
+  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, resultCache);
+  const connections = new Connections(connectionLimits(options));
+  const freshness = await Freshness.watch(current, freshnessOptions(options));
+  metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
+  const limits = { ...bounds, ...options };
+  const exportSettings = exportSettingsOf(options);
+  const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
+  const { clock = systemClock, fetchDocument } = options;
+  const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
+  const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
+  const state: AppState = {
+    ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
+    admission: new Admission(accounts, limits),
+    ...{ isStopping: false, isRefusing: false },
+    encoder: new TableEncoder(),
+    sessions: new Sessions(accounts.administration),
+    signIn: new SignIn(accounts.administration, clock),
+    authorization: new AuthorizationServer(oauth),
+    exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
+    exportAdmission: new Admission(accounts, { ...limits, concurrentRequests, deadlineMs }),
+  };
+  return state;
+}
+
+/** Returns the origin of the public URL. Throws a UserError if it is not one of the web. */
+function originOf(publicUrl: string): string {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new UserError(`Invalid public URL ${publicUrl}: expected an address such as https://cars.example.`);
+}
+
+const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
+  folder: tmpdir(),
+  bytesMax: bounds.spoolBytes,
+  writtenMax: bounds.exports,
+  accountMax: bounds.accountExports,
+  memory: bounds.exportMemory,
+  deadlineMs: bounds.exportDeadlineMs,
+  ...exports,
+});
+
+/** Closes what `openState` opened. */
+export const closeState = (state: AppState): Promise<unknown> => {
+  const { freshness, current, accounts, encoder, exports } = state;
+  freshness.stop();
+  return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
+};
+
+const freshnessOptions = ({ lake, logger, overdueMs = 0, clock = systemClock }: ServeOptions): FreshnessOptions => ({
+  ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
+});
+
+/** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
+function connectionLimits({
+  connectionsMax = connectionsWithin(descriptorLimit()),
+  connectionsPerAddress: perAddressMax = bounds.connectionsPerAddress,
+  trustedProxies = 0,
+}: ServeOptions): ConnectionLimits {
+  const limits = { connectionsMax, healthMax: bounds.healthConnections };
+  return trustedProxies > 0 || perAddressMax === 0 ? limits : { ...limits, perAddressMax };
+}
+
+function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<CurrentVersion> {
+  const { lake, logger } = options;
+  return CurrentVersion.watch(lake, {
+    ...options,
+    pollMs: bounds.publishedPollMs,
+    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
+    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onDamage: (fault) => {
+      logger.error({ message: fault }, "damaged file");
+      // A response may have been computed from the file after it was damaged.
+      resultCache.clear();
+    },
+    onFailure: (version, message) =>
+      logger.error({ version, message }, "version cannot be opened; still serving the previous one"),
+  });
+}
+
+function openAccounts(
+  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread, replica }: ServeOptions,
+  metrics: Metrics,
+): Promise<Accounts> {
+  const onChange = (isDown: boolean, reason: string): void =>
+    isDown
+      ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
+      : logger.info("ledger available again");
+  return Accounts.open(accounts, {
+    clock,
+    synchronous,
+    onAvailabilityChange: onChange,
+    onBatch: metrics.addBatch,
+    onUnrefunded: (charges) => logger.error({ refunds: charges.map(adjustmentOf) }, "refunds not posted"),
+    ...(thread === undefined ? {} : { workerModule: thread }),
+    ...(replica === undefined ? {} : { replica }),
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * A DuckDB database with views of the published version, for `carquet sql`.
+ *
+ * This is the only module that accepts SQL as text. The text comes from the user's terminal; the API never reaches this module. Statements
+ * read the version's Parquet files and nothing else (see `analyst/allowed-statements.ts`); results go to the session's private folder.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Row } from "../../base/json.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
+import type { DuckType } from "../../db/duck-type.ts";
+import {
+  type DatabaseOptions,
+  DuckDatabase,
+  type PreparedStatement,
+  type QueryResult,
+  type ResultColumn,
+  type Session,
+} from "../../db/duckdb.ts";
+import { Sql } from "../../db/sql.ts";
+import type { Manifest } from "../manifest.ts";
+import { requireManifest } from "../published-lake.ts";
+import { checkExplained, checkFunctions, checkStatement, explainedText, hasResult } from "./allowed-statements.ts";
+import { viewsOf } from "./analyst-views.ts";
+import { canSpool, copyStatement, type EngineFormat, readSpool, spoolStatement, uniqueNames } from "./spool.ts";
+import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
+
+/** The result of a statement; valid until the next statement. */
+export interface StatementResult {
+  readonly columns: readonly string[];
+  /** The type of each column. */
+  readonly types: readonly DuckType[];
+  readonly rowCount: number;
+  /** Reads the rows in batches; can be repeated. */
+  readonly batches: () => AsyncIterable<readonly Row[]>;
+}
+
+/** A session of the published version. Runs one statement at a time. */
+export class AnalystDatabase {
+  constructor(
+    private readonly session: Session,
+    private readonly folder: string,
+  ) {}
+
+  /** Runs a statement; returns its result, or undefined if it has none. Throws a UserError if it is invalid or refused. */
+  async execute(text: string): Promise<StatementResult | undefined> {
+    let result: StatementResult | undefined;
+    await this.prepare(text, async (statement) => {
+      const { kind, columns, count } = statement;
+      if (kind === "SELECT" && count === 1 && canSpool(withoutLeadingComments(text), columns)) {
+        result = await this.spool(text, columns);
+        return;
+      }
+      const inMemory = await statement.run();
+      if (hasResult(kind)) result = resultOf(inMemory, columns);
+    });
+    return result;
+  }
+
+  /**
+   * Runs a statement and writes its result to a file in a format of the engine; returns its path, or undefined if it has no result. Throws a
+   * UserError for a result that is not that of a single query.
+   */
+  async copy(text: string, format: EngineFormat): Promise<string | undefined> {
+    let path: string | undefined;
+    await this.prepare(text, async (statement) => {
+      const { kind, columns, count } = statement;
+      if (!hasResult(kind)) {
+        await statement.run();
+        return;
+      }
+      if (kind !== "SELECT" || count > 1)
+        throw new UserError(`Invalid statement for the format ${format}: expected a query, and a PIVOT with IN.`);
+      path = join(this.folder, `result.${format}`);
+      await this.session.run(copyStatement(new Sql([text], []), columns, path, format));
+    });
+    return path;
+  }
+
+  /** Runs a query of any number of statements; returns the result of the last one. */
+  async query(text: string): Promise<QueryResult> {
+    const { statements, rest } = splitStatements(text);
+    let result: StatementResult | undefined;
+    for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])])
+      result = await this.execute(statement);
+    const rows: Row[] = [];
+    for await (const batch of result?.batches() ?? []) rows.push(...batch);
+    return { columns: result?.columns ?? [], rows };
+  }
+
+  /** Interrupts the running statement, which throws. */
+  interrupt(): void {
+    this.session.interrupt();
+  }
+
+  private async spool(text: string, columns: readonly ResultColumn[]): Promise<StatementResult> {
+    const path = join(this.folder, "result.spool");
+    const copied = await this.session.row(spoolStatement(new Sql([text], []), columns, path));
+    return {
+      columns: uniqueNames(columns),
+      types: columns.map(({ type }) => type),
+      rowCount: Number(copied?.Count),
+      batches: () => readSpool(path, columns),
+    };
+  }
+
+  /** Prepares the statements of a text, checks that each may be run, and passes it to `run`. */
+  private async prepare(text: string, run: (statement: PreparedStatement) => Promise<void>): Promise<void> {
+    checkFunctions(text);
+    try {
+      await this.session.prepareEach(new Sql([text], []), async (statement) => {
+        checkStatement(statement.kind, text);
+        if (statement.kind === "EXPLAIN") await this.checkExplain(text);
+        await run(statement);
+      });
+    } catch (thrown) {
+      if (thrown instanceof UserError) throw thrown;
+      throw new UserError(messageOf(thrown).replace(/^Failed to extract statements: /, ""));
+    }
+  }
+
+  private async checkExplain(text: string): Promise<void> {
+    await this.session.prepareEach(new Sql([explainedText(text)], []), async ({ kind }) => checkExplained(kind));
+  }
+}
+
+function resultOf({ columns, rows }: QueryResult, described: readonly ResultColumn[]): StatementResult {
+  return {
+    columns,
+    types: described.map(({ type }) => type),
+    rowCount: rows.length,
+    batches: async function* () {
+      yield rows;
+    },
+  };
+}
+
+/**
+ * Opens the database and passes it to `work`. Its private folder is removed afterwards, also when the process exits. Throws a UserError if
+ * nothing has been published.
+ */
+export async function openAnalystDatabase<T>(
+  lake: string,
+  options: DatabaseOptions,
+  work: (database: AnalystDatabase) => Promise<T>,
+): Promise<T> {
+  const manifest = await requireManifest(lake);
+  const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  const database = await DuckDatabase.open({ temporaryFolder: join(folder, "spill"), ...options });
+  try {
+    return await database.using(async (session) => {
+      for (const view of viewsOf(manifest, resolve(lake))) await session.run(view);
+      await database.lockDown([folder], parquetFiles(manifest, resolve(lake)));
+      return work(new AnalystDatabase(session, folder));
+    });
+  } finally {
+    database.close();
+    process.off("exit", remove);
+    remove();
+  }
+}
+
+/** Returns the paths of all Parquet files of a version. */
+const parquetFiles = ({ tables }: Manifest, lake: string): readonly string[] =>
+  Object.values(tables).flatMap((files) => files.map(({ path }) => join(lake, path)));

@@ -1,0 +1,189 @@
+/**
+ * Views of a version for analysts. Those named by a plural noun hold the published day (`active`, `missing`, `contenders`); the same with
+ * `_days` hold every day; `listing_intervals` holds what the files hold.
+ */
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { namesIn } from "../../listing/schema.ts";
+import { rowsOfFiles } from "../file-rows.ts";
+import type { LakeFile, Manifest } from "../manifest.ts";
+import { activeColumns, activeOn, filesIn, goneIn, unorderedListings } from "../market.ts";
+import { listingColumns, open, type TableName } from "../tables.ts";
+import { flatListings, tokensInOrder } from "./flat-listings.ts";
+
+/** Tables whose view holds their rows as they are. */
+const plainTables = ["builds", "dealers", "tokens", "options"] as const satisfies readonly TableName[];
+
+/** Returns the statements that create the views and table macros of a version. */
+export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
+  const { tables, as_of } = manifest;
+  const options = { folder, hasDeliveries: true };
+  const rows = (table: TableName, files: readonly LakeFile[] = tables[table]): Sql => rowsOfFiles(table, files, folder);
+  const today = sql`DATE ${literal(as_of)}`;
+  const days = dayRelations(manifest, folder);
+  const partition = (name: string): Sql => sql`left(${ident("facts", name)}::VARCHAR, 7) AS ${ident(name)}`;
+  const bases = basesOf(manifest, folder);
+  return [
+    ...Object.entries(bases).map(([name, query]) => view(name, query)),
+    view("rejects", rows("rejects")),
+    view("active", flat(unorderedListings(activeOn(manifest, as_of), options))),
+    view("listing_intervals", listingIntervals),
+    view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, open)), options))),
+    view("missing_days", flat(days.missing, [sql`as_of`])),
+    view("contender_intervals", rows("contenders")),
+    view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
+    view("contenders", sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`),
+    view("sold", flat(rowsOfFiles("sold", tables.sold, folder, "partition"), [partition("sold_month")])),
+    view("ended", flat(rowsOfFiles("missing", endedFiles(manifest), folder, "partition"), [partition("ended_month")])),
+    view("claims_days", claimDays()),
+    view("claims", sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`),
+    ...snapshotMacros(manifest, bases),
+    view("price_changes", priceChanges(["listings", "missing", "sold"].map((table) => rows(table as TableName)))),
+  ];
+}
+
+/** Returns the views from which the listings of every day follow, each over those before it. */
+function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sql>> {
+  const rows = (table: TableName): Sql => rowsOfFiles(table, manifest.tables[table], folder);
+  return {
+    ...Object.fromEntries(plainTables.map((table) => [table, rows(table)])),
+    tokens_in_order: tokensInOrder,
+    days: publishedDays(manifest),
+    deliveries: rows("deliveries"),
+    intervals: sql`${rows("listings")} UNION ALL ${rows("snapshots")}`,
+    active_days: flat(dayRelations(manifest, folder).active, [sql`snapshot_date`]),
+  };
+}
+
+const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
+
+/** Returns listings as flat rows with extra columns. */
+const flat = (listings: Sql, extra: readonly Sql[] = []): Sql =>
+  sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(sql`SELECT *, NULL::BIGINT AS row_number FROM (${listings})`, extra)})`;
+
+/** Returns the files of listings that ended without a sale. */
+const endedFiles = ({ tables }: Manifest): readonly LakeFile[] =>
+  tables.missing.filter(({ partition }) => partition !== open);
+
+/** Returns the listings of every day in each state that is not final, over the views of a version. */
+export function dayRelations(
+  manifest: Manifest,
+  folder: string,
+): Readonly<Record<"active" | "missing" | "contenders", Sql>> {
+  const ended = rowsOfFiles("missing", endedFiles(manifest), folder);
+  return {
+    active: activeDays(sql`intervals`),
+    missing: missingDays(rowsOfFiles("sold", manifest.tables.sold, folder), ended),
+    contenders: activeDays(sql`contender_intervals`),
+  };
+}
+
+/** The published days, with the number of active listings of each. */
+export function publishedDays({ days }: Pick<Manifest, "days">): Sql {
+  const rows = Object.entries(days).map(
+    ([day, listings]) => sql`(DATE ${literal(day)}, ${integerLiteral(listings)}::INTEGER)`,
+  );
+  return rows.length === 0
+    ? sql`SELECT NULL::DATE AS snapshot_date, NULL::INTEGER AS listings WHERE false`
+    : sql`SELECT * FROM (VALUES ${join(rows)}) AS days(snapshot_date, listings)`;
+}
+
+/** What the dealers had delivered up to each day, for `activeColumns`. */
+const deliveredByDay = sql`(SELECT dealer_key, delivery_date AS snapshot_date, deliveries, accepted_deliveries, last_delivered_on, last_delivered_at
+  FROM deliveries) AS delivered`;
+
+/** Joins intervals with the published days on which they hold. */
+const heldOn = sql`snapshot_date >= valid_from AND snapshot_date < coalesce(valid_to, DATE '9999-12-31')`;
+
+/** Returns a listing for each published day of its intervals, with `snapshot_date`. */
+const activeDays = (intervals: Sql): Sql => sql`
+  SELECT ${join(activeColumns(sql`snapshot_date`, true))}, snapshot_date
+  FROM ${intervals} JOIN days ON ${heldOn}
+  LEFT JOIN ${deliveredByDay} USING (dealer_key, snapshot_date)`;
+
+/** Columns of flat listings that no interval has. */
+const absentFromIntervals = namesIn("listings")
+  .filter((name) =>
+    ["days_on_market", "days_seen", "last_checked_at", "missing_since", "sold_date", "sold_on_record"].includes(name),
+  )
+  .map((name) => ident(name));
+
+/** The rows of the files of active listings, each with the days from which and until which it holds. */
+const listingIntervals = sql`SELECT * EXCLUDE (${join(absentFromIntervals)}) FROM (${flat(
+  sql`SELECT ${join(activeColumns(sql`NULL::DATE`, false))}, valid_from, valid_to FROM intervals`,
+  [sql`valid_from`, sql`valid_to`],
+)})`;
+
+/**
+ * Returns a listing for each published day on which it was missing, with `as_of`: from the end of an interval to the listing's return, its sale,
+ * its end, or the published day. What is known of it is that of its last active day.
+ */
+function missingDays(sold: Sql, ended: Sql): Sql {
+  const computed: Readonly<Record<string, Sql>> = {
+    missing_since: sql`missing_since`,
+    feeds_without: sql`(accepted_by_then - delivered.accepted_deliveries)::INTEGER`,
+  };
+  const names = Object.keys(listingColumns);
+  const values = activeColumns(sql`snapshot_date`, true).map((column, index) => {
+    const name = names[index] ?? "";
+    return computed[name] === undefined ? column : sql`${computed[name]} AS ${ident(name)}`;
+  });
+  return sql`
+    WITH absences AS (
+      SELECT id, valid_from, valid_to AS missing_since, last_day, coalesce(next_from, closed_on, DATE '9999-12-31') AS until
+      FROM (SELECT id, valid_from, valid_to, lead(valid_from) OVER (PARTITION BY id ORDER BY valid_from) AS next_from FROM intervals)
+      JOIN (SELECT snapshot_date AS valid_to, lag(snapshot_date) OVER (ORDER BY snapshot_date) AS last_day FROM days) USING (valid_to)
+      LEFT JOIN (SELECT id, sold_on_record AS closed_on FROM (${sold}) UNION ALL SELECT id, ended_on FROM (${ended})) USING (id)
+      WHERE next_from IS DISTINCT FROM valid_to
+    ), absent AS (
+      SELECT intervals.*, missing_since, last_day AS snapshot_date, days.snapshot_date AS as_of, dealer_id
+      FROM absences JOIN intervals USING (id, valid_from)
+      JOIN days ON days.snapshot_date >= missing_since AND days.snapshot_date < until
+      JOIN (SELECT dealer_key, dealer_id FROM dealers) AS dealers ON dealers.dealer_key = intervals.dealer_key
+    )
+    SELECT ${join(values)}, as_of
+    FROM absent LEFT JOIN ${deliveredByDay} USING (dealer_key, snapshot_date)
+    LEFT JOIN (SELECT dealer_id, delivery_date AS as_of, accepted_deliveries AS accepted_by_then FROM deliveries) USING (dealer_id, as_of)`;
+}
+
+/** Returns every claim of each day: that of the owner, which is the active listing, and those of contenders. */
+function claimDays(): Sql {
+  const claims = (intervals: Sql, isOwner: Sql): Sql => sql`
+    SELECT snapshot_date AS as_of, vin, dealer_id, claimed_since, coalesce(last_seen, last_delivered_on) AS sighted_on,
+           ${isOwner} AS is_owner, decided_by, file, "row"
+    FROM ${intervals} JOIN days ON ${heldOn}
+    JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key) LEFT JOIN ${deliveredByDay} USING (dealer_key, snapshot_date)`;
+  return sql`${claims(sql`intervals`, sql`true`)} UNION ALL ${claims(sql`contender_intervals`, sql`false`)}`;
+}
+
+/**
+ * Returns the statements that create the macros `snapshot(day)`, the rows of `active` as they were published for a day, and `between_days(first,
+ * last)`, those of all days from one to another with `snapshot_date`. A day that was not published is an error that names the nearest ones. A
+ * macro refers to no view, because it is bound in the database that calls it.
+ */
+function snapshotMacros({ days }: Manifest, bases: Readonly<Record<string, Sql>>): readonly Sql[] {
+  const published = sql`[${join(Object.keys(days).map((day) => literal(day)))}]::DATE[]`;
+  const nearest = sql`concat_ws(' and ', list_max(list_filter(${published}, lambda kept: kept < day::DATE)),
+    list_min(list_filter(${published}, lambda kept: kept > day::DATE)))`;
+  const keptDay = sql`CASE WHEN list_contains(${published}, day::DATE) THEN day::DATE
+    ELSE error('Invalid day "' || day::VARCHAR || '" for snapshot: expected a day with a snapshot; the nearest: ' || ${nearest} || '.') END`;
+  const relations = join(
+    Object.entries(bases).map(([name, query]) => sql`${ident(name)} AS NOT MATERIALIZED (${query})`),
+  );
+  return [
+    sql`CREATE OR REPLACE MACRO snapshot(day) AS TABLE
+      WITH ${relations} SELECT * EXCLUDE (snapshot_date) FROM active_days WHERE snapshot_date = ${keptDay}`,
+    sql`CREATE OR REPLACE MACRO between_days(first_day, last_day) AS TABLE
+      WITH ${relations} SELECT * FROM active_days WHERE snapshot_date >= first_day::DATE AND snapshot_date <= last_day::DATE`,
+  ];
+}
+
+/** Returns one row for each change of a listing's price. `newest` are relations that together hold every listing in its newest state. */
+function priceChanges(newest: readonly Sql[]): Sql {
+  const columns = ["id", "vin", "dealer_key", "year", "make", "model", "price_history"].map((column) => ident(column));
+  const rows = newest.map((relation) => sql`SELECT ${join(columns)} FROM (${relation})`);
+  return sql`
+    SELECT id AS listing_id, vin, dealer_id, change.changed_at AS changed_at, change.changed_at::DATE AS "date",
+           change.price AS price, change.price_before AS price_before, change.miles AS miles, year, make, model
+    FROM (SELECT * EXCLUDE (price_history), unnest(price_history) AS change FROM (${join(rows, sql` UNION ALL `)}))
+    LEFT JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key)`;
+}

@@ -1,0 +1,47 @@
+/**
+ * `catalog.duckdb`: a database file with the views and macros of a version, which any DuckDB opens without Carquet. It has no rows: the views
+ * read the version's Parquet files by absolute paths, because DuckDB resolves relative ones from the folder that it is started in.
+ */
+import { realpath, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDatabase, type Session } from "../../db/duckdb.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import { fileLiteral, type Sql, sql } from "../../db/sql.ts";
+import { type Manifest, versionKey } from "../manifest.ts";
+import { viewsOf } from "./analyst-views.ts";
+
+export const catalogName = "catalog.duckdb";
+
+/** Writes the catalog of a version into its folder. Leaves out views of files that cannot be read: `verify` reports these. */
+export async function writeCatalog(lake: string, manifest: Manifest): Promise<void> {
+  const path = join(lake, versionKey(manifest.version), catalogName);
+  const temporary = `${path}.new`;
+  for (const left of [temporary, `${temporary}.wal`]) await rm(left, { force: true });
+  const folder = await realpath(lake);
+  const database = await DuckDatabase.open({ threads: 1 });
+  try {
+    await database.using(async (session) => {
+      await session.run(sql`ATTACH ${fileLiteral(temporary)} AS catalog`);
+      await session.run(sql`USE catalog`);
+      await createViews(session, viewsOf(manifest, folder));
+      await session.run(sql`USE memory`);
+      await session.run(sql`DETACH catalog`);
+    });
+  } finally {
+    database.close();
+  }
+  await rename(temporary, path);
+}
+
+/** Creates views in one transaction, which takes a third of the time; if one fails, those that can be created, each alone. */
+async function createViews(session: Session, views: readonly Sql[]): Promise<void> {
+  try {
+    await session.run(sql`BEGIN`);
+    for (const view of views) await session.run(view);
+    await session.run(sql`COMMIT`);
+  } catch (thrown) {
+    if (classifyFault(thrown) === "disk full") throw thrown;
+    await session.run(sql`ROLLBACK`);
+    for (const view of views) await session.run(view).catch(() => undefined);
+  }
+}

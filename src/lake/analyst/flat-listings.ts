@@ -1,0 +1,72 @@
+/**
+ * Flat listings: listings joined with their build, dealer and tokens, with columns named as in the API.
+ *
+ * This module defines where each column of a flat listing comes from. Analyst views join the star schema in SQL. The API reads only
+ * the rows of a page and resolves keys in memory through `Dimensions`.
+ */
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { type AttributeName, attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
+import { jsonValue } from "../served-columns.ts";
+import { keywordBits, type TokenColumn } from "../tables.ts";
+
+/** The origin of a column: the listing (SQL over `facts`), its build, its dealer, or the tokens of a list of token keys. */
+export type ListingOrigin =
+  | { readonly of: "facts"; readonly value: Sql }
+  | { readonly of: "builds" | "dealers"; readonly column: string }
+  | { readonly of: "tokens"; readonly column: TokenColumn };
+
+const keywords = join(
+  Object.entries(keywordBits).map(
+    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${integerLiteral(bit)} <> 0 THEN ${literal(keyword)} END`,
+  ),
+);
+
+/** Returns the origin of an attribute. */
+function originOf(attribute: AttributeName): ListingOrigin {
+  const { home, column, ...row } = attributeOf(attribute);
+  const list = tokensNames.find((name) => name === attribute);
+  if (list !== undefined) return { of: "tokens", column: list };
+  if (home !== "listings") return { of: home, column };
+  if (row.search === "keywords")
+    return { of: "facts", value: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)` };
+  return { of: "facts", value: jsonValue(column, row) };
+}
+
+const isIncluded = (attribute: AttributeName): boolean => !["key", "none"].includes(attributeOf(attribute).serve ?? "");
+
+/** The columns of a flat listing, by API name, with the origin of each. */
+export const flatColumns: Readonly<Record<string, ListingOrigin>> = {
+  row_number: { of: "facts", value: sql`facts.row_number` },
+  ...Object.fromEntries(
+    (["id", "vin", ...namesIn("builds"), ...namesIn("listings"), ...namesIn("dealers")] as const)
+      .filter(isIncluded)
+      .map((attribute) => [attribute, originOf(attribute)]),
+  ),
+};
+
+/** All tokens as one list in key order. Keys are contiguous from 1, so a key is a list index. */
+export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
+
+/**
+ * Returns a query for flat listings. `facts` is a relation of listings with `row_number`; `extra` adds columns of `facts`. The relations
+ * `builds`, `dealers` and `tokens_in_order` must exist.
+ *
+ * Every listing has a build and a dealer. The joins are left joins only to keep the engine from joining the token list to every dealer
+ * first.
+ */
+export function flatListings(facts: Sql, extra: readonly Sql[] = []): Sql {
+  const columns = Object.entries(flatColumns).map(
+    ([column, origin]) => sql`${expressionOf(origin)} AS ${ident(column)}`,
+  );
+  return sql`SELECT ${join([...columns, ...extra])}
+    FROM (${facts}) AS facts
+    LEFT JOIN builds USING (build_key)
+    LEFT JOIN dealers USING (dealer_key)
+    CROSS JOIN tokens_in_order`;
+}
+
+function expressionOf(origin: ListingOrigin): Sql {
+  if (origin.of === "facts") return origin.value;
+  if (origin.of !== "tokens") return ident(origin.of, origin.column);
+  return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
+}

@@ -1,0 +1,155 @@
+/**
+ * Builds the serving files of a version that is about to be published, reusing intact files of the previous version.
+ *
+ * Runs in the writer before the version is published; the server never builds.
+ */
+import { mkdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { sha256Of, syncToDisk } from "../../base/files.ts";
+import { fileFault } from "../../lake/listed-file.ts";
+import type { Manifest, ServingFile } from "../../lake/manifest.ts";
+import type { Writer } from "../../lake/writer/writer.ts";
+import { buildIndexFile, withDimensionTables } from "../index/index-file.ts";
+import { type IndexedRows, rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
+import { type ListingFile, listingTableOf } from "../listing-files.ts";
+import { buildRowFile } from "../rows/row-file.ts";
+import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
+
+/** Progress callback: listings done, listings in total, and the current task. */
+export type OnBuild = (done: number, total: number, task: string) => void;
+
+/** A serving file to build, and where. */
+type NewFile = NeededFile & Pick<ServingFile, "path">;
+
+/**
+ * Returns the manifest with all serving files that the version needs. Listed files that fail the check (size, or size and SHA-256) are
+ * rebuilt, as are missing ones and those of another format.
+ */
+export async function withServingFiles(
+  writer: Writer,
+  manifest: Manifest,
+  check: "size" | "content",
+  onBuild: OnBuild = () => {},
+): Promise<Manifest> {
+  const intact = await intactFiles(writer.lake, manifest, check);
+  const keyOf = ({ kind, source }: Pick<ServingFile, "kind" | "source">): string => `${kind} ${source}`;
+  const present = new Set(intact.map(keyOf));
+  const needed = neededFiles(manifest);
+  const missing = needed.filter((file) => !present.has(keyOf(file)));
+  if (missing.length === 0) return { ...manifest, serving: intact };
+  const progress = createBuildProgress(missing, onBuild);
+  const first = firstFreeNumber(manifest);
+  const numbered = missing.map((file, index) => ({
+    ...file,
+    path: `serving/${manifest.version}-${first + index}.${file.kind === "index" ? "duckdb" : "db"}`,
+  }));
+  const built = await writer.database.using((session) =>
+    settleAll([
+      buildFiles(writer, manifest, { files: numbered.filter(({ kind }) => kind === "index"), progress }),
+      buildFiles({ ...writer, session }, manifest, { files: numbered.filter(({ kind }) => kind === "rows"), progress }),
+    ]),
+  );
+  await syncToDisk(join(writer.lake, "serving"));
+  const places = new Map(needed.map((file, place) => [keyOf(file), place]));
+  const placeOf = (file: ServingFile): number => places.get(keyOf(file)) ?? needed.length;
+  return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => placeOf(one) - placeOf(other)) };
+}
+
+/** Returns the number after those of the listed files that are named after the version, which another release may have built. */
+function firstFreeNumber({ version, serving }: Manifest): number {
+  const prefix = `serving/${version}-`;
+  const own = serving.filter(({ path }) => path.startsWith(prefix));
+  return Math.max(-1, ...own.map(({ path }) => Number.parseInt(path.slice(prefix.length), 10))) + 1;
+}
+
+/** Waits for all promises, then returns their values or throws the first error: nothing runs on a session that is closed afterwards. */
+async function settleAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+/** Returns the usable listed files that pass the check. */
+async function intactFiles(
+  lake: string,
+  manifest: Manifest,
+  check: "size" | "content",
+): Promise<readonly ServingFile[]> {
+  const intact: ServingFile[] = [];
+  for (const file of usableFiles(manifest)) if ((await fileFault(lake, file, check)) === undefined) intact.push(file);
+  return intact;
+}
+
+interface BuildOrder {
+  readonly files: readonly NewFile[];
+  readonly progress: BuildProgress;
+}
+
+/** Builds serving files one after another. The search index keeps the engine busy, row files this thread; so the two run side by side. */
+async function buildFiles(
+  writer: Writer,
+  manifest: Manifest,
+  { files, progress }: BuildOrder,
+): Promise<readonly ServingFile[]> {
+  const built: ServingFile[] = [];
+  for (const file of files) built.push(await buildFile(writer, manifest, file, progress));
+  return built;
+}
+
+/** Builds one serving file and syncs it to disk. Replaces a file that an interrupted build left at the path. */
+async function buildFile(
+  writer: Writer,
+  manifest: Manifest,
+  needed: NewFile,
+  progress: BuildProgress,
+): Promise<ServingFile> {
+  const { kind, source, path } = needed;
+  const target = join(writer.lake, path);
+  await mkdir(dirname(target), { recursive: true });
+  await rm(target, { force: true });
+  if (needed.kind === "index") await buildIndex(writer, manifest, { rows: needed.of, target }, progress);
+  else await buildRows(writer, { of: needed.of, target }, progress);
+  await syncToDisk(target);
+  const { size } = await stat(target);
+  return { kind, source, path, format: servingFormats[kind], bytes: size, sha256: await sha256Of(target) };
+}
+
+interface BuildProgress {
+  /** Reports more listings as done. */
+  readonly add: (listings: number) => void;
+}
+
+/** Measures progress in rows: one costs about the same in an index and in a row file. */
+function createBuildProgress(missing: readonly NeededFile[], onBuild: OnBuild): BuildProgress {
+  const total = missing.reduce((sum, { kind, of }) => sum + (kind === "index" ? rowsIn(of) : of.file.rows), 0);
+  let done = 0;
+  const add = (listings: number): void => {
+    done += listings;
+    onBuild(done, total, "building search index and row store");
+  };
+  add(0);
+  return { add };
+}
+
+async function buildIndex(
+  { session, lake }: Writer,
+  manifest: Manifest,
+  { rows, target }: { readonly rows: IndexedRows; readonly target: string },
+  progress: BuildProgress,
+): Promise<void> {
+  await withDimensionTables(session, { tables: manifest.tables, folder: lake }, () =>
+    buildIndexFile(session, rowsToIndex(rows, lake), target),
+  );
+  progress.add(rowsIn(rows));
+}
+
+async function buildRows(
+  { session, lake }: Writer,
+  { of, target }: { readonly of: ListingFile; readonly target: string },
+  progress: BuildProgress,
+): Promise<void> {
+  let reported = 0;
+  await buildRowFile(session, { table: listingTableOf(of), file: of.file, folder: lake }, target, (rows) => {
+    progress.add(rows - reported);
+    reported = rows;
+  });
+}

@@ -1,0 +1,223 @@
+/**
+ * The serving files of an open version, and what replaces them when they fail.
+ *
+ * A file that is missing, damaged or of another format is closed and reported once. Its index is then built from Parquet files in memory, and rows are
+ * read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again.
+ *
+ * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are
+ * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
+ * listing, wait for the hash.
+ */
+import { messageOf } from "../../base/user-error.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import type { JsonRow } from "../../lake/json-row.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
+import type { CategoryName } from "../../listing/schema.ts";
+import type { Place } from "../../listing/source.ts";
+import type { SearchIndex } from "../index/search-index.ts";
+import { ListingSources } from "../listing-sources.ts";
+import type { RowStore, StoredListing } from "../rows/row-store.ts";
+import {
+  buildIndex,
+  openIndex,
+  openRows,
+  type Part,
+  type ServingOptions,
+  servingPartsOf,
+  unlisted,
+} from "./serving-parts.ts";
+
+/** Runs a request. If that finds a file damaged, calls `onDamage` and runs it once more; any other fault fails the request. */
+export async function retryOnDamage<T>(request: () => Promise<T>, onDamage: (fault: string) => void): Promise<T> {
+  try {
+    return await request();
+  } catch (thrown) {
+    if (classifyFault(thrown) !== "damaged") throw thrown;
+    onDamage(messageOf(thrown));
+    return request();
+  }
+}
+
+export class ServingFiles {
+  private rows: RowStore | undefined;
+  private checkedRows: Promise<void> | undefined;
+  private isClosed = false;
+  /** Indexes that are open, or are being opened or built. */
+  private readonly indexes = new Map<Part, Promise<SearchIndex>>();
+  /** The index of today. */
+  private index: SearchIndex | undefined;
+  /** Parts whose files are not in use. */
+  private readonly unused = new Set<Part>();
+  private readonly parts: readonly Part[];
+  /** What the indexes answer. */
+  readonly listings: ListingSources;
+
+  private constructor(private readonly options: ServingOptions) {
+    this.parts = servingPartsOf(options.manifest);
+    this.listings = new ListingSources(this.parts, options, (parts, request) => this.ask(parts, request));
+  }
+
+  /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
+  static async open(options: ServingOptions): Promise<ServingFiles> {
+    const serving = new ServingFiles(options);
+    if (!options.hasServingFiles) for (const part of serving.parts) serving.unused.add(part);
+    for (const part of serving.parts) {
+      if (part.of === undefined) await serving.openRowStore(part);
+      else if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
+      else if (part.files.length === 0) serving.stopUsing(part, unlisted);
+    }
+    if (options.opensAhead) {
+      void serving.rowsChecked;
+      void serving.openOthers();
+    }
+    return serving;
+  }
+
+  /** Resolves when the row files have been hashed, whatever the result. */
+  get rowsChecked(): Promise<void> {
+    this.checkedRows ??= this.checkRows();
+    return this.checkedRows;
+  }
+
+  /** Whether the file of the search index of the published day, and the row store, are in use. */
+  get state(): { readonly index: boolean; readonly rows: boolean } {
+    const isToday = ({ of }: Part): boolean => of?.today !== undefined;
+    return { index: this.parts.some((part) => isToday(part) && !this.unused.has(part)), rows: this.rows !== undefined };
+  }
+
+  /** What is needed and not in use, for operators. */
+  get faults(): readonly string[] {
+    return this.options.hasServingFiles ? [...this.unused].map(({ name }) => `${name} not in use`) : [];
+  }
+
+  /** Returns whether an active listing has a value; false if there is no search index. */
+  hasValue(attribute: CategoryName, value: string): boolean {
+    return this.index?.has(attribute, value) ?? false;
+  }
+
+  /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
+  rowsAt(
+    files: readonly LakeFile[],
+    places: readonly Place[],
+    day: string | undefined,
+  ): readonly JsonRow[] | undefined {
+    return this.readRows((store) => store.rowsAt(files, places, day));
+  }
+
+  /** Returns the listings with an id or a VIN; undefined if the row store cannot read them. */
+  async lookUp(key: "id" | "vin", value: string): Promise<readonly StoredListing[] | undefined> {
+    await this.rowsChecked;
+    return this.readRows((store) => store.find(key, value));
+  }
+
+  /** Stops using the search index or the row store if the damaged file at a path is part of it. */
+  giveUp(path: string, fault: string): void {
+    const part = this.parts.find(({ files }) => files.some((file) => file.path === path));
+    if (part !== undefined && this.stopUsing(part, fault)) this.indexes.delete(part);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.rows?.close();
+    this.rows = undefined;
+  }
+
+  /** Runs a request on the indexes of some parts. If it finds a file of theirs damaged, runs it again on indexes that are built anew. */
+  private ask<T>(parts: readonly Part[], request: (indexes: readonly SearchIndex[]) => Promise<T>): Promise<T> {
+    let inFiles: readonly Part[] = [];
+    return retryOnDamage(
+      async () => {
+        const indexes = await Promise.all(parts.map((part) => this.indexOf(part)));
+        inFiles = parts.filter((part) => !this.unused.has(part));
+        return request(indexes);
+      },
+      (fault) => {
+        for (const part of inFiles) this.fail(part, fault);
+      },
+    );
+  }
+
+  /** Returns an index, which is opened or built if that was not asked for before. */
+  private indexOf(part: Part): Promise<SearchIndex> {
+    const known = this.indexes.get(part);
+    if (known !== undefined) return known;
+    const opened = this.openOrBuild(part);
+    this.indexes.set(part, opened);
+    opened.then(
+      (index) => {
+        if (part.of?.today !== undefined) this.index = index;
+      },
+      () => this.indexes.delete(part),
+    );
+    return opened;
+  }
+
+  private async openOrBuild(part: Part): Promise<SearchIndex> {
+    if (!this.unused.has(part)) {
+      try {
+        return await openIndex(this.options, part);
+      } catch (thrown) {
+        this.stopUsing(part, messageOf(thrown));
+      }
+    }
+    return buildIndex(this.options, part);
+  }
+
+  private async openRowStore(part: Part): Promise<void> {
+    if (this.unused.has(part)) return;
+    try {
+      this.rows = await openRows(this.options, part);
+    } catch (thrown) {
+      this.stopUsing(part, messageOf(thrown));
+    }
+  }
+
+  /** Opens the files of the other indexes one after another, so that the first request that needs one does not wait for it. */
+  private async openOthers(): Promise<void> {
+    for (const part of this.parts) {
+      if (part.of === undefined || this.isClosed || this.unused.has(part)) continue;
+      await this.indexOf(part).catch(() => undefined);
+    }
+  }
+
+  private readRows<T>(read: (store: RowStore) => T): T | undefined {
+    if (this.rows === undefined) return undefined;
+    try {
+      return read(this.rows);
+    } catch (thrown) {
+      const part = this.parts.find(({ of }) => of === undefined);
+      if (part !== undefined) this.fail(part, messageOf(thrown));
+      return undefined;
+    }
+  }
+
+  private async checkRows(): Promise<void> {
+    const part = this.parts.find(({ of }) => of === undefined);
+    if (this.rows === undefined || part === undefined) return;
+    for (const file of part.files) {
+      if (this.isClosed) return;
+      const fault = await this.options.files.faultOf(file);
+      if (fault !== undefined) this.stopUsing(part, fault);
+    }
+  }
+
+  /** Stops using the files of a part that failed a request, and hashes them. */
+  private fail(part: Part, fault: string): void {
+    if (!this.stopUsing(part, fault)) return;
+    this.indexes.delete(part);
+    const { files } = this.options;
+    void part.files.reduce((before, file) => before.then(() => files.giveUp(file)), Promise.resolve());
+  }
+
+  /** Returns false if the files of the part were not in use. */
+  private stopUsing(part: Part, fault: string): boolean {
+    if (this.isClosed || this.unused.has(part)) return false;
+    this.options.onFallback(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
+    this.unused.add(part);
+    if (part.of === undefined) {
+      this.rows?.close();
+      this.rows = undefined;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The parts of a version's serving files that are in use or not as a whole: each search index, and the row store. Opens them; `open-serving-files.ts`
+ * decides when.
+ */
+import { join } from "node:path";
+import { calendarMonth } from "../../base/day.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { DuckDatabase } from "../../db/duckdb.ts";
+import type { Engine } from "../../db/session-pool.ts";
+import { fileLiteral, ident, sql } from "../../db/sql.ts";
+import type { Manifest, ServingFile } from "../../lake/manifest.ts";
+import { attachNewIndex } from "../index/index-file.ts";
+import { filesToIndex, type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
+import { SearchIndex } from "../index/search-index.ts";
+import { listingFiles } from "../listing-files.ts";
+import { RowStore } from "../rows/row-store.ts";
+import { neededFiles, usableFiles } from "./serving-files.ts";
+import type { VersionFiles } from "./version-files.ts";
+
+export interface ServingOptions {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  readonly files: VersionFiles;
+  readonly database: DuckDatabase;
+  readonly engine: Engine;
+  /** See `LakeVersionOptions.fetchedMatches`. */
+  readonly fetchedMatches: number;
+  /** Whether to use the files; if not, what they hold is built and read from Parquet files. */
+  readonly hasServingFiles: boolean;
+  /** See `LakeVersionOptions.opensAhead`. */
+  readonly opensAhead: boolean;
+  /** Called once when a search index fails, and once when the row store fails. */
+  readonly onFallback: (message: string) => void;
+}
+
+/** What is in use or not as a whole: a search index, or the row store. */
+export interface Part {
+  readonly name: string;
+  /** What an index has the rows of; undefined for the row store. */
+  readonly of: IndexedRows | undefined;
+  /** The listed files of it that this release can read. */
+  readonly files: readonly ServingFile[];
+}
+
+/** Returns the parts that a version needs, the index of today first. */
+export function servingPartsOf(manifest: Manifest): readonly Part[] {
+  const usable = usableFiles(manifest);
+  const names = new Map<string, number>();
+  const indexes = neededFiles(manifest).flatMap((needed): readonly Part[] => {
+    if (needed.kind !== "index") return [];
+    const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
+    const name = nameOf(needed.of);
+    const number = 1 + (names.get(name) ?? 0);
+    names.set(name, number);
+    return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files }];
+  });
+  return [...indexes, { name: "row store", of: undefined, files: usable.filter(({ kind }) => kind === "rows") }];
+}
+
+/** Returns the name of an index for operators: that of today has none of its months. */
+function nameOf({ today, first, last }: IndexedRows): string {
+  const [from, to] = [calendarMonth(first), calendarMonth(last)];
+  return today !== undefined ? "search index" : `search index of ${from}${from === to ? "" : ` to ${to}`}`;
+}
+
+/** Returns whether an index has rows that hold on a past day. */
+export const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
+  first <= day && day <= last && (today !== undefined || past.length > 0);
+
+/** Throws if a file is damaged. */
+async function requireIntact(files: VersionFiles, file: ServingFile, check: "size" | "content"): Promise<void> {
+  const fault = await files.faultOf(file, check);
+  if (fault !== undefined) throw new UserError(fault);
+}
+
+/** Opens the file of an index. Throws if it is not listed, or damaged. */
+export async function openIndex(
+  { folder, files, database, engine }: ServingOptions,
+  { name, files: [file] }: Part,
+): Promise<SearchIndex> {
+  if (file === undefined) throw new Error(unlisted);
+  await requireIntact(files, file, "content");
+  return database.using(async (session) => {
+    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(name)} (READ_ONLY)`);
+    return SearchIndex.open(session, name, engine);
+  });
+}
+
+/** What is wrong with an index without a file. */
+export const unlisted = "The manifest lists no search index of this release's format.";
+
+/** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
+export async function buildIndex(
+  { folder, files, database, engine }: ServingOptions,
+  { name, of }: Part,
+): Promise<SearchIndex> {
+  if (of === undefined) throw new Error(`The ${name} has no index.`);
+  await files.require(filesToIndex(of));
+  const catalog = `${name}, built`;
+  return database.using(async (session) => {
+    await attachNewIndex(session, rowsToIndex(of, folder), { catalog });
+    return SearchIndex.open(session, catalog, engine);
+  });
+}
+
+export async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {
+  const needed = listingFiles(manifest);
+  if (part.files.length < needed.length) {
+    const expected = `expected ${needed.length}, found ${part.files.length}`;
+    throw new Error(`The manifest lists too few row files of this release's format: ${expected}.`);
+  }
+  for (const file of part.files) await requireIntact(files, file, "size");
+  return RowStore.open(
+    needed,
+    part.files.map(({ path, source }) => ({ source, path: join(folder, path) })),
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Verifies the serving files of a version against its Parquet files: the rows of every row file, and the tables of each search index. Reads
+ * only; sizes and SHA-256 are checked by `lake/maintenance/verify.ts`.
+ */
+import { join, resolve } from "node:path";
+import { textIn } from "../../base/json.ts";
+import { messageOf } from "../../base/user-error.ts";
+import { type DatabaseOptions, DuckDatabase, type Session } from "../../db/duckdb.ts";
+import { fileLiteral, ident, literal, sql } from "../../db/sql.ts";
+import { lacksServingFiles } from "../../lake/maintenance/verify.ts";
+import type { Manifest, ServingFile, TableFiles } from "../../lake/manifest.ts";
+import { attachNewIndex, withDimensionTables } from "../index/index-file.ts";
+import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
+import { listingTableOf } from "../listing-files.ts";
+import { differingRows } from "../rows/verify-row-file.ts";
+import { neededFiles, servingFormats } from "./serving-files.ts";
+
+/**
+ * Returns the faults of a version's serving files as messages; empty if there are none, or if the lake lacks their folder. Expects intact
+ * Parquet files. Calls `onFile` before each file.
+ */
+export async function verifyServingFiles(
+  lake: string,
+  manifest: Manifest,
+  options: DatabaseOptions,
+  onFile: (path: string, index: number, count: number) => void,
+): Promise<readonly string[]> {
+  const faults: string[] = [];
+  if (lacksServingFiles(lake, manifest)) return faults;
+  for (const [index, file] of manifest.serving.entries()) {
+    onFile(file.path, index + 1, manifest.serving.length);
+    const fault = await faultOf(lake, manifest, options, file).catch((thrown: unknown) => messageOf(thrown));
+    if (fault !== undefined) faults.push(`${file.path}: ${fault.split("\n")[0]}`);
+  }
+  return faults;
+}
+
+async function faultOf(
+  lake: string,
+  manifest: Manifest,
+  options: DatabaseOptions,
+  { kind, format, source, path }: ServingFile,
+): Promise<string | undefined> {
+  const expected = servingFormats[kind];
+  if (format !== expected) return `format ${format}: expected ${expected}; run carquet index`;
+  const needed = neededFiles(manifest).find((one) => one.kind === kind && one.source === source);
+  if (needed === undefined) return undefined;
+  if (needed.kind === "index") return indexFault(lake, manifest.tables, { rows: needed.of, path }, options);
+  const { file } = needed.of;
+  const rowSource = { table: listingTableOf(needed.of), file, folder: resolve(lake) };
+  const rows = await differingRows(rowSource, join(lake, path), options);
+  return rows === 0 ? undefined : `${rows} of ${file.rows} rows differ from ${file.path}`;
+}
+
+/** Compares every table of an index with that of one which is built anew. */
+async function indexFault(
+  lake: string,
+  tables: TableFiles,
+  { rows, path }: { readonly rows: IndexedRows; readonly path: string },
+  options: DatabaseOptions,
+): Promise<string | undefined> {
+  const folder = resolve(lake);
+  const database = await DuckDatabase.open(options);
+  try {
+    return await database.using(async (session) => {
+      await session.run(sql`ATTACH ${fileLiteral(join(folder, path))} AS stored (READ_ONLY)`);
+      await withDimensionTables(session, { tables, folder }, () =>
+        attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }),
+      );
+      for (const table of await tablesIn(session, "built")) {
+        const [stored, built] = [await contentOf(session, "stored", table), await contentOf(session, "built", table)];
+        if (stored !== built) return `its table ${table} differs from the Parquet files`;
+      }
+      return undefined;
+    });
+  } finally {
+    database.close();
+  }
+}
+
+const tablesIn = async (session: Session, catalog: string): Promise<readonly string[]> =>
+  (
+    await session.rows(
+      sql`SELECT table_name FROM duckdb_tables() WHERE database_name = ${literal(catalog)} ORDER BY table_name`,
+    )
+  ).map((row) => textIn(row, "table_name"));
+
+/** Returns the number of a table's rows and the sum of their hashes. */
+async function contentOf(session: Session, catalog: string, table: string): Promise<string> {
+  const row = await session.row(
+    sql`SELECT concat_ws(' ', count(*), sum(hash(of)::HUGEINT)) AS content FROM ${ident(catalog, table)} AS of`,
+  );
+  return textIn(row, "content");
+}

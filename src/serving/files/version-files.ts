@@ -1,0 +1,112 @@
+/**
+ * The files of an open version, and which of them are out of use.
+ *
+ * A file that was found damaged stays out of use until the version is opened again, because the engine may have cached parts of it.
+ */
+import { bounds } from "../../base/bounds.ts";
+import type { Pace } from "../../base/files.ts";
+import { UserError } from "../../base/user-error.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { ListedFile } from "../../lake/listed-file.ts";
+import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
+import type { VerifiedFiles } from "./verified-files.ts";
+
+/** A file that is out of use. */
+interface UnusedFile {
+  readonly file: ListedFile;
+  /** When it may be used again if it is intact, in terms of `performance.now`; 0 for a damaged file. */
+  readonly untilMs: number;
+}
+
+export class VersionFiles {
+  private readonly unused = new Map<string, UnusedFile>();
+  private readonly files: readonly ListedFile[];
+
+  constructor(
+    manifest: Pick<Manifest, "tables" | "former" | "serving">,
+    private readonly verified: VerifiedFiles,
+  ) {
+    this.files = filesOf(manifest);
+  }
+
+  /** The paths of damaged files. */
+  get damagedPaths(): readonly string[] {
+    return [...this.unused].flatMap(([path, { untilMs }]) => (untilMs === 0 ? [path] : []));
+  }
+
+  /** The number of files, and how many of them have been hashed since the start. */
+  get counts(): { readonly files: number; readonly checked: number } {
+    const checked = this.files.filter((file) => this.verified.checkedAtMs(file) > Number.NEGATIVE_INFINITY).length;
+    return { files: this.files.length, checked };
+  }
+
+  /** The file that was hashed longest ago; first those that never were. */
+  get leastRecentlyChecked(): ListedFile | undefined {
+    return this.files.reduce<ListedFile | undefined>(
+      (oldest, file) =>
+        oldest === undefined || this.verified.checkedAtMs(file) < this.verified.checkedAtMs(oldest) ? file : oldest,
+      undefined,
+    );
+  }
+
+  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Puts a damaged file out of use. */
+  async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.faultOf(file, check));
+  }
+
+  /** Hashes a file, whatever is known of it. Puts a damaged file out of use and returns its fault. */
+  async recheck(file: ListedFile, pace?: Pace): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.recheck(file, pace));
+  }
+
+  /**
+   * Refuses with `data_unavailable` if one of the files is damaged. Hashes those that are not verified yet one after the other, so that a request
+   * for many hardly holds up another one for few.
+   */
+  async require(files: readonly ListedFile[]): Promise<void> {
+    for (const file of files)
+      if ((await this.faultOf(file)) !== undefined || this.unused.has(file.path))
+        throw refuse("data_unavailable", { reason: damagedData, retryAfter: bounds.damagedRetrySeconds });
+  }
+
+  /** Hashes files again that failed a query, each at most once per `bounds.recheckMs`. */
+  async recheckFailed(files: readonly ListedFile[]): Promise<void> {
+    const dueMs = performance.now() - bounds.recheckMs;
+    for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
+  }
+
+  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `bounds.recheckMs`. */
+  async giveUp(file: ListedFile): Promise<void> {
+    this.unused.set(file.path, { file, untilMs: performance.now() + bounds.recheckMs });
+    await this.recheck(file);
+  }
+
+  /** Returns whether a file that is out of use is intact again: the version should be opened again. */
+  async isRepaired(): Promise<boolean> {
+    for (const { file, untilMs } of this.unused.values())
+      if (performance.now() >= untilMs && (await this.verified.faultOf(file)) === undefined) return true;
+    return false;
+  }
+
+  private noteFault(file: ListedFile, fault: string | undefined): string | undefined {
+    if (fault !== undefined) this.unused.set(file.path, { file, untilMs: 0 });
+    return fault;
+  }
+}
+
+const damagedData = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
+
+/**
+ * Checks the content of the files that every query depends on (dimensions and active listings), and throws if one is damaged. Checks the
+ * size of all others: requests that need a damaged one are refused.
+ */
+export async function checkFiles(files: VersionFiles, manifest: Manifest): Promise<void> {
+  const { tables } = manifest;
+  const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
+  const needed = new Set<ListedFile>([...dimensions, ...tables.listings]);
+  for (const file of needed) {
+    const fault = await files.faultOf(file);
+    if (fault !== undefined) throw new UserError(fault);
+  }
+  for (const file of tableFilesOf(manifest)) if (!needed.has(file)) await files.faultOf(file, "size");
+}

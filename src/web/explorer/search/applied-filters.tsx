@@ -1,0 +1,65 @@
+/** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
+import type { JSX } from "preact";
+import { facetDefinitions } from "../facets.ts";
+import { filterNames, type ViewParameters, viewPath, withParameters } from "../view.ts";
+
+/** The parameters that have a control in the form of the filters. */
+export const controlledNames: ReadonlySet<string> = new Set([
+  ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
+  ...["postal_code", "radius", "snapshot_date", "inventory_status", "sold_within_days", "sort"],
+]);
+
+/** Parameters that have no link to remove them: the inventory is chosen elsewhere. */
+const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
+
+interface KeptFieldsProps {
+  readonly view: ViewParameters;
+  /** The parameters that the form has a control for. */
+  readonly without: ReadonlySet<string>;
+}
+
+/** Hidden fields of parameters, so that a form keeps them. Results begin at the first page again. */
+export const KeptFields = ({ view, without }: KeptFieldsProps): JSX.Element => (
+  <>
+    {Object.entries(view)
+      .filter(([name]) => !without.has(name) && name !== "offset")
+      .map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+  </>
+);
+
+export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX.Element | null => {
+  const names = filterNames(view).filter((name) => !inventoryNames.has(name));
+  if (names.length === 0) return null;
+  const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
+  return (
+    <ul class="applied" aria-label="Filters">
+      {names.map((name) => (
+        <li key={name}>
+          <a
+            href={viewPath(
+              withParameters(view, { [name]: undefined, ...(name === "postal_code" ? { radius: undefined } : {}) }),
+            )}
+          >
+            <span class="visually-hidden">Remove </span>
+            {`${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`}
+            <span aria-hidden="true"> ×</span>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a class="clear" href={viewPath(cleared)}>
+          Clear all
+        </a>
+      </li>
+    </ul>
+  );
+};
+
+/** Returns the words for a parameter. */
+export function filterTitle(name: string): string {
+  const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
+  if (facet === undefined) return name.replaceAll("_", " ");
+  return facet.isRange ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;
+}

@@ -1,0 +1,196 @@
+/** The search: filters and facets beside results. Its URL is the view, so that it can be shared. */
+import type { JSX } from "preact";
+import { errors, Refusal } from "../../../contract/errors.ts";
+import type { AnswerOf } from "../../../contract/types.ts";
+import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { CurrentVersion } from "../../../serving/current-version.ts";
+import { count, day } from "../../shell/format.ts";
+import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
+import type { PageHandler } from "../../shell/pages.tsx";
+import { serviceOrigin } from "../../shell/service-origin.ts";
+import { ApiRequests, MissingParts } from "../api-requests.tsx";
+import { askCharts, ChartControls } from "../charts/charts-view.tsx";
+import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
+import { FindBox } from "../find/find-box.tsx";
+import { cardFields, chosenColumns } from "../listing-fields.tsx";
+import { apiFilters, inventoryOf, listOf, readView, type ViewParameters, viewPath } from "../view.ts";
+import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
+import { FacetPanel } from "./facet-panel.tsx";
+import { InventoryBar, type SnapshotDays } from "./inventory-bar.tsx";
+import { LayoutFields, PlaceFields, SortField } from "./result-controls.tsx";
+import { ResultList } from "./results.tsx";
+
+/** The number of listings on a page, by layout. */
+const limits = { cards: "24", table: "50" } as const;
+
+/** Returns the handler of `/`. */
+export const searchPage =
+  (current: CurrentVersion): PageHandler =>
+  async ({ context, query, requests }) => {
+    const days = await snapshotDays(current);
+    const view = readView(query, days.last);
+    const canonical = viewPath(view);
+    if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
+    const found = await findView(requests, view, days);
+    return {
+      title: titleOf(found, view),
+      section: "explorer",
+      body: (
+        <>
+          <SearchView view={view} days={days} found={found}>
+            <ApiRequests origin={serviceOrigin(context)} requests={requests} />
+          </SearchView>
+          <p class="visually-hidden" id="announcement" role="status" />
+        </>
+      ),
+    };
+  };
+
+/** What a view shows of its search. */
+interface ShownResults {
+  readonly total: number;
+  readonly unmatched: AnswerOf<"searchListings">["meta"]["unmatched"];
+  readonly results: JSX.Element;
+}
+
+/** The answers of a view, or why it is invalid. */
+interface FoundView {
+  readonly shown?: ShownResults;
+  readonly facets: ViewFacets;
+  readonly missing: readonly MissingPart[];
+  readonly invalid?: string;
+}
+
+/** Asks for the rest of the results of a view, whose first request has been answered. */
+type RestOfResults = () => Promise<ShownResults>;
+
+/**
+ * Searches, then counts. The first request validates the view, so that nothing is charged for an invalid one, which has no results, so
+ * that its filters can be corrected.
+ */
+async function findView(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<FoundView> {
+  let askRest: RestOfResults;
+  try {
+    askRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
+    return { facets: noFacets, missing: [], invalid: thrown.message };
+  }
+  const [shown, facets] = await Promise.all([askRest(), countViewFacets(requests, view, days.last)]);
+  return { shown, facets, missing: requests.missing };
+}
+
+async function findListings(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
+  const answer = await requests.ask("searchListings", searchParameters(view, days.last));
+  const { total } = answer.pagination;
+  return async () => ({
+    ...{ total, unmatched: answer.meta.unmatched },
+    results: <ResultList view={view} answer={answer} />,
+  });
+}
+
+async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
+  const askRest = await askCharts(requests, view, days);
+  return async () => {
+    const { charts, ...head } = await askRest();
+    return { ...head, results: <div class="graphs">{charts}</div> };
+  };
+}
+
+/** Returns the parameters of the search of a view. */
+function searchParameters(view: ViewParameters, asOf: string): TextParameters {
+  const { sort, offset, layout } = view;
+  const isTable = layout === "table";
+  const fields = isTable ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields) : cardFields;
+  return {
+    ...apiFilters(view, asOf),
+    ...(sort === undefined ? {} : { sort }),
+    ...{ fields: [...new Set(fields)].join(), limit: view.limit ?? limits[isTable ? "table" : "cards"] },
+    ...(offset === undefined ? {} : { offset }),
+  };
+}
+
+/** Returns the first and the last day with a snapshot. */
+const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
+  current.use(async ({ manifest: { as_of, days } }) => ({ first: Object.keys(days)[0] ?? as_of, last: as_of }));
+
+const titleOf = ({ shown }: FoundView, view: ViewParameters): string =>
+  shown === undefined ? "Explorer" : `${count(shown.total)} listings${view.make ? `, ${view.make}` : ""}`;
+
+interface SearchViewProps {
+  readonly view: ViewParameters;
+  readonly days: SnapshotDays;
+  readonly found: FoundView;
+  /** What follows the results. */
+  readonly children: JSX.Element;
+}
+
+const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Element => (
+  <div class="explorer" data-view>
+    <div class="lookup">
+      <InventoryBar view={view} days={days} />
+      <FindBox />
+    </div>
+    <form class="filters" id="view" action="/" method="get" aria-label="Filters" data-view-form>
+      <KeptFields view={view} without={controlledNames} />
+      <PlaceFields view={view} />
+      <FacetPanel view={view} facets={found.facets} />
+      <button type="submit" class="apply">
+        Apply
+      </button>
+      <a class="button done" href="#results" data-filters>
+        {found.shown === undefined ? "Show results" : `Show ${count(found.shown.total)} listings`}
+      </a>
+    </form>
+    <section class="results" id="results" aria-labelledby="total">
+      <ResultHead view={view} found={found} />
+      <AppliedFilters view={view} />
+      {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}
+      {found.invalid === undefined ? null : (
+        <p class="notice" role="alert">
+          {found.invalid}
+        </p>
+      )}
+      <MissingParts missing={found.missing} />
+      <Unmatched view={view} found={found} />
+      {found.shown?.results}
+      {children}
+    </section>
+  </div>
+);
+
+const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
+
+const ResultHead = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
+  <div class="head">
+    <h1 id="total">
+      {shown === undefined ? "No results" : `${count(shown.total)} ${words[inventoryOf(view)]}`}
+      {view.snapshot_date === undefined || shown === undefined ? null : (
+        <span class="muted"> on {day(view.snapshot_date)}</span>
+      )}
+    </h1>
+    <div class="controls">
+      <a class="button to-filters" href="#view" data-filters>
+        Filters
+      </a>
+      <SortField view={view} />
+      <LayoutFields view={view} />
+    </div>
+  </div>
+);
+
+/** Values that no listing has ever had, with what may have been meant. The years of a range are not its reader's words. */
+const Unmatched = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element | null => {
+  const unmatched = (shown?.unmatched ?? []).filter(({ parameter }) => view[parameter] !== undefined);
+  if (unmatched.length === 0) return null;
+  return (
+    <ul class="notice">
+      {unmatched.map(({ parameter, value, did_you_mean: meant }) => (
+        <li key={`${parameter} ${value}`}>
+          {`No listing has ever had the ${parameter.replaceAll("_", " ")} “${value}”.`}
+          {meant === undefined ? null : ` Did you mean ${meant}?`}
+        </li>
+      ))}
+    </ul>
+  );
+};
