@@ -80,7 +80,7 @@ function copyTables(source: SqlDatabase, target: SqlDatabase): void {
     for (const rows of pagesOf(source, table))
       target.queueOver(
         columnTypesOf(table),
-        rows.map(boundValues),
+        rows.map(asValues),
         (items) => sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`,
       );
   }
@@ -103,13 +103,13 @@ function* pagesOf(source: SqlDatabase, table: AccountTable): Generator<readonly 
   }
 }
 
-const bind = (value: Row[string] | undefined): Sql => sql`${boundValue(value)}`;
+const bind = (value: Row[string] | undefined): Sql => sql`${asValue(value)}`;
 
-const boundValue = (value: Row[string] | undefined): Value =>
+const asValue = (value: Row[string] | undefined): Value =>
   typeof value === "string" || typeof value === "number" ? value : null;
 
-const boundValues = (row: Row): Readonly<Record<string, Value>> =>
-  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, boundValue(value)]));
+const asValues = (row: Row): Readonly<Record<string, Value>> =>
+  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, asValue(value)]));
 
 /** Lets the numbers of new rows follow those of the copied ones. */
 function continueIdentity(target: SqlDatabase, table: AccountTable): void {

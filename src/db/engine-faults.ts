@@ -6,7 +6,7 @@
 import { InvalidValue } from "./sql.ts";
 
 /**
- * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a parameter that cannot be bound, or has another type. `damaged`: the file is not a database, or its content is unreadable.
+ * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type. `damaged`: the file is not a database, or its content is unreadable.
  * `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
  */
 export type EngineFault =

@@ -271,14 +271,16 @@ function lastOf(results: readonly StatementReply[]): StatementReply {
 }
 
 /** A statement that the connection prepares. */
-const prepared = ({ text, values }: Sql): Statement => ({ text, values: values.map(bound), isPrepared: true });
+const prepared = ({ text, values }: Sql): Statement => ({ text, values: values.map(parameterOf), isPrepared: true });
 
 /** Statements without parameters, such as those that start and end a transaction. */
 const simple = (text: string): Statement => ({ text, values: [], isPrepared: false });
 
-function bound(value: Value): Value {
-  if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");
-  if (typeof value === "string" && value.includes("\0")) throw new InvalidValue("A text with a NUL cannot be bound.");
+function parameterOf(value: Value): Value {
+  if (typeof value === "object" && value !== null)
+    throw new TypeError("A list cannot be a parameter; bind it as JSON.");
+  if (typeof value === "string" && value.includes("\0"))
+    throw new InvalidValue("A text with a NUL cannot be a parameter.");
   return typeof value === "bigint" ? String(value) : value;
 }
 

@@ -103,31 +103,31 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   all(query: Sql): readonly Row[] {
-    return this.statement(query).all(...query.values.map(bound));
+    return this.statement(query).all(...query.values.map(parameterOf));
   }
 
   one(query: Sql): Row | undefined {
-    return this.statement(query).get(...query.values.map(bound));
+    return this.statement(query).get(...query.values.map(parameterOf));
   }
 
   /** Prepares a query with one `?` in it. */
   prepare(query: Sql): PreparedQuery {
     const statement = this.engine.prepare(query.text, { returnArrays: true });
     return {
-      first: (parameter) => statement.get(whole(parameter)),
-      all: (parameter) => statement.all(whole(parameter)),
+      first: (parameter) => statement.get(rejectNul(parameter)),
+      all: (parameter) => statement.all(rejectNul(parameter)),
     };
   }
 
   /** Prepares an INSERT, UPDATE or DELETE with any number of `?` in it. */
   prepareRun(statement: Sql): PreparedRun {
     const prepared = this.engine.prepare(statement.text);
-    return (...parameters) => prepared.run(...parameters.map(whole)).changes;
+    return (...parameters) => prepared.run(...parameters.map(rejectNul)).changes;
   }
 
   /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(query: Sql): number {
-    return this.statement(query).run(...query.values.map(bound)).changes;
+    return this.statement(query).run(...query.values.map(parameterOf)).changes;
   }
 
   queue(statement: Sql): void {
@@ -140,7 +140,7 @@ export class SqliteDatabase implements SqlDatabase {
     statementOver: (items: Sql) => Sql,
   ): void {
     const names = Object.keys(columns);
-    // No value that can be bound contains a NUL.
+    // No parameter contains a NUL.
     const placeholders = names.map((name) => sql`${`\0${name}`} AS ${ident(name)}`);
     const query = statementOver(sql`(SELECT ${join(placeholders)}) AS items`);
     const parameters = query.values.map((value) => {
@@ -148,7 +148,7 @@ export class SqliteDatabase implements SqlDatabase {
       return column === undefined ? () => value : (row: Readonly<Record<string, Value>>) => row[column] ?? null;
     });
     const statement = this.statement(query);
-    for (const row of rows) statement.run(...parameters.map((valueIn) => bound(valueIn(row))));
+    for (const row of rows) statement.run(...parameters.map((valueIn) => parameterOf(valueIn(row))));
   }
 
   /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */
@@ -206,14 +206,16 @@ function pragma(engine: DatabaseSyncInstance, text: string): unknown {
   return value;
 }
 
-function bound(value: Value): string | number | bigint | null {
-  if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");
-  return typeof value === "boolean" ? Number(value) : typeof value === "string" ? whole(value) : value;
+function parameterOf(value: Value): string | number | bigint | null {
+  if (typeof value === "object" && value !== null)
+    throw new TypeError("A list cannot be a parameter; bind it as JSON.");
+  return typeof value === "boolean" ? Number(value) : typeof value === "string" ? rejectNul(value) : value;
 }
 
-/** A value that can be bound: of a text, the driver binds what precedes the first NUL. */
-function whole<T extends Parameter>(value: T): T {
-  if (typeof value === "string" && value.includes("\0")) throw new InvalidValue("A text with a NUL cannot be bound.");
+/** Throws an InvalidValue for a text with a NUL, of which the driver would bind what precedes it. */
+function rejectNul<T extends Parameter>(value: T): T {
+  if (typeof value === "string" && value.includes("\0"))
+    throw new InvalidValue("A text with a NUL cannot be a parameter.");
   return value;
 }
 

@@ -89,7 +89,7 @@ test("texts, bytes and whole numbers come back as they were", async (scope) => {
 
 test("a text with a NUL is refused: the driver would cut it off there", async (scope) => {
   const { database, all } = await wordsIn(scope);
-  const refusal = { name: "InvalidValue", message: "A text with a NUL cannot be bound." };
+  const refusal = { name: "InvalidValue", message: "A text with a NUL cannot be a parameter." };
   assert.throws(() => database.run(insert("one\0two")), refusal);
   assert.throws(() => database.prepareRun(sql`INSERT INTO words VALUES (?)`)("one\0"), refusal);
   assert.throws(() => database.prepare(sql`SELECT 1 FROM words WHERE word = ?`).first("\0"), refusal);
