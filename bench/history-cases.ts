@@ -1,6 +1,6 @@
 /** The cases of the bench suite on history: requests for a past day, in rotation over all of them, and trends. */
-import { bounds } from "../src/base/bounds.ts";
 import { calendarMonth, plusDays } from "../src/base/day.ts";
+import { trendListingsMax } from "../src/query/trends/trends.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";
 import type { DaySnapshot } from "./peers/peer.ts";
 import { allBenchFacets, benchNumericFacets, facetQuery } from "./queries/facets.ts";
@@ -92,7 +92,7 @@ interface TrendQueries {
 
 /** Returns the trend queries of a dataset, over a period that Carquet accepts in days. */
 function trendQueries({ listings, cars, firstDay, asOf }: SampleValues): TrendQueries {
-  const days = Math.min(trendDaysMax, Math.floor((0.95 * bounds.trendListingsMax) / listings));
+  const days = Math.min(trendDaysMax, Math.floor((0.95 * trendListingsMax) / listings));
   const start = [firstDay, plusDays(asOf, 1 - days)].sort().at(-1) ?? firstDay;
   const ofAll = { firstDay, period: { start, end: asOf }, filters: [] };
   const of: TrendQueries["of"] = (interval, metrics, options = {}) =>

@@ -4,10 +4,9 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { bounds } from "../../src/base/bounds.ts";
 import { DuckDatabase, engineVersion } from "../../src/db/duckdb.ts";
 import { Job } from "../../src/db/job.ts";
-import { SessionPool } from "../../src/db/session-pool.ts";
+import { SessionPool, sessionsMax } from "../../src/db/session-pool.ts";
 import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
 import { historyRelations } from "../dataset/history-rows.ts";
@@ -26,7 +25,7 @@ export const openDuckdb: OpenPeer = async ({ flat, history }) => {
     }
   });
   const pool = await SessionPool.open(database, {
-    sessions: bounds.sessions,
+    sessions: sessionsMax,
     waitingQueries: 10_000,
   });
   let requests = 0;

@@ -2,10 +2,12 @@
  * Trend queries: levels of the last day of each interval, and flows of its days. For each facet, a peer executes one statement for all levels
  * (see `trend-levels.ts`) and one for each kind of event, by day; the days are added up to intervals here.
  */
-import { bounds } from "../../src/base/bounds.ts";
 import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
+import { metricListingsMin } from "../../src/listing/aggregates.ts";
 import { type DayRange, intervalsOf } from "../../src/query/trends/intervals.ts";
+import { supplyDays } from "../../src/query/trends/trend-metrics.ts";
+import { trendValuesMax } from "../../src/query/trends/trends.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";
 import { filterParameters } from "./filter.ts";
@@ -16,7 +18,7 @@ import { queryLevels, trendCondition } from "./trend-levels.ts";
 function seriesMax({ metrics, interval, period, facets = [] }: Omit<TrendSpec, "kind">): number {
   const intervals = [...intervalsOf(period, interval)].length;
   const values = intervals * metrics.length * Math.max(1, facets.length);
-  return Math.min(50, Math.floor(bounds.trendValuesMax / values));
+  return Math.min(50, Math.floor(trendValuesMax / values));
 }
 
 /** Creates a query for a trend. */
@@ -108,7 +110,7 @@ async function executeFacet(spec: TrendSpec, facet: TrendFacet | undefined, peer
 }
 
 /** Returns the first of the days whose sales are the denominator of the days of supply of a day. */
-const firstSaleDay = (day: string): string => plusDays(day, 1 - bounds.supplyDays);
+const firstSaleDay = (day: string): string => plusDays(day, 1 - supplyDays);
 
 function eventStatement(
   { filters }: TrendSpec,
@@ -150,11 +152,11 @@ function metricOfPoint(
   if (metric.kind === "days_supply") {
     if (firstSaleDay(end) < firstDay) return { value: null, sample: 0 };
     const sales = sumOf(events.sold, { start: firstSaleDay(end), end });
-    const isKnown = listings >= bounds.metricListingsMin && sales > 0;
-    return { value: isKnown ? Math.round((100 * listings * bounds.supplyDays) / sales) / 100 : null, sample: sales };
+    const isKnown = listings >= metricListingsMin && sales > 0;
+    return { value: isKnown ? Math.round((100 * listings * supplyDays) / sales) / 100 : null, sample: sales };
   }
   const sample = Number(level?.[`sample_${index}`] ?? 0);
-  const isKnown = sample >= bounds.metricListingsMin;
+  const isKnown = sample >= metricListingsMin;
   return { value: isKnown ? Number(level?.[`metric_${index}`]) : null, sample };
 }
 

@@ -7,7 +7,6 @@
  * accounts are at most a second old.
  */
 
-import { bounds as serviceBounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { effectiveLimits } from "./account.ts";
@@ -28,6 +27,9 @@ import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/rep
 import type { ReviewResult } from "./policy/tier-reviews.ts";
 import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
 import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
+
+/** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
+const failedAuthenticationLimits: FailureLimits = { failuresMax: 100, windowMs: 60_000, networksMax: 10_000 };
 
 /** What the ledger does and calls back, all optional, and what decides limits. */
 export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
@@ -87,7 +89,7 @@ export class Accounts {
       (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
       monotonicMs,
     );
-    const { failuresMax, ...limits } = serviceBounds.failedAuthentications;
+    const { failuresMax, ...limits } = failedAuthenticationLimits;
     this.failureLimits = { ...limits, failuresMax: shareOf(failuresMax, replica) };
     this.failedAuthentications = new FailedAuthentications(this.failureLimits, monotonicMs);
     this.rateLimiter = new RateLimiter(monotonicMs);

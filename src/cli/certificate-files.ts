@@ -2,9 +2,12 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, watchFile } from "node:fs";
 import type { Logger } from "pino";
-import { bounds } from "../base/bounds.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Tls } from "../http/service/http-server.ts";
+
+/** How often the files are checked for changes, and how long they must have been unchanged. */
+const pollMs = 1000;
+const settleMs = 250;
 
 export interface CertificateFiles {
   readonly cert: string;
@@ -29,9 +32,9 @@ export function watchCertificate(files: CertificateFiles, replace: (tls: Tls) =>
   // The two files are rarely replaced at the same moment.
   const reloadWhenSettled = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(reload, bounds.certificateSettleMs).unref();
+    timer = setTimeout(reload, settleMs).unref();
   };
-  const polling = { interval: bounds.certificatePollMs, persistent: false };
+  const polling = { interval: pollMs, persistent: false };
   for (const path of [files.cert, files.key]) watchFile(path, polling, reloadWhenSettled);
   process.on("SIGHUP", reload);
 }

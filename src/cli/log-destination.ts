@@ -4,8 +4,21 @@
  */
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bounds } from "../base/bounds.ts";
 import { exitOnOutputError } from "../base/output-errors.ts";
+
+/** Lines that wait for standard error; lines beyond this size are dropped. */
+const bytesMax = 2 ** 20;
+
+/** Lines are written when this much waits, or after this time. */
+const chunkBytes = 4096;
+const flushMs = 100;
+
+/** How soon a write is repeated: to a full pipe, and after an error. */
+const fullPipeMs = 10;
+const retryMs = 1000;
+
+/** How long a stopping service waits for the last write. */
+const lastWriteMs = 1000;
 
 type WriteDone = (error: NodeJS.ErrnoException | null | undefined, written: number) => void;
 
@@ -37,20 +50,20 @@ export class LogDestination {
 
   /** Adds a line, which ends with a newline. Lines are written together: writing each one alone costs as much as a look-up. */
   write(line: string): void {
-    if (this.size + line.length > bounds.logBytes) {
+    if (this.size + line.length > bytesMax) {
       this.dropped += 1;
       return;
     }
     this.lines.push(line);
     this.size += line.length;
-    if (this.size >= bounds.logChunkBytes && !this.isFailing) this.flush();
-    else this.flushAfter(bounds.logFlushMs);
+    if (this.size >= chunkBytes && !this.isFailing) this.flush();
+    else this.flushAfter(flushMs);
   }
 
-  /** Writes what is buffered. Returns false if that takes longer than `bounds.logCloseMs` or fails. */
+  /** Writes what is buffered. Returns false if that takes longer than `lastWriteMs` or fails. */
   async close(): Promise<boolean> {
     this.flush();
-    for (const endMs = performance.now() + bounds.logCloseMs; this.size > 0; await sleep(5)) {
+    for (const endMs = performance.now() + lastWriteMs; this.size > 0; await sleep(5)) {
       if (performance.now() > endMs || (this.isFailing && !this.isWriting)) return false;
       this.flush();
     }
@@ -71,8 +84,8 @@ export class LogDestination {
       this.isWriting = false;
       const isFull = error?.code === "EAGAIN";
       this.isFailing = error !== undefined && error !== null && !isFull;
-      if (isFull) this.flushAfter(bounds.logPipeMs);
-      else if (this.isFailing) this.flushAfter(bounds.logRetryMs);
+      if (isFull) this.flushAfter(fullPipeMs);
+      else if (this.isFailing) this.flushAfter(retryMs);
       else this.advance(written);
     });
   }
@@ -87,8 +100,7 @@ export class LogDestination {
   private advance(written: number): void {
     this.rest = this.rest.subarray(written);
     this.size -= written;
-    if (this.size > 0)
-      this.flushAfter(this.size >= bounds.logChunkBytes || this.rest.length > 0 ? 0 : bounds.logFlushMs);
+    if (this.size > 0) this.flushAfter(this.size >= chunkBytes || this.rest.length > 0 ? 0 : flushMs);
     else if (this.dropped > this.reported) {
       const lines = this.dropped - this.reported;
       this.reported = this.dropped;

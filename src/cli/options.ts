@@ -1,7 +1,18 @@
 /** Options shared by commands, with their defaults and parsers. Precedence: flag, then environment variable, then default. */
 import { Option } from "commander";
 import { onlyReplica } from "../accounts/policy/replica.ts";
-import { bounds } from "../base/bounds.ts";
+import { exportMemory } from "../export/limits.ts";
+import {
+  accountExportsMax,
+  connectionsPerAddressMax,
+  drainTimeoutMs,
+  exportDeadlineMs,
+  exportsMax,
+  responseCacheBytesMax,
+  spoolBytesMax,
+} from "../http/limits.ts";
+import { defaultFeedLimits } from "../ingest/feed/feed-limits.ts";
+import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
 import {
   dayParser,
   integerParser,
@@ -59,7 +70,7 @@ export const connectionsPerAddressOption = (): Option =>
     "open connections of one client address, at most half of all; 0 for no limit; none with --trust-proxy",
   )
     .env("CARQUET_CONNECTIONS_PER_ADDRESS")
-    .default(bounds.connectionsPerAddress)
+    .default(connectionsPerAddressMax)
     .argParser(integerParser(1_000_000));
 export const metricsPortOption = (): Option =>
   new Option(
@@ -75,13 +86,13 @@ export const drainDelayOption = (): Option =>
     "how long a stopping service continues to accept requests, while /readyz answers 503; set it above the interval of a load balancer's health checks",
   )
     .env("CARQUET_DRAIN_DELAY")
-    .default(bounds.drainDelayMs / 1000)
+    .default(0.5)
     .argParser(secondsParser);
 
 export const drainTimeoutOption = (): Option =>
   new Option("--drain-timeout <seconds>", "how long a stopping service then waits for the requests in flight")
     .env("CARQUET_DRAIN_TIMEOUT")
-    .default(bounds.drainMs / 1000)
+    .default(drainTimeoutMs / 1000)
     .argParser(secondsParser);
 
 export const threadsOption = (): Option =>
@@ -94,7 +105,7 @@ export const memoryOption = (): Option =>
 
 export const responseCacheOption = (): Option =>
   new Option("--response-cache <MiB>", "size of the response cache in memory; 0 turns it off")
-    .default(bounds.responseCacheBytes / 2 ** 20)
+    .default(responseCacheBytesMax / 2 ** 20)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
 
 export const overdueAfterOption = (): Option =>
@@ -122,7 +133,7 @@ export const scrubOption = (): Option =>
     "MiB per hour read in the background to check the lake's files for damage; 0 turns it off",
   )
     .env("CARQUET_SCRUB")
-    .default(bounds.scrubBytesPerHour / 2 ** 20)
+    .default(4096)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
 
 /** Options that earlier releases had. They are accepted and have no effect. */
@@ -134,7 +145,7 @@ export const retiredOptions = (): readonly Option[] =>
 export const accountRequestsOption = (): Option =>
   new Option("--account-requests <n>", "requests of one account in progress at once; more are refused with 429")
     .env("CARQUET_ACCOUNT_REQUESTS")
-    .default(bounds.concurrentRequests)
+    .default(accountRequestsMax)
     .argParser(integerParser(10_000, 1));
 
 export const replicaOption = (): Option =>
@@ -149,33 +160,33 @@ export const replicaOption = (): Option =>
 export const deadlineOption = (): Option =>
   new Option("--deadline <seconds>", "time from a request's arrival to its response; then it is refused with 504")
     .env("CARQUET_DEADLINE")
-    .default(bounds.deadlineMs / 1000)
+    .default(requestDeadlineMs / 1000)
     .argParser(integerParser(600, 1));
 
 /** The limits of exports over HTTP. */
 export const exportOptions = (): readonly Option[] => [
   new Option("--exports <n>", "exports that are written at once; more are refused with 503")
     .env("CARQUET_EXPORTS")
-    .default(bounds.exports)
+    .default(exportsMax)
     .argParser(integerParser(100, 1)),
   new Option("--account-exports <n>", "exports of one account in progress at once, until the last byte is sent")
     .env("CARQUET_ACCOUNT_EXPORTS")
-    .default(bounds.accountExports)
+    .default(accountExportsMax)
     .argParser(integerParser(1000, 1)),
   new Option("--export-deadline <seconds>", "time for an export to be written, and again for it to be sent")
     .env("CARQUET_EXPORT_DEADLINE")
-    .default(bounds.exportDeadlineMs / 1000)
+    .default(exportDeadlineMs / 1000)
     .argParser(integerParser(86_400, 1)),
   new Option("--export-memory <size>", "memory limit of the query engine of each export")
     .env("CARQUET_EXPORT_MEMORY")
-    .default(bounds.exportMemory)
+    .default(exportMemory)
     .argParser(memoryParser),
   new Option("--spool <dir>", "folder for the files of exports (default: the system's temporary folder)").env(
     "CARQUET_SPOOL",
   ),
   new Option("--spool-size <size>", "most disk space of the files of exports, also while they are written")
     .env("CARQUET_SPOOL_SIZE")
-    .default(bounds.spoolBytes, "8GiB")
+    .default(spoolBytesMax, "8GiB")
     .argParser(sizeParser),
 ];
 
@@ -212,27 +223,27 @@ class OptionAlias extends Option {
 export const feedLimitOptions = (): readonly Option[] => [
   new Option("--max-file-size <size>", "largest feed file, as stored")
     .env("CARQUET_MAX_FILE_SIZE")
-    .default(bounds.feedFileBytes, "2GiB")
+    .default(defaultFeedLimits.fileBytes, "2GiB")
     .argParser(sizeParser),
   new Option("--max-uncompressed-size <size>", "largest feed file, uncompressed")
     .env("CARQUET_MAX_UNCOMPRESSED_SIZE")
-    .default(bounds.feedUncompressedBytes, "8GiB")
+    .default(defaultFeedLimits.uncompressedBytes, "8GiB")
     .argParser(sizeParser),
   new Option("--max-compression-ratio <n>", "most uncompressed bytes of a feed file for each stored byte")
     .env("CARQUET_MAX_COMPRESSION_RATIO")
-    .default(bounds.feedCompressionRatio)
+    .default(defaultFeedLimits.compressionRatio)
     .argParser(integerParser(1_000_000, 1)),
   new Option("--max-rows <n>", "most rows of a feed file")
     .env("CARQUET_MAX_ROWS")
-    .default(bounds.feedRows)
+    .default(defaultFeedLimits.rows)
     .argParser(integerParser(1_000_000_000, 1)),
   new Option("--max-record-size <size>", "largest row of a feed file, from 1KiB to 16MiB")
     .env("CARQUET_MAX_RECORD_SIZE")
-    .default(bounds.feedRecordBytes, "256KiB")
+    .default(defaultFeedLimits.recordBytes, "256KiB")
     .argParser((text) => parseSize(text, 2 ** 10, 2 ** 24)),
   new Option("--max-nesting <n>", "greatest depth of arrays and objects in a row of NDJSON; the row itself counts 1")
     .env("CARQUET_MAX_NESTING")
-    .default(bounds.feedNesting)
+    .default(defaultFeedLimits.nesting)
     .argParser(integerParser(1000, 1)),
 ];
 

@@ -1,6 +1,5 @@
 /** Options and locations that `follow` and `push` share. */
 import { Option } from "commander";
-import { bounds } from "../base/bounds.ts";
 import { UserError } from "../base/user-error.ts";
 import { folderSource } from "../replication/folder-source.ts";
 import { Follower } from "../replication/follower.ts";
@@ -14,13 +13,13 @@ import type { Progress } from "./progress.ts";
 export const transfersOption = (): Option =>
   new Option("--transfers <n>", "files that are transferred at once")
     .env("CARQUET_TRANSFERS")
-    .default(bounds.transfers)
+    .default(4)
     .argParser(integerParser(64, 1));
 
 export const stallTimeoutOption = (): Option =>
   new Option("--stall-timeout <seconds>", "how long a transfer may bring less than 1 KiB before it is repeated")
     .env("CARQUET_STALL_TIMEOUT")
-    .default(bounds.transferStallMs / 1000)
+    .default(30)
     .argParser(integerParser(3600, 1));
 
 export const s3EndpointOption = (): Option =>
@@ -76,7 +75,6 @@ export function createFollower(
 ): Follower {
   return new Follower(source, lake, {
     stallMs: settings.stallTimeout * 1000,
-    retryMs: bounds.transferRetryMs,
     transfers: settings.transfers,
     versionDays: settings.versions,
     graceMs: settings.grace * 60_000,

@@ -4,6 +4,7 @@
  * An account takes another session only while more sessions are idle than it holds. A running statement cannot be preempted, so this
  * keeps a session free for the first statement of another account.
  */
+import { availableParallelism } from "node:os";
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
@@ -11,9 +12,18 @@ import { FairShares } from "./fair-shares.ts";
 import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
 
-export interface PoolBounds {
-  readonly sessions: number;
-  readonly waitingQueries: number;
+/**
+ * Concurrent queries. One account uses at most half of them, two for each processor: one query can be planned while another executes.
+ * Leaves threads of the pool free, also while versions change.
+ */
+export const sessionsMax = Math.min(12, 4 * availableParallelism());
+
+/** Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. */
+const waitingQueriesMax = 512;
+
+export interface PoolOptions {
+  readonly sessions?: number;
+  readonly waitingQueries?: number;
   /** Called when a statement ends, with the time that it waited for a session and the time that it ran. */
   readonly onStatement?: ((waitMs: number, runMs: number) => void) | undefined;
 }
@@ -57,12 +67,12 @@ export class SessionPool {
 
   private constructor(
     private readonly idle: Session[],
-    private readonly bounds: PoolBounds,
+    private readonly options: PoolOptions,
   ) {}
 
-  static async open(database: DuckDatabase, bounds: PoolBounds): Promise<SessionPool> {
-    const sessions = Array.from({ length: bounds.sessions }, () => database.connect());
-    return new SessionPool(await Promise.all(sessions), bounds);
+  static async open(database: DuckDatabase, options: PoolOptions): Promise<SessionPool> {
+    const sessions = Array.from({ length: options.sessions ?? sessionsMax }, () => database.connect());
+    return new SessionPool(await Promise.all(sessions), options);
   }
 
   /**
@@ -107,7 +117,8 @@ export class SessionPool {
       signal.addEventListener("abort", onAbort, { once: true });
       this.waiting.add(waiting);
       this.startWaiting();
-      if (this.waiting.size > this.bounds.waitingQueries) this.drop(this.mostCrowding(), refuse("overloaded", {}));
+      const { waitingQueries = waitingQueriesMax } = this.options;
+      if (this.waiting.size > waitingQueries) this.drop(this.mostCrowding(), refuse("overloaded", {}));
     });
   }
 
@@ -140,7 +151,7 @@ export class SessionPool {
       const endedAtMs = performance.now();
       time.end(startedAtMs, endedAtMs);
       endShare(endedAtMs);
-      this.bounds.onStatement?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
+      this.options.onStatement?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
       this.release(session);
     }
   }

@@ -9,7 +9,6 @@ import { rename, rm, stat } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { redactKeys } from "../accounts/keys/api-key.ts";
-import { bounds } from "../base/bounds.ts";
 import { integerIn } from "../base/json.ts";
 import type { Column } from "../contract/tables.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
@@ -20,6 +19,7 @@ import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
 import { type ExportedColumn, exportedColumns, selectStatement } from "./columns.ts";
+import { sortedRowsMax } from "./limits.ts";
 import { type ExportPart, type ExportQuery, partsOf } from "./parts.ts";
 import { type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
@@ -44,7 +44,7 @@ export interface WriteOptions {
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
-  { format, folder, onProgress = () => {}, rangeRows = bounds.exportRangeRows }: WriteOptions,
+  { format, folder, onProgress = () => {}, rangeRows = sortedRowsMax }: WriteOptions,
 ): Promise<WrittenExport> {
   const parts = partsOf(query, version);
   const unmatched = await unmatchedIn(query, version);

@@ -6,12 +6,14 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import { bounds } from "../base/bounds.ts";
 import type { Column } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
 import { fileLiteral, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { duckdbType, parquetOptions } from "./engine-formats.ts";
 import type { Table } from "./table.ts";
+
+/** The memory of the database that writes responses, which have at most a page of rows. */
+const encoderMemory = "256MiB";
 
 interface OpenWriter {
   readonly database: DuckDatabase;
@@ -60,7 +62,7 @@ export class ParquetWriter {
 
 async function openWriter(): Promise<OpenWriter> {
   const folder = await mkdtemp(joinPath(tmpdir(), "carquet-parquet-"));
-  const database = await DuckDatabase.open({ threads: 1, memoryLimit: bounds.encoderMemory, temporaryFolder: folder });
+  const database = await DuckDatabase.open({ threads: 1, memoryLimit: encoderMemory, temporaryFolder: folder });
   // Every file is read once.
   await database.using((session) => session.run(sql`SET GLOBAL enable_external_file_cache = false`));
   await database.lockDown([folder]);

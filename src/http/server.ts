@@ -5,11 +5,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Sessions } from "../accounts/sign-in/sessions.ts";
-import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import { askerOf } from "./ask.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
+import { drainTimeoutMs } from "./limits.ts";
 import { closeConnections } from "./middleware/requests/close-connections.ts";
 import { compressResponses } from "./middleware/requests/compress-responses.ts";
 import { handleErrors } from "./middleware/requests/handle-errors.ts";
@@ -24,6 +24,9 @@ import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
 import { createMetricsServer } from "./service/metrics-server.ts";
 import { type AppState, closeState, openState, type ServeOptions } from "./service/service-state.ts";
+
+/** How long the lake and the accounts file may take to close; what still hangs is killed. */
+export const closeMs = 5_000;
 
 export interface RunningService {
   /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */
@@ -74,14 +77,14 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     async stop() {
       state.isStopping = true;
       await drain(drainLimits(options, state));
-      await within(bounds.closeMs, close(), "The accounts file or the lake");
+      await within(closeMs, close(), "The accounts file or the lake");
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
 }
 
 const drainLimits = (
-  { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs, trustedProxies = 0 }: ServeOptions,
+  { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = drainTimeoutMs, trustedProxies = 0 }: ServeOptions,
   state: AppState,
 ): DrainLimits => {
   const refuse = (): void => {

@@ -3,11 +3,13 @@
  *
  * Aggregates run over integers (see `unitsOf`), so sums and percentiles are exact and do not depend on the number of threads.
  */
-import { bounds } from "../base/bounds.ts";
 import type { Row } from "../base/json.ts";
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
+
+/** The fewest listings with a known value that have a metric; fewer have `insufficient_sample`. */
+export const metricListingsMin = 10;
 
 /** Returns a percentile with linear interpolation. Fractions are hundredths, so two more decimals represent the result exactly. */
 const percentile = (percent: number, units: Sql, decimals: number): Sql =>
@@ -21,16 +23,16 @@ function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
 
 /**
  * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if fewer than
- * `bounds.metricListingsMin` of them have the measure.
+ * `metricListingsMin` of them have the measure.
  */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
   const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN count(${units}) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
+  return sql`CASE WHEN count(${units}) >= ${integerLiteral(metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
 }
 
 /** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */
 export const meanOf = (measure: NumberName, known: number, sum: number): number | null =>
-  known >= bounds.metricListingsMin ? sum / known / 10 ** (attributeOf(measure).decimals ?? 0) : null;
+  known >= metricListingsMin ? sum / known / 10 ** (attributeOf(measure).decimals ?? 0) : null;
 
 /** The percentiles of a summary; the first and the last are the least and the greatest value. */
 const summaryPercents = [0, 1, 50, 99, 100];

@@ -4,7 +4,6 @@
  */
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
-import { bounds } from "../base/bounds.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf } from "../base/user-error.ts";
 import { operation } from "../contract/document.ts";
@@ -20,6 +19,9 @@ import type { CallsInProgress } from "./calls-in-progress.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { tools } from "./tools.ts";
 
+/** The size of a request. */
+export const agentRequestBytesMax = 65_536;
+
 export interface AgentServices extends SiteServices {
   readonly calls: CallsInProgress;
 }
@@ -30,9 +32,9 @@ export async function respondToAgent(
   identity: Identity,
   services: AgentServices,
 ): Promise<void> {
-  const text = await readBody(context, bounds.agentRequestBytes);
+  const text = await readBody(context, agentRequestBytesMax);
   if (text === undefined)
-    return sendError(context, 413, `Request too large: expected at most ${bounds.agentRequestBytes} bytes.`);
+    return sendError(context, 413, `Request too large: expected at most ${agentRequestBytesMax} bytes.`);
   const body = parsed(text);
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);

@@ -1,10 +1,12 @@
-/** Turns the answer of an operation into the result of a tool call: structured content and text, together within a bound. */
+/** Turns the answer of an operation into the result of a tool call: structured content and text, together within a limit. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { bounds } from "../base/bounds.ts";
 import type { Json } from "../base/json.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import { type AnswerBody, compactText } from "./compact-text.ts";
+
+/** The size of an answer, in characters of JSON. */
+const answerCharactersMax = 40_000;
 
 /** What a call has cost. */
 export interface CallUsage {
@@ -17,14 +19,14 @@ export interface CallUsage {
 /** The key of `CallUsage` in the `_meta` of a result. */
 const usageKey = "carquet/usage";
 
-/** Returns the result of a call. An answer beyond `bounds.answerCharacters` has fewer items, and a note that says how to get the others. */
+/** Returns the result of a call. An answer beyond `answerCharactersMax` has fewer items, and a note that says how to get the others. */
 export function resultOfAnswer(id: OperationId, body: AnswerBody, usage: CallUsage | undefined): CallToolResult {
   const resultOf = (shown: AnswerBody): CallToolResult => ({
     content: [{ type: "text", text: compactText(id, shown) }],
     structuredContent: shown,
     ...(usage === undefined ? {} : { _meta: { [usageKey]: usage } }),
   });
-  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < bounds.answerCharacters;
+  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < answerCharactersMax;
   return resultOf(fits(body) ? body : shortened(body, fits));
 }
 
@@ -65,7 +67,7 @@ function longest(
   return min < 0 ? undefined : candidate(min);
 }
 
-const limitText = `to stay below ${bounds.answerCharacters} characters`;
+const limitText = `to stay below ${answerCharactersMax} characters`;
 
 /** Returns an answer with the first items of `data`. */
 function withFewerItems(body: AnswerBody, count: number): AnswerBody {

@@ -6,23 +6,29 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
 import { type Caller, countCall } from "./caller.ts";
+import { accountRequestsMax, requestDeadlineMs } from "./limits.ts";
 
-export interface AdmissionBounds {
+export interface AdmissionLimits {
   /** The most calls of an account in progress at once. */
-  readonly concurrentRequests: number;
+  readonly concurrentRequests?: number;
   /** From the arrival of a request to its response. */
-  readonly deadlineMs: number;
+  readonly deadlineMs?: number;
   /** Session time of an uncharged call that counts as one request against the rate limits. */
-  readonly unchargedMs: number;
+  readonly unchargedMs?: number;
 }
 
+const defaults = { concurrentRequests: accountRequestsMax, deadlineMs: requestDeadlineMs, unchargedMs: 100 } as const;
+
 export class Admission {
+  private readonly limits: Required<AdmissionLimits>;
   private readonly inProgress = new Map<string, number>();
 
   constructor(
     private readonly accounts: Accounts,
-    private readonly bounds: AdmissionBounds,
-  ) {}
+    limits: AdmissionLimits,
+  ) {
+    this.limits = { ...defaults, ...limits };
+  }
 
   /**
    * Runs the work of a call, and counts the call against the rate limit. It is in progress until `endOf` its result resolves, if it has an end. Refuses with
@@ -37,7 +43,7 @@ export class Admission {
     const { accountId } = identity.key;
     this.add(accountId, 1);
     const job = new Job(accountId);
-    const unbind = bind(job, caller, this.bounds.deadlineMs);
+    const unbind = bind(job, caller, this.limits.deadlineMs);
     let [isCounted, end]: [boolean, Promise<unknown> | undefined] = [false, undefined];
     try {
       isCounted = countCall(this.accounts, caller);
@@ -50,14 +56,14 @@ export class Admission {
       if (end === undefined) leave();
       else end.then(leave, leave);
       if (job.signal.aborted) {
-        const requests = Math.ceil(job.time.at(performance.now()) / this.bounds.unchargedMs);
+        const requests = Math.ceil(job.time.at(performance.now()) / this.limits.unchargedMs);
         this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
       }
     }
   }
 
   private add(accountId: string, change: 1 | -1): void {
-    const { concurrentRequests } = this.bounds;
+    const { concurrentRequests } = this.limits;
     const count = (this.inProgress.get(accountId) ?? 0) + change;
     if (count > concurrentRequests)
       throw refuse("concurrency_limit_exceeded", { limit: concurrentRequests, retryAfter: 1 });

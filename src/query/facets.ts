@@ -3,11 +3,11 @@
  *
  * One request to the listing source counts all facets. The source chooses the ranges of numbers from their statistics.
  */
-import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { matchKeyOf, wordsOf } from "../db/text-matching.ts";
+import { metricListingsMin } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { CountedName, NumberName } from "../listing/schema.ts";
 import type {
@@ -32,6 +32,9 @@ import {
   requireRanges,
   statsOf,
 } from "./ranges.ts";
+
+/** The most values of a facet among which `facet_value_prefix` looks. */
+const facetValuesMax = 100_000;
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -98,7 +101,7 @@ export async function countFacets(plan: FacetPlan) {
       facets: query.facets,
       metric: query.metric ?? "count",
       sort: query.sort,
-      minimum_metric_count: bounds.metricListingsMin,
+      minimum_metric_count: metricListingsMin,
     },
   };
 }
@@ -106,7 +109,7 @@ export async function countFacets(plan: FacetPlan) {
 async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
   const { query, listings, filters, categorical, numeric, widths } = plan;
   const { sort, metric } = query;
-  const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : bounds.facetValues;
+  const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : facetValuesMax;
   const [facet] = categorical;
   const measured =
     metric === undefined || facet === undefined
@@ -168,7 +171,7 @@ function facetMetricOf(
     name,
     value,
     sample,
-    null_reason: count >= bounds.metricListingsMin && sample === 0 ? "no_values" : "insufficient_sample",
+    null_reason: count >= metricListingsMin && sample === 0 ? "no_values" : "insufficient_sample",
   };
 }
 

@@ -3,13 +3,15 @@
  *
  * Distances are great-circle miles. A dealer without coordinates has no distance and matches no radius or box.
  */
-import { bounds } from "../base/bounds.ts";
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { Filters } from "../contract/types.ts";
 import { type Box, milesBetween, type Point } from "../listing/geography.ts";
 import { pointOfZip } from "./zip-codes.ts";
+
+/** The longest diagonal of a `bbox`. */
+const diagonalMilesMax = 1000;
 
 type GeographyParameters = Pick<Filters, "latitude" | "longitude" | "postal_code" | "radius" | "bbox">;
 
@@ -47,7 +49,7 @@ export function requireOrigin(geography: GeographyParameters, parameter: string)
 
 /**
  * Returns the box of parameter `bbox`: west, south, east and north, in degrees. Refuses a box that is combined with `radius`, that has its
- * south above its north, or whose diagonal exceeds `bounds.boxDiagonalMilesMax`.
+ * south above its north, or whose diagonal exceeds `diagonalMilesMax`.
  */
 export function boxOf([west = 0, south = 0, east = 0, north = 0]: readonly number[], query: GeographyParameters): Box {
   if (query.radius !== undefined) {
@@ -63,10 +65,8 @@ export function boxOf([west = 0, south = 0, east = 0, north = 0]: readonly numbe
   if (south > north) throw invalid("west,south,east,north with south at most north");
   const box = { west, south, east, north };
   const diagonalMiles = diagonalOf(box);
-  if (diagonalMiles > bounds.boxDiagonalMilesMax) {
-    throw invalid(
-      `a box with a diagonal of at most ${bounds.boxDiagonalMilesMax} miles, not ${Math.ceil(diagonalMiles)}`,
-    );
+  if (diagonalMiles > diagonalMilesMax) {
+    throw invalid(`a box with a diagonal of at most ${diagonalMilesMax} miles, not ${Math.ceil(diagonalMiles)}`);
   }
   return box;
 }

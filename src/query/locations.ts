@@ -2,9 +2,11 @@
  * Places of final assembly in `exclude_assembly_location`. Its separator `+` also encodes a space, and the names of places have spaces, so
  * that only the places of the data show where one ends.
  */
-import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Dimensions } from "../serving/dimensions.ts";
+
+/** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
+const placesMax = 100;
 
 export interface DividedLocations {
   /** Places as the data spells them. */
@@ -15,7 +17,7 @@ export interface DividedLocations {
 
 /**
  * Divides values, which `%2B` separates in the query string, into known places: with as few words as possible outside of them, and the
- * longest ones. Refuses more than `bounds.listItems` of them.
+ * longest ones. Refuses more than `placesMax` of them.
  */
 export function divideLocations(values: readonly string[], dimensions: Dimensions): DividedLocations {
   const words = wordsOfList(values);
@@ -32,8 +34,8 @@ export function divideLocations(values: readonly string[], dimensions: Dimension
   }
   const divided = { known: [...new Set(known)], unknown: [...new Set(unknown)] };
   const count = divided.known.length + divided.unknown.length;
-  if (count <= bounds.listItems) return divided;
-  const allowed = `a list of at most ${bounds.listItems} items`;
+  if (count <= placesMax) return divided;
+  const allowed = `a list of at most ${placesMax} items`;
   throw refuse("invalid_parameter_value", {
     ...{ parameter: "exclude_assembly_location", value: `(${count} items)`, allowed, hint: "" },
   });

@@ -2,13 +2,16 @@
  * Range facets: half-open buckets of equal width from the 1st to the 99th percentile, plus one bucket for the values below and one for the
  * values above.
  */
-import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { type RangeChoice, type Ranges, smallestWidth } from "../listing/ranges.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { CountResult, NumberSummary } from "../listing/source.ts";
+
+/** The most ranges of a range facet, and of one with a requested `interval`. */
+const rangesMax = 20;
+const fixedRangesMax = 100;
 
 /** Facets that are counted in ranges. */
 export type NumericFacet = RangedName;
@@ -41,10 +44,10 @@ export function fixedWidths(
 /** Returns how the ranges of a numeric facet are chosen. */
 export function rangeChoice(attribute: NumericFacet, widths: FixedWidths): RangeChoice {
   const width = widths.get(attribute);
-  return { attribute, width, bucketsMax: width === undefined ? bounds.rangeBucketsMax : bounds.fixedRangeBucketsMax };
+  return { attribute, width, bucketsMax: width === undefined ? rangesMax : fixedRangesMax };
 }
 
-/** Refuses a fixed width with more than `bounds.fixedRangeBucketsMax` buckets. */
+/** Refuses a fixed width with more than `fixedRangesMax` buckets. */
 export function requireRanges(
   widths: FixedWidths,
   { summaries, ranges }: Pick<CountResult, "summaries" | "ranges">,
@@ -52,7 +55,7 @@ export function requireRanges(
   for (const [facet, width] of widths) {
     const summary = summaries.get(facet);
     if (summary === undefined || ranges.has(facet)) continue;
-    const bucketsMax = bounds.fixedRangeBucketsMax;
+    const bucketsMax = fixedRangesMax;
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${facet}:${width}`),

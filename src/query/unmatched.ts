@@ -1,5 +1,4 @@
 /** `meta.unmatched`: the values of a request's open vocabularies that the data has never had. They match nothing, and exclude nothing. */
-import { bounds } from "../base/bounds.ts";
 import { nearestWord } from "../base/nearest-word.ts";
 import { vocabulary as closedVocabulary } from "../contract/document.ts";
 import type { AnswerOf, Filters } from "../contract/types.ts";
@@ -10,6 +9,9 @@ import type { OpenAttribute, UnknownValues } from "../serving/vocabulary.ts";
 import type { DealerQuery } from "./dealers.ts";
 import { filters } from "./filters.ts";
 import { divideLocations } from "./locations.ts";
+
+/** The most values of `meta.unmatched` that have a suggestion. */
+const suggestionsMax = 10;
 
 /** Schema `UnmatchedValue`. */
 type UnmatchedValue = NonNullable<AnswerOf<"searchListings">["meta"]["unmatched"]>[number];
@@ -84,7 +86,7 @@ function metaOf(unknown: readonly UnknownOf[]): UnmatchedMeta {
   const unmatched: UnmatchedValue[] = [];
   for (const { parameter, values, words } of unknown)
     for (const value of values) {
-      const nearest = unmatched.length < bounds.suggestions ? nearestWord(value, words()) : undefined;
+      const nearest = unmatched.length < suggestionsMax ? nearestWord(value, words()) : undefined;
       unmatched.push({ parameter, value, ...(nearest === undefined ? {} : { did_you_mean: nearest }) });
     }
   return unmatched.length === 0 ? {} : { unmatched };

@@ -2,7 +2,6 @@
  * Removes old versions from a bucket: their manifests, and the files that these list and no remaining manifest does. Nothing else in the
  * bucket is removed, and nothing if a manifest cannot be read. Times are those of the store's clock.
  */
-import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
 import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
@@ -10,6 +9,9 @@ import { filesOf, type Manifest, manifestKey } from "../lake/manifest.ts";
 import type { BucketObject, S3Store } from "./s3.ts";
 import { compareVersions, readSourceManifest, versionOfKey } from "./source-manifest.ts";
 import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
+
+/** The age at which an upload that has not been completed is one of a killed push. */
+const unfinishedUploadMs = 86_400_000;
 
 export type BucketRetention = Pick<VersionRetention, "versionDays" | "graceMs">;
 
@@ -97,5 +99,5 @@ async function readManifest(store: S3Store, version: string, options: RemovalOpt
 /** Aborts uploads that killed pushes have left of files that the published version has. */
 async function abortUnfinishedUploads(store: S3Store, published: Manifest, nowMs: number): Promise<void> {
   const listed = new Set(filesOf(published).map(({ path }) => path));
-  await store.abortUploads((path) => listed.has(path), nowMs - bounds.unfinishedUploadMs);
+  await store.abortUploads((path) => listed.has(path), nowMs - unfinishedUploadMs);
 }

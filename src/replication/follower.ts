@@ -5,7 +5,6 @@
  */
 import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { bounds } from "../base/bounds.ts";
 import { createFolder, syncToDisk } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
@@ -20,6 +19,9 @@ import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";
 import { compareVersions, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
 import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
+
+/** How often a follower begins again because the source has published another version meanwhile. */
+const attemptsMax = 5;
 
 export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {
   /** How many files are transferred at once. */
@@ -74,7 +76,7 @@ export class Follower {
         return await this.followVersion(version);
       } catch (thrown) {
         // Retention removes files of versions that a newer one has replaced.
-        if (!(thrown instanceof MissingFile) || attempt === bounds.followAttempts) throw thrown;
+        if (!(thrown instanceof MissingFile) || attempt === attemptsMax) throw thrown;
         if ((await this.readCurrent()) === version) throw thrown;
       }
     }

@@ -2,9 +2,11 @@
  * A published lake on a web server that serves files, such as a CDN or the HTTP gateway of an object store. Interrupted files are
  * resumed by `Range` with `If-Range`; a server without ranges sends them again from the start.
  */
-import { bounds } from "../base/bounds.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type LakeSource, type OpenedFile, type ReadFrom, TransferFault } from "./source.ts";
+
+/** Redirects that a web server can answer with, one after another. */
+const redirectsMax = 5;
 
 /** Statuses of requests that can succeed later. */
 const temporary = new Set([408, 425, 429]);
@@ -51,7 +53,7 @@ interface FileRequest {
 async function send(request: FileRequest, signal: AbortSignal): Promise<Response> {
   const { place } = request;
   let { url, headers } = request;
-  for (let count = 0; count <= bounds.redirects; count += 1) {
+  for (let count = 0; count <= redirectsMax; count += 1) {
     const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((thrown: unknown) => {
       const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
       throw new TransferFault(`${place}: ${messageOf(cause)}`);
@@ -63,7 +65,7 @@ async function send(request: FileRequest, signal: AbortSignal): Promise<Response
     if (next.origin !== url.origin) headers = withoutAuthorization(headers);
     url = next;
   }
-  throw new UserError(`${place}: too many redirects: expected at most ${bounds.redirects}.`);
+  throw new UserError(`${place}: too many redirects: expected at most ${redirectsMax}.`);
 }
 
 /** Returns the URL of a redirect. Messages never show its path and query, which can be secret. */

@@ -1,5 +1,4 @@
 /** Copies the record of the queue's last run, which no version lists: best effort, because a lake is whole without it. */
-import { bounds } from "../base/bounds.ts";
 import {
   type IngestRecord,
   ingestRecordKey,
@@ -12,10 +11,13 @@ import type { S3Store } from "./s3.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
 
+/** The size of a record. */
+const recordBytesMax = 65_536;
+
 /** Makes the record of a lake equal to that of a source, if the source has a newer one. Never throws. */
 export async function followIngestRecord(source: LakeSource, lake: string, options: TransferOptions): Promise<void> {
   try {
-    const read = await readText(source, ingestRecordKey, bounds.ingestRecordBytes, options);
+    const read = await readText(source, ingestRecordKey, recordBytesMax, options);
     const record = read && parseIngestRecord(read.text);
     if (record !== undefined && isNewer(record, await readIngestRecord(lake))) await writeIngestRecord(lake, record);
   } catch {

@@ -19,11 +19,14 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
-import { bounds } from "../base/bounds.ts";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { type LakeSource, TransferFault } from "./source.ts";
+
+/** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
+export const uploadPartBytes = 32 * 2 ** 20;
+const uploadPartsMax = 10_000;
 
 export interface S3Settings {
   /** The URL of a store other than Amazon S3; its buckets are addressed by path. */
@@ -107,7 +110,7 @@ export class S3Store implements LakeSource {
   async upload(file: ListedFile, from: string, onPart: (sent: number) => void): Promise<void> {
     const { path, bytes, sha256 } = file;
     const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
-    if (bytes > bounds.uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
+    if (bytes > uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
     const content = await readFile(from);
     requireSha256(file, from, createHash("sha256").update(content));
     const input = { ...this.#objectAt(path), ...common, Body: content, ChecksumSHA256: inBase64(sha256) };
@@ -130,7 +133,7 @@ export class S3Store implements LakeSource {
         ContentLength: bytes,
         ChecksumAlgorithm: "SHA256",
       },
-      partSize: Math.max(bounds.uploadPartBytes, Math.ceil(bytes / bounds.uploadPartsMax)),
+      partSize: Math.max(uploadPartBytes, Math.ceil(bytes / uploadPartsMax)),
       queueSize: 1,
     });
     upload.on("httpUploadProgress", ({ loaded = 0 }) => onPart(loaded));

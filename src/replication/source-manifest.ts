@@ -2,13 +2,16 @@
  * What a source publishes: `CURRENT`, and the manifest that it names. A source is trusted for the content of its lake, never for paths,
  * sizes, or the order of its versions.
  */
-import { bounds } from "../base/bounds.ts";
 import { printable, UserError } from "../base/user-error.ts";
 import { type FormerTable, formerPartitions } from "../lake/former-tables.ts";
 import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf } from "../lake/manifest.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
+
+/** The largest manifest that is fetched: one of a thousand days has some 3 MB. And the largest `CURRENT`. */
+const manifestBytesMax = 16 * 2 ** 20;
+const currentBytesMax = 1024;
 
 /** The name of a published version, and the tag of the `CURRENT` that holds it. */
 export interface SourceVersion {
@@ -37,7 +40,7 @@ export async function readSourceVersion(
   source: LakeSource,
   options: TransferOptions,
 ): Promise<SourceVersion | undefined> {
-  const read = await readText(source, "CURRENT", bounds.currentBytes, options);
+  const read = await readText(source, "CURRENT", currentBytesMax, options);
   if (read === undefined) return undefined;
   const version = read.text.trim();
   if (versionPattern.test(version)) return { version, tag: read.tag };
@@ -53,7 +56,7 @@ export async function readSourceManifest(
 ): Promise<Manifest | undefined> {
   const path = manifestKey(version);
   const place = source.placeOf(path);
-  const read = await readText(source, path, bounds.manifestBytes, options);
+  const read = await readText(source, path, manifestBytesMax, options);
   if (read === undefined) return undefined;
   try {
     const manifest = parseManifest(read.text, place, version);

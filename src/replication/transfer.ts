@@ -7,18 +7,21 @@ import { rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bounds } from "../base/bounds.ts";
 import { createFolder, isNotFound, sha256Of, syncToDisk } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
 import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { type LakeSource, MissingFile, type OpenedFile, TransferFault } from "./source.ts";
 
+/** Attempts in a row without progress, after which a transfer fails, and what counts as progress: sources can send a byte now and then. */
+const attemptsMax = 5;
+const progressBytesMin = 1024;
+
 export interface TransferOptions {
   /** How long a transfer may bring no kibibyte before it is repeated. */
   readonly stallMs: number;
-  /** The wait after the first failure; it doubles with each further one. */
-  readonly retryMs: number;
+  /** The wait after the first failure, by default a quarter of a second; it doubles with each further one. */
+  readonly retryMs?: number;
 }
 
 /** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
@@ -147,7 +150,7 @@ async function watch<T>(
   let received = 0;
   const onBytes = (bytes: number): void => {
     received += bytes;
-    if (received < bounds.transferProgressBytes) return;
+    if (received < progressBytesMin) return;
     received = 0;
     timer.refresh();
   };
@@ -173,7 +176,7 @@ const isExplained = (thrown: unknown): boolean =>
  */
 export async function repeat<T>(
   attempt: () => Promise<T>,
-  { retryMs }: Pick<TransferOptions, "retryMs">,
+  { retryMs = 250 }: Pick<TransferOptions, "retryMs">,
   progress = async (): Promise<number> => 0,
 ): Promise<T> {
   for (let failures = 0; ; ) {
@@ -182,8 +185,8 @@ export async function repeat<T>(
       return await attempt();
     } catch (thrown) {
       if (!(thrown instanceof TransferFault)) throw thrown;
-      failures = (await progress()) >= before + bounds.transferProgressBytes ? 1 : failures + 1;
-      if (failures === bounds.transferAttempts) throw new UserError(thrown.message);
+      failures = (await progress()) >= before + progressBytesMin ? 1 : failures + 1;
+      if (failures === attemptsMax) throw new UserError(thrown.message);
       await sleep(retryMs * 2 ** (failures - 1) * (0.5 + Math.random()));
     }
   }

@@ -5,7 +5,6 @@
  * A version with damaged files is opened again when one of them has been restored.
  */
 import { resolve } from "node:path";
-import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
@@ -15,9 +14,12 @@ import { VerifiedFiles } from "./files/verified-files.ts";
 import { LakeVersion } from "./lake-version.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
 
+/** The most polls that pass before a version that does not open is tried again. */
+const openPollsMax = 40;
+
 export interface CurrentVersionOptions extends LakeVersionOptions {
-  /** Interval between polls of `CURRENT`. */
-  readonly pollMs: number;
+  /** Interval between polls of `CURRENT`, by default a quarter of a second. */
+  readonly pollMs?: number;
   /** Called when a version goes into service, with the serving files in use. */
   readonly onOpen?: (version: string, served: LakeVersion["served"]) => void;
   /** Called once for each reason why a version does not open. */
@@ -138,9 +140,10 @@ export class CurrentVersion {
 
   private schedulePoll(): void {
     if (this.isClosed) return;
+    const { pollMs = 250 } = this.options;
     this.timer = setTimeout(() => {
       this.polling = this.poll().finally(() => this.schedulePoll());
-    }, this.options.pollMs);
+    }, pollMs);
   }
 
   private async poll(): Promise<void> {
@@ -188,7 +191,7 @@ export class CurrentVersion {
   }
 }
 
-/** A version that does not open. After each attempt, twice as many polls pass before the next one, up to `bounds.openPollsMax`. */
+/** A version that does not open. After each attempt, twice as many polls pass before the next one, up to `openPollsMax`. */
 class OpenFailure {
   private readonly reasons = new Set<string>();
   private delay = 0;
@@ -198,7 +201,7 @@ class OpenFailure {
 
   /** Records a failed attempt. Returns false if an earlier one had the same reason. */
   add(reason: string): boolean {
-    this.delay = Math.min(bounds.openPollsMax, this.delay * 2 || 1);
+    this.delay = Math.min(openPollsMax, this.delay * 2 || 1);
     this.skipped = 0;
     const isNew = !this.reasons.has(reason);
     this.reasons.add(reason);

@@ -1,9 +1,8 @@
 /** What an open version holds, and how it is opened. */
 import { resolve } from "node:path";
-import { bounds } from "../base/bounds.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { serviceJob } from "../db/job.ts";
-import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { type PoolOptions, SessionPool } from "../db/session-pool.ts";
 import { ident, sql } from "../db/sql.ts";
 import { buildPlaces, buildValues, buildValuesDictionary, dealerProfiles } from "../lake/derived-relations.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
@@ -17,7 +16,10 @@ import { VerifiedFiles } from "./files/verified-files.ts";
 import { checkFiles, VersionFiles } from "./files/version-files.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
+/** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
+const fetchedMatchesMax = 100_000;
+
+export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
   /** Whether to use serving files (default true). If false, rows are read from Parquet files, from which search indexes are built in memory. */
   readonly hasServingFiles?: boolean;
   /** Whether to open and hash serving files before a request needs them (default true). */
@@ -58,10 +60,10 @@ export async function openResources(
   const database = await DuckDatabase.open(options);
   try {
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-    const { fetchedMatches = bounds.fetchedMatches, onFallback = () => {} } = options;
+    const { fetchedMatches = fetchedMatchesMax, onFallback = () => {} } = options;
     const { hasServingFiles = true, opensAhead = true } = options;
     await database.lockDown([folder, ...(options.writableFolders ?? [])]);
-    const pool = await SessionPool.open(database, { ...bounds, ...options });
+    const pool = await SessionPool.open(database, options);
     const engine = pool.engineOf(serviceJob());
     const serving = await ServingFiles.open({
       ...{ manifest, folder, files, database, engine },

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import { type PoolBounds, SessionPool } from "../../src/db/session-pool.ts";
+import { type PoolOptions, SessionPool } from "../../src/db/session-pool.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -17,8 +17,8 @@ const endless = sql`SELECT count(*)::INTEGER AS n FROM range(1000000000000)`;
 const heavy = sql`SELECT count(*)::INTEGER AS n FROM range(30000000)`;
 const light = sql`SELECT 1 AS n`;
 
-async function openPool(scope: Scope, bounds: Partial<PoolBounds> = {}): Promise<SessionPool> {
-  const pool = await SessionPool.open(database, { sessions: 1, waitingQueries: 100, ...bounds });
+async function openPool(scope: Scope, options: PoolOptions = {}): Promise<SessionPool> {
+  const pool = await SessionPool.open(database, { sessions: 1, waitingQueries: 100, ...options });
   onScopeEnd(scope, async () => pool.close());
   return pool;
 }

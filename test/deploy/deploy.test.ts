@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
-import { bounds } from "../../src/base/bounds.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { drainTimeoutMs } from "../../src/http/limits.ts";
 import { carquet } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -128,7 +128,7 @@ describe("the systemd units", () => {
 
   test("let a service drain before they kill it", () => {
     for (const { name, text } of services)
-      assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]) * 1000 > bounds.drainMs, name);
+      assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]) * 1000 > drainTimeoutMs, name);
   });
 
   test("are valid, and expose little", { skip }, async (t) => {

@@ -10,9 +10,12 @@ import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { getAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { bounds } from "../../src/base/bounds.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
+import { connectionsPerAddressMax, exportDeadlineMs, headerBytesMax, uriBytesMax } from "../../src/http/limits.ts";
+import { closeMs } from "../../src/http/server.ts";
+import { responseMs } from "../../src/http/service/http-server.ts";
+import { agentRequestBytesMax } from "../../src/mcp/respond-to-agent.ts";
 import { inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
 import { eventually, parseLog, type ServeProcess, spawnCarquet, startServing } from "../support/command-line.ts";
@@ -90,7 +93,7 @@ describe("the compose file and the manifests", () => {
       const exported = Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + 2 ** 28);
       assert.ok(bytesOf(program.memory) >= bytesOf(settings.get("--memory")) + 2 ** 30 + exported, program.place);
       const drainMs = 1000 * (Number(settings.get("--drain-delay")) + Number(settings.get("--drain-timeout")));
-      assert.ok(drainMs + bounds.closeMs < program.graceMs, program.place);
+      assert.ok(drainMs + closeMs < program.graceMs, program.place);
       assert.ok(nginxNumber(/^ {4}keepalive_timeout (\d+)s;/m) < Number(settings.get("--drain-delay")), program.place);
     }
   });
@@ -113,12 +116,12 @@ describe("the compose file and the manifests", () => {
 
 describe("nginx", () => {
   test("has the limits of the service, and routes for what streams", () => {
-    assert.match(nginxText, new RegExp(`large_client_header_buffers 4 ${bounds.headerBytes / 1024}k;`));
-    assert.equal(nginxNumber(/client_max_body_size (\d+)k;/) * 1024, bounds.agentRequestBytes);
-    assert.ok(nginxNumber(/proxy_buffer_size (\d+)k;/) * 1024 > 3 * bounds.uriBytes, "a Link header repeats the URL");
-    assert.equal(nginxNumber(/limit_conn addresses (\d+);/), bounds.connectionsPerAddress);
+    assert.match(nginxText, new RegExp(`large_client_header_buffers 4 ${headerBytesMax / 1024}k;`));
+    assert.equal(nginxNumber(/client_max_body_size (\d+)k;/) * 1024, agentRequestBytesMax);
+    assert.ok(nginxNumber(/proxy_buffer_size (\d+)k;/) * 1024 > 3 * uriBytesMax, "a Link header repeats the URL");
+    assert.equal(nginxNumber(/limit_conn addresses (\d+);/), connectionsPerAddressMax);
     const [answers, exports] = [...nginxText.matchAll(/proxy_read_timeout (\d+)s;/g)].map(([, s]) => Number(s) * 1000);
-    assert.ok(Number(answers) > bounds.responseMs && Number(exports) > bounds.exportDeadlineMs);
+    assert.ok(Number(answers) > responseMs && Number(exports) > exportDeadlineMs);
     const paths = [...nginxText.matchAll(/location = (\S+) /g)].map(([, path]) => path);
     assert.deepEqual(paths, [operations.get("exportListings")?.path, "/mcp"]);
   });

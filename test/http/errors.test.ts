@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { bounds } from "../../src/base/bounds.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
+import { headerBytesMax, uriBytesMax } from "../../src/http/limits.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
 import { assertMatchesDocument, sampleService } from "../support/http/service.ts";
@@ -167,7 +167,7 @@ test("answers with data are private: only the client's own cache may store them,
 });
 
 test("a path and query, or headers, beyond their maximum are refused with an error of the document", async () => {
-  const [uri, header] = ["a".repeat(bounds.uriBytes), "a".repeat(bounds.headerBytes)];
+  const [uri, header] = ["a".repeat(uriBytesMax), "a".repeat(headerBytesMax)];
   for (const [sent, status, code] of [
     [[`GET /v1/listings?make=${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],
     [[`GET /v1/${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],
@@ -193,6 +193,6 @@ test("a path and query, or headers, beyond their maximum are refused with an err
 
 test("a request that is too long is refused after the response before it", async () => {
   const first = "GET /v1/listings?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n";
-  const received = await exchangeRaw(client.url, first, `GET /v1/${"a".repeat(bounds.headerBytes)} HTTP/1.1\r\n\r\n`);
+  const received = await exchangeRaw(client.url, first, `GET /v1/${"a".repeat(headerBytesMax)} HTTP/1.1\r\n\r\n`);
   assert.match(received, /^HTTP\/1\.1 401 .*"missing_api_key".*HTTP\/1\.1 414 .*"uri_too_long"/s);
 });

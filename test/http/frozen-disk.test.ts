@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
+import { closeMs } from "../../src/http/server.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -114,7 +114,7 @@ test("SIGTERM ends the service although the disk of the accounts file hangs", op
   await sleep(200);
   service.terminate();
   assert.equal((await refused)?.status, 503);
-  await sleep(bounds.closeMs + 1_000);
+  await sleep(closeMs + 1_000);
   // A killed process remains in the table until the kernel has ended its writes.
   await disk.thaw();
   const { code, err } = await service.ended;

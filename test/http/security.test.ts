@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, test } from "node:test";
 import { type ApiScope, createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
+import { headersMax } from "../../src/http/service/http-server.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
@@ -157,7 +157,7 @@ describe("API4, unrestricted resource consumption", () => {
   });
 
   test("headers beyond the maximum are ignored", async () => {
-    const many = Array.from({ length: bounds.headers + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
+    const many = Array.from({ length: headersMax + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
     const response = await exchangeRaw(
       client.url,
       `GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,

@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
-import { bounds } from "../../src/base/bounds.ts";
 import { sql } from "../../src/db/sql.ts";
+import { accessTokenSeconds, refreshTokenSeconds } from "../../src/http/oauth/provider.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
@@ -119,10 +119,7 @@ describe("authorization requests", () => {
 describe("tokens", () => {
   test("a grant is a key of the account, with the requested scopes, in the audit log", async () => {
     const { tokens } = await connectAs("Claude", { scope: "dealers.read" });
-    assert.deepEqual(
-      [tokens.status, tokens.scope, tokens.expires_in],
-      [200, "dealers.read", bounds.accessTokenSeconds],
-    );
+    assert.deepEqual([tokens.status, tokens.scope, tokens.expires_in], [200, "dealers.read", accessTokenSeconds]);
     assert.match(tokens.access_token, /^cq_oauth_/);
     assert.notEqual(await statusOf(tokens.access_token), 401);
     const grant = grantOf("Claude");
@@ -195,11 +192,11 @@ describe("tokens", () => {
 
   test("tokens expire", async () => {
     const { client, id, tokens } = await connectAs("Expiring");
-    aheadMs = (bounds.accessTokenSeconds + 1) * 1000;
+    aheadMs = (accessTokenSeconds + 1) * 1000;
     assert.ok(await isRefused(tokens.access_token));
     const renewed = await client.refresh(id, tokens.refresh_token);
     assert.equal(renewed.status, 200);
-    aheadMs += (bounds.refreshTokenSeconds + 1) * 1000;
+    aheadMs += (refreshTokenSeconds + 1) * 1000;
     assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
     aheadMs = 0;
   });
@@ -208,7 +205,7 @@ describe("tokens", () => {
     const { tokens } = await connectAs("Expiring while cached");
     heldMs = Math.ceil(systemClock.monotonicMs());
     assert.ok(!(await isRefused(tokens.access_token)));
-    aheadMs = (bounds.accessTokenSeconds + 1) * 1000;
+    aheadMs = (accessTokenSeconds + 1) * 1000;
     assert.ok(await isRefused(tokens.access_token));
     [aheadMs, heldMs] = [0, undefined];
   });

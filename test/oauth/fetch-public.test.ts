@@ -9,8 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { bounds } from "../../src/base/bounds.ts";
-import { fetchPublic, isPublicAddress } from "../../src/http/oauth/fetch-public.ts";
+import { documentBytesMax, fetchPublic, isPublicAddress } from "../../src/http/oauth/fetch-public.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 
@@ -106,7 +105,7 @@ test("a redirect is not followed, a long document is refused, and a slow one end
   });
   assert.equal((await fetchDocument(redirecting)).status, 302);
   assert.deepEqual(requests, ["/client.json"]);
-  const long = await startServer((_, response) => response.end("x".repeat(bounds.clientDocumentBytes + 1)));
+  const long = await startServer((_, response) => response.end("x".repeat(documentBytesMax + 1)));
   await assert.rejects(fetchDocument(long), /too long/);
   const slow = await startServer((_, response) => response.writeHead(200).write("{"));
   await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);

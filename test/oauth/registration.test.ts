@@ -1,8 +1,9 @@
 /** How agents find the authorization server, and how clients are registered, over HTTP. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bounds } from "../../src/base/bounds.ts";
 import { sql } from "../../src/db/sql.ts";
+import { registrationBytesMax, registrationLimits } from "../../src/http/oauth/authorization-server.ts";
+import { unusedClientMs } from "../../src/http/oauth/state-adapter.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import {
@@ -115,9 +116,9 @@ describe("registration", () => {
   });
 
   test("registrations are limited in size and per address", async (t) => {
-    assert.equal((await registerClient(url, { client_name: "x".repeat(bounds.registrationBytes) })).status, 413);
+    assert.equal((await registerClient(url, { client_name: "x".repeat(registrationBytesMax) })).status, 413);
     const other = await startService(t, lake, { mountSite: mountAll, accounts, synchronous: "NORMAL" });
-    const { failuresMax } = bounds.clientRegistrations;
+    const { failuresMax } = registrationLimits;
     for (let n = 0; n < failuresMax; n += 1)
       assert.equal((await registerClient(other.url, { redirect_uris: [] })).status, 400);
     assert.equal((await registerClient(other.url)).status, 429);
@@ -126,7 +127,7 @@ describe("registration", () => {
   test("a client that is never used is forgotten after a day; one that has tokens is not", async () => {
     const { client_id: unused } = await registerClient(url);
     const { id: used } = await connectAs("Lasting");
-    aheadMs = bounds.unusedClientMs + 1000;
+    aheadMs = unusedClientMs + 1000;
     const client = new OAuthClient(service);
     const [forgotten, kept] = [
       await client.request({ clientId: String(unused) }),

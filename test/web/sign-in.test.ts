@@ -1,7 +1,7 @@
 /** Sign-in over HTTP: cookies, invitations, equal answers, limits, forged forms, and other accounts' ids. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bounds } from "../../src/base/bounds.ts";
+import { failedSignInLimits } from "../../src/accounts/policy/sign-in-limits.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { cookieOf, createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -130,7 +130,7 @@ test("attempts are limited per account and address; its holder signs in from els
   inAccountsFile(accounts, (database) =>
     database.run(sql`UPDATE accounts SET email = ${email} WHERE account_id = ${accountId}`),
   );
-  const { failuresMax } = bounds.failedSignIns;
+  const { failuresMax } = failedSignInLimits;
   for (const name of [accountId, "acct_nobody"]) {
     const answers = await Promise.all(
       Array.from({ length: failuresMax + 1 }, () => send("/sign-in", "192.0.2.1", { name, password: "wrong" })),

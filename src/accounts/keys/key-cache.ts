@@ -9,18 +9,19 @@ import type { AccountBalance } from "../ledger/charging.ts";
 import { matchesSecret } from "./api-key.ts";
 import type { ActiveKey, ApiKey } from "./keys.ts";
 
-const bounds = {
-  /** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
-  refreshMs: 300,
-  validMs: 900,
-  /** Cached keys; the least recently used are forgotten. */
-  keysMax: 10_000,
-  /** How long, and how many, unknown key ids are not looked up again. New keys work when this is over. */
-  unknownMs: 500,
-  unknownKeysMax: 10_000,
-  /** Concurrent look-ups beyond which only cached keys are loaded again, and others are refused. */
-  lookUpsMax: 1_024,
-} as const;
+/** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
+const refreshMs = 300;
+const validMs = 900;
+
+/** Cached keys; the least recently used are forgotten. */
+const keysMax = 10_000;
+
+/** How long, and how many, unknown key ids are not looked up again. New keys work when this is over. */
+const unknownMs = 500;
+const unknownKeysMax = 10_000;
+
+/** Concurrent look-ups beyond which only cached keys are loaded again, and others are refused. */
+const lookUpsMax = 1_024;
 
 /** An account as last read from the accounts file, and the sum of its holds. */
 export interface CachedAccount {
@@ -42,7 +43,7 @@ export function hasSecret(key: CachedKey | null | undefined, secret: string): ke
 }
 
 export class KeyCache {
-  private readonly keys = new LRUCache<string, CachedKey>({ max: bounds.keysMax });
+  private readonly keys = new LRUCache<string, CachedKey>({ max: keysMax });
   /** The accounts that cached keys and running requests refer to: none of the latter's holds is forgotten. */
   private readonly accounts = new Map<string, WeakRef<CachedAccount>>();
   private readonly unusedAccounts = new FinalizationRegistry<string>((accountId) => {
@@ -50,7 +51,7 @@ export class KeyCache {
   });
   private readonly loading = new Map<string, Promise<CachedKey | undefined>>();
   /** The times until which key ids are unknown. */
-  private readonly unknownUntilMs = new LRUCache<string, number>({ max: bounds.unknownKeysMax });
+  private readonly unknownUntilMs = new LRUCache<string, number>({ max: unknownKeysMax });
 
   constructor(
     private readonly findKey: (keyId: string) => Promise<ActiveKey | null>,
@@ -62,8 +63,8 @@ export class KeyCache {
     const known = this.keys.get(keyId);
     if (known === undefined) return (this.unknownUntilMs.get(keyId) ?? 0) > this.nowMs() ? null : undefined;
     const ageMs = this.nowMs() - known.loadedAtMs;
-    if (ageMs > bounds.validMs) return undefined;
-    if (ageMs > bounds.refreshMs) this.load(keyId).catch(() => undefined);
+    if (ageMs > validMs) return undefined;
+    if (ageMs > refreshMs) this.load(keyId).catch(() => undefined);
     return known;
   }
 
@@ -79,7 +80,7 @@ export class KeyCache {
   load(keyId: string): Promise<CachedKey | undefined> {
     const pending = this.loading.get(keyId);
     if (pending !== undefined) return pending;
-    if (!this.keys.has(keyId) && this.loading.size >= bounds.lookUpsMax) throw refuse("overloaded", {});
+    if (!this.keys.has(keyId) && this.loading.size >= lookUpsMax) throw refuse("overloaded", {});
     const started = this.readKey(keyId).finally(() => this.loading.delete(keyId));
     this.loading.set(keyId, started);
     return started;
@@ -98,7 +99,7 @@ export class KeyCache {
     const found = await this.findKey(keyId);
     if (found === null) {
       this.keys.delete(keyId);
-      this.unknownUntilMs.set(keyId, loadedAtMs + bounds.unknownMs);
+      this.unknownUntilMs.set(keyId, loadedAtMs + unknownMs);
       return undefined;
     }
     const { key, sha256, account } = found;

@@ -2,8 +2,15 @@
  * Limits failed sign-ins: from one client network, to one account from one network, and to one account from all networks. The last limit
  * is higher, so that a single client cannot lock an account's holder out.
  */
-import { bounds } from "../../base/bounds.ts";
-import { FailedAuthentications } from "./failed-authentications.ts";
+import { FailedAuthentications, type FailureLimits } from "./failed-authentications.ts";
+
+/**
+ * Failed sign-ins to one account from one client address, to one account, and from one client address; further attempts are refused. The
+ * first also limits wrong current passwords when the password of an account is changed.
+ */
+export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 900_000, networksMax: 10_000 };
+const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
+const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
 
 /** Where an attempt comes from, and what it tries to sign in to. */
 export interface SignInSource {
@@ -19,9 +26,9 @@ export class SignInLimits {
   private readonly ofAccount: FailedAuthentications;
 
   constructor(nowMs: () => number) {
-    this.ofNetwork = new FailedAuthentications(bounds.failedSignInsOfAddress, nowMs);
-    this.ofAccountFromNetwork = new FailedAuthentications(bounds.failedSignIns, nowMs);
-    this.ofAccount = new FailedAuthentications(bounds.failedSignInsOfAccount, nowMs);
+    this.ofNetwork = new FailedAuthentications(limitsOfNetwork, nowMs);
+    this.ofAccountFromNetwork = new FailedAuthentications(failedSignInLimits, nowMs);
+    this.ofAccount = new FailedAuthentications(limitsOfAccount, nowMs);
   }
 
   /** Counts an attempt as failed and returns undefined. Returns the seconds until the next attempt if a limit is reached. */

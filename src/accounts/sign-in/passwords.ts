@@ -3,8 +3,11 @@
  * thread pool and takes 128 MiB and about half a second, so at most two hashes are computed at once and few wait.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { bounds } from "../../base/bounds.ts";
 import { refuse } from "../../contract/errors.ts";
+
+/** Hashes that are computed at once, each in 128 MiB, and those that wait. */
+const runningMax = 2;
+const waitingMax = 20;
 
 /** The cost parameters of a hash: N = 2 ** ln. */
 interface ScryptCost {
@@ -63,10 +66,10 @@ function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Computes a hash when fewer than `bounds.passwordHashes` are being computed. */
+/** Computes a hash when fewer than `runningMax` are being computed. */
 async function derive(password: string, salt: Buffer, { ln, r, p }: ScryptCost): Promise<Buffer> {
-  if (running >= bounds.passwordHashes) {
-    if (waiting.length >= bounds.waitingPasswordHashes) throw refuse("overloaded", {});
+  if (running >= runningMax) {
+    if (waiting.length >= waitingMax) throw refuse("overloaded", {});
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

@@ -2,12 +2,11 @@
  * Sign-in with a password or a one-time link. Failed attempts are limited per account and client address. An unknown name and a wrong
  * password have the same result and cost the same work.
  */
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Administration } from "../administration/administration.ts";
 import type { Clock } from "../clock.ts";
 import { FailedAuthentications } from "../policy/failed-authentications.ts";
-import { SignInLimits } from "../policy/sign-in-limits.ts";
+import { failedSignInLimits, SignInLimits } from "../policy/sign-in-limits.ts";
 import type { LinkKind, OneTimeLink } from "./one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
 import { secretHash } from "./secrets.ts";
@@ -35,7 +34,7 @@ export class SignIn {
   ) {
     const nowMs = (): number => clock.monotonicMs();
     this.limits = new SignInLimits(nowMs);
-    this.failedConfirmations = new FailedAuthentications(bounds.failedSignIns, nowMs);
+    this.failedConfirmations = new FailedAuthentications(failedSignInLimits, nowMs);
   }
 
   /** Checks a name and a password. An attempt counts as failed until it succeeds. Refuses with `overloaded`. */

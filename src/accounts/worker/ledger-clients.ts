@@ -16,7 +16,7 @@ export interface LedgerClientsOptions extends LedgerEvents {
 const ledgerWorkerModule = new URL("./ledger-worker.ts", import.meta.url);
 
 /** A service that stops waits for longer than `refundMs`, and then kills itself. */
-const bounds = { batchMax: 512, waitingMax: 4096, stalledMs: 5_000, restartMs: 1_000, refundMs: 3_000 } as const;
+const limits = { batchMax: 512, waitingMax: 4096, stalledMs: 5_000, restartMs: 1_000, refundMs: 3_000 } as const;
 /** How long a worker waits for the lock of another process that writes. */
 const busyMs = 2_000;
 /**
@@ -48,7 +48,7 @@ export class LedgerClients {
         if (this.isAvailable !== wasAvailable) events.onAvailabilityChange(isDown, reason);
       };
     const optionsOf = (probe: LedgerClientOptions["probe"], module: URL): LedgerClientOptions => ({
-      ...{ ...bounds, ...events, probe, workerModule: module, onAvailabilityChange: onAvailabilityChange(probe) },
+      ...{ ...limits, ...events, probe, workerModule: module, onAvailabilityChange: onAvailabilityChange(probe) },
     });
     this.ledger = new LedgerClient({ ...settings, isReadOnly: false }, optionsOf("probeWrite", workerModule));
     this.reader = new LedgerClient({ ...settings, isReadOnly: true }, optionsOf("probeRead", ledgerWorkerModule));

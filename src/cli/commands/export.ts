@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
-import { bounds } from "../../base/bounds.ts";
 import { isSpecialFile, moveFile } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
+import { exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
@@ -51,7 +51,7 @@ export const exportCommand = (): Command =>
     .addOption(threadsOption())
     .addOption(
       new Option("--memory <size>", "query engine memory limit, such as 4GiB")
-        .default(bounds.exportMemory)
+        .default(exportMemory)
         .argParser(memoryParser),
     )
     .action(async (parameters: readonly string[], settings: ExportCommandSettings) => {

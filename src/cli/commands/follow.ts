@@ -1,7 +1,6 @@
 /** `carquet follow`: keeps a lake equal to a published one, once or until it is stopped. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type Followed, type Follower, mebibytes } from "../../replication/follower.ts";
 import { secondsParser } from "../option-parsers.ts";
@@ -48,7 +47,7 @@ export const followCommand = (): Command =>
     .addOption(
       new Option("--interval <seconds>", "time between two checks for a new version")
         .env("CARQUET_FOLLOW_INTERVAL")
-        .default(bounds.followPollMs / 1000)
+        .default(10)
         .argParser(secondsParser),
     )
     .addOption(transfersOption())

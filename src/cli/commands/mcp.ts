@@ -2,7 +2,6 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Command } from "commander";
 import pino from "pino";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf } from "../../base/user-error.ts";
 import type { Refusal } from "../../contract/errors.ts";
 import { refusalOf } from "../../http/middleware/requests/handle-errors.ts";
@@ -41,7 +40,6 @@ export const mcpCommand = (): Command =>
 const openLake = (lake: string, settings: EngineSettings, logger: pino.Logger): Promise<CurrentVersion> =>
   CurrentVersion.watch(lake, {
     ...engineOptions(settings),
-    pollMs: bounds.publishedPollMs,
     onOpen: (version) => logger.info({ version }, "version in service"),
     onFallback: (message) => logger.warn({ message }, "serving file not in use"),
     onDamage: (fault) => logger.error({ message: fault }, "damaged file"),

@@ -1,6 +1,5 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
 import { Command, Option } from "commander";
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { folderSource } from "../../replication/folder-source.ts";
@@ -88,7 +87,6 @@ async function pushTo(target: string, settings: PushSettings, progress: Progress
   return push(lake, manifest, await openStore(url, settings), {
     transfers,
     stallMs: settings.stallTimeout * 1000,
-    retryMs: bounds.transferRetryMs,
     retention: remove ? { versionDays: versions, graceMs: grace * 60_000 } : undefined,
     onStep: (done, files, description) => progress.step(version, done, files, description),
   });

@@ -4,7 +4,6 @@ import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { type Replica, shareOf } from "../../accounts/policy/replica.ts";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings, ServeOptions } from "../../http/service/service-state.ts";
@@ -120,7 +119,7 @@ export async function serveUntilStopped(
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
-    ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
+    ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20 } }),
     ...{ ...limitsOf(settings), ...engineOptions(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),

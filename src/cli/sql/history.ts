@@ -2,8 +2,10 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+
+/** Lines that the history keeps. */
+export const historyLinesMax = 1_000;
 
 export interface ShellHistory {
   /** The newest lines, newest first. */
@@ -21,7 +23,7 @@ export function openHistory(path: string): ShellHistory {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
-    const newest = lines.slice(-bounds.shellHistoryLines);
+    const newest = lines.slice(-historyLinesMax);
     if (newest.length < lines.length || lines.length === 0)
       writeFileSync(path, newest.map((line) => `${line}\n`).join(""), { mode: 0o600 });
     chmodSync(path, 0o600);

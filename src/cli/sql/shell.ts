@@ -4,17 +4,19 @@
  */
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
-import { bounds } from "../../base/bounds.ts";
 import type { Row } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analyst-database.ts";
 import { isBlankStatement, splitStatements } from "../../lake/analyst/statements.ts";
 import { type Completion, complete } from "./completion.ts";
 import { runDotCommand, type ShellState } from "./dot-commands.ts";
-import { defaultHistoryFile, openHistory } from "./history.ts";
+import { defaultHistoryFile, historyLinesMax, openHistory } from "./history.ts";
 import { checkPrintable, formatOfFile, type ResultFormat, runFormatted } from "./result-formats.ts";
 import { writeResultFile } from "./run-statements.ts";
 import { formatTerminalTable } from "./terminal-table.ts";
+
+/** Rows of a table that the shell shows; other modes and `.output` write all of them. */
+const tableRowsMax = 1_000;
 
 const [prompt, continuedPrompt] = ["carquet> ", "    ...> "];
 
@@ -37,7 +39,7 @@ export async function runShell({ database, input, output, format, historyFile }:
     output,
     terminal: true,
     history: [...history.lines],
-    historySize: bounds.shellHistoryLines,
+    historySize: historyLinesMax,
     completer: (line: string, done: (error: Error | null, found: Completion) => void) =>
       void shell.complete(line).then((found) => done(null, found)),
   });
@@ -141,8 +143,8 @@ class Shell {
     const { columns, rowCount, batches } = result;
     const rows: Row[] = [];
     for await (const batch of batches()) {
-      rows.push(...batch.slice(0, bounds.shellTableRows - rows.length));
-      if (rows.length >= bounds.shellTableRows) break;
+      rows.push(...batch.slice(0, tableRowsMax - rows.length));
+      if (rows.length >= tableRowsMax) break;
     }
     if (columns[0] === "explain_key") return rows.map(({ explain_value }) => `${explain_value}\n`).join("");
     const table = formatTerminalTable(columns, rows, this.output.columns ?? 80);

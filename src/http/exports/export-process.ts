@@ -6,13 +6,15 @@ import { type ChildProcess, fork } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { text } from "node:stream/consumers";
-import { bounds } from "../../base/bounds.ts";
 import { integerIn, isRow, type Json } from "../../base/json.ts";
 import { programPath } from "../../base/project-files.ts";
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { TableFormat } from "../../formats/table-formats.ts";
+
+/** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
+export const exportRetrySeconds = 30;
 
 export interface ExportTask {
   readonly lake: string;
@@ -44,7 +46,7 @@ export async function runExport(task: ExportTask, signal: AbortSignal): Promise<
     const [code, output, errors] = await Promise.all([ended(child), textOf(child.stdout), textOf(child.stderr)]);
     signal.throwIfAborted();
     // Only the kernel ends it with a signal, because memory is short.
-    if (code === null) throw refuse("overloaded", { retryAfter: bounds.exportRetrySeconds });
+    if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
     if (code !== 0) throw failureOf(errors);
     const result: Json = JSON.parse(output);
     if (!isRow(result)) throw new TypeError(`Invalid output ${output}: expected a JSON object.`);

@@ -8,12 +8,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { bounds } from "../../base/bounds.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
-import { type ExportSize, spoolIsFull } from "./export-process.ts";
+import { type ExportSize, exportRetrySeconds, spoolIsFull } from "./export-process.ts";
 
-export interface SpoolBounds {
+/** How often the disk space is measured while an export is written. */
+const pollMs = 250;
+
+export interface SpoolLimits {
   /** The folder in which the spool is created. */
   readonly folder: string;
   readonly bytesMax: number;
@@ -55,7 +57,7 @@ export class Spool {
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly bounds: SpoolBounds) {}
+  constructor(private readonly limits: SpoolLimits) {}
 
   /**
    * Returns the file of a key, written on a miss. Refuses with `overloaded` if too many are being written, and with `data_unavailable` if
@@ -92,9 +94,8 @@ export class Spool {
   }
 
   private start(key: string, { accounts }: Job, write: Write): SpooledFile {
-    if (this.writing.length >= this.bounds.writtenMax)
-      throw refuse("overloaded", { retryAfter: bounds.exportRetrySeconds });
-    this.folder ??= createSpoolFolder(this.bounds.folder);
+    if (this.writing.length >= this.limits.writtenMax) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
+    this.folder ??= createSpoolFolder(this.limits.folder);
     this.nextId += 1;
     const folder = join(this.folder, String(this.nextId));
     const job = new Job(...accounts);
@@ -113,7 +114,7 @@ export class Spool {
         void rm(folder, { recursive: true, force: true });
       },
     );
-    this.timer ??= setInterval(() => void this.limitSize(), bounds.spoolPollMs).unref();
+    this.timer ??= setInterval(() => void this.limitSize(), pollMs).unref();
     return file;
   }
 
@@ -139,13 +140,13 @@ export class Spool {
     }
     let bytes = await sizeOf(this.folder ?? "");
     for (const [key, file] of [...this.files]) {
-      if (bytes <= this.bounds.bytesMax) return;
+      if (bytes <= this.limits.bytesMax) return;
       if (!file.isWritten || file.users > 0) continue;
       this.files.delete(key);
       bytes -= await sizeOf(file.folder);
       await rm(file.folder, { recursive: true, force: true });
     }
-    if (bytes > this.bounds.bytesMax) this.writing.at(-1)?.job.abort(spoolIsFull());
+    if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolIsFull());
   }
 }
 

@@ -9,8 +9,7 @@ import type { Accounts, Identity } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
-import { FailedAuthentications } from "../../accounts/policy/failed-authentications.ts";
-import { bounds } from "../../base/bounds.ts";
+import { FailedAuthentications, type FailureLimits } from "../../accounts/policy/failed-authentications.ts";
 import { clientNetwork } from "../../base/client-network.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 import { fetchPublic } from "./fetch-public.ts";
@@ -24,6 +23,13 @@ import {
   serverMetadata,
   serverMetadataPath,
 } from "./metadata.ts";
+
+/** Registrations of clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
+export const registrationLimits: FailureLimits = { failuresMax: 60, windowMs: 3_600_000, networksMax: 10_000 };
+const requestLimits: FailureLimits = { failuresMax: 100, windowMs: 600_000, networksMax: 10_000 };
+
+/** The size of a registration. */
+export const registrationBytesMax = 8_192;
 
 export interface AuthorizationServerOptions {
   readonly accounts: Accounts;
@@ -58,8 +64,8 @@ export class AuthorizationServer {
     const { accounts, clock } = options;
     const nowMs = (): number => clock.monotonicMs();
     this.tokens = new AccessTokens(accounts, clock);
-    this.registrations = new FailedAuthentications(bounds.clientRegistrations, nowMs);
-    this.requests = new FailedAuthentications(bounds.authorizationRequests, nowMs);
+    this.registrations = new FailedAuthentications(registrationLimits, nowMs);
+    this.requests = new FailedAuthentications(requestLimits, nowMs);
   }
 
   /** Returns the identity of an access token for the agent server. Refuses as an API key is refused. */
@@ -170,8 +176,8 @@ export class AuthorizationServer {
       return retryAfterSeconds !== undefined;
     }
     if (context.path !== oauthPaths.registration) return false;
-    if ((context.request.length ?? Number.POSITIVE_INFINITY) > bounds.registrationBytes) {
-      refuseClient(context, `Registration too large: expected Content-Length up to ${bounds.registrationBytes}.`, 413);
+    if ((context.request.length ?? Number.POSITIVE_INFINITY) > registrationBytesMax) {
+      refuseClient(context, `Registration too large: expected Content-Length up to ${registrationBytesMax}.`, 413);
       return true;
     }
     const retryAfterSeconds = this.countRegistration(context);

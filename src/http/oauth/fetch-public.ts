@@ -8,7 +8,9 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import type { LookupFunction } from "node:net";
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { bounds } from "../../base/bounds.ts";
+
+/** The size of a document. */
+export const documentBytesMax = 5_120;
 
 /** Returns the addresses of a host name. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -102,9 +104,9 @@ async function readResponse(message: IncomingMessage): Promise<Response> {
   let bytes = 0;
   for await (const chunk of message) {
     bytes += chunk.length;
-    if (bytes > bounds.clientDocumentBytes) {
+    if (bytes > documentBytesMax) {
       message.destroy();
-      throw new RangeError(`The document is too long: expected at most ${bounds.clientDocumentBytes} bytes.`);
+      throw new RangeError(`The document is too long: expected at most ${documentBytesMax} bytes.`);
     }
     chunks.push(chunk);
   }

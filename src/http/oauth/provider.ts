@@ -13,9 +13,14 @@ import { Provider } from "oidc-provider/lib/provider.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { generateAccessToken } from "../../accounts/keys/api-key.ts";
 import { secretHash } from "../../accounts/sign-in/secrets.ts";
-import { bounds } from "../../base/bounds.ts";
 import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";
 import { stateAdapter } from "./state-adapter.ts";
+
+/** Lifetimes of what is issued. A refresh token is replaced with each use. */
+const authorizationRequestSeconds = 900;
+const authorizationCodeSeconds = 60;
+export const accessTokenSeconds = 3_600;
+export const refreshTokenSeconds = 30 * 86_400;
 
 export interface ProviderOptions {
   /** The issuer. */
@@ -113,11 +118,11 @@ const cookieSettings: NonNullable<Configuration["cookies"]> = {
 };
 
 const lifetimes: NonNullable<Configuration["ttl"]> = {
-  AccessToken: bounds.accessTokenSeconds,
-  AuthorizationCode: bounds.authorizationCodeSeconds,
-  Interaction: bounds.authorizationRequestSeconds,
-  RefreshToken: bounds.refreshTokenSeconds,
-  Session: bounds.authorizationRequestSeconds,
+  AccessToken: accessTokenSeconds,
+  AuthorizationCode: authorizationCodeSeconds,
+  Interaction: authorizationRequestSeconds,
+  RefreshToken: refreshTokenSeconds,
+  Session: authorizationRequestSeconds,
 };
 
 function features(
@@ -132,7 +137,7 @@ function features(
     clientIdMetadataDocument: {
       ...{ enabled: true, ack: "draft-02", allowFetch },
       // A document is kept for longer than an authorization request, so that the consent page does not fetch it again.
-      cacheDuration: { min: bounds.authorizationRequestSeconds, max: 86_400 },
+      cacheDuration: { min: authorizationRequestSeconds, max: 86_400 },
     },
     resourceIndicators: {
       enabled: true,

@@ -6,9 +6,12 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import { InvalidGrant } from "oidc-provider/lib/helpers/errors.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { secretHash } from "../../accounts/sign-in/secrets.ts";
-import { bounds } from "../../base/bounds.ts";
 import { isObject } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+
+/** How long a registered client is kept that has not been given a token, and since it was last given one. */
+export const unusedClientMs = 86_400_000;
+const usedClientMs = 90 * 86_400_000;
 
 /** Returns the adapter of a model. `resource` is the one that all grants are for. */
 export function stateAdapter(model: string, administration: Administration, resource: string): Adapter {
@@ -34,9 +37,9 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
     const { nowMs } = this.administration;
     const { grantId: keyId = null, clientId, client_secret: secret } = payload;
     const content = secret === undefined ? payload : { ...payload, client_secret: secretHash(secret) };
-    const expiresAtMs = nowMs + (seconds === undefined ? bounds.unusedClientMs : seconds * 1000);
+    const expiresAtMs = nowMs + (seconds === undefined ? unusedClientMs : seconds * 1000);
     const state = { ...this.nameOf(id), keyId, expiresAtMs, content: JSON.stringify(content) };
-    const untilMs = nowMs + bounds.usedClientMs;
+    const untilMs = nowMs + usedClientMs;
     await this.administration.call(
       "saveOAuthState",
       this.kind === "RefreshToken" && clientId !== undefined

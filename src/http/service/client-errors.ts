@@ -5,9 +5,12 @@
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { v7 as uuidV7 } from "uuid";
-import { bounds } from "../../base/bounds.ts";
 import { errorBody, errors, type Refusal, refuse } from "../../contract/errors.ts";
+import { headerBytesMax, uriBytesMax } from "../limits.ts";
 import { securityHeaders } from "../middleware/requests/security-headers.ts";
+
+/** How long a connection whose request is rejected stays open, for the client to read the response. */
+const rejectedConnectionMs = 1000;
 
 /** An error of a connection; one of the HTTP parser has the packet that it rejects, and how much of it is parsed. */
 type ClientError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
@@ -45,7 +48,7 @@ function endWith(connection: Duplex, text: string): void {
   }
   connection.end(text);
   connection.once("end", () => connection.destroy());
-  setTimeout(() => connection.destroy(), bounds.rejectedConnectionMs).unref();
+  setTimeout(() => connection.destroy(), rejectedConnectionMs).unref();
 }
 
 /** Returns the refusal of a request that is too large. A packet may begin in the middle of it: only a request line has no spaces. */
@@ -53,8 +56,8 @@ function overflowOf({ rawPacket = Buffer.of(), bytesParsed = rawPacket.length }:
   const parsed = rawPacket.toString("latin1", 0, bytesParsed).split("\r\n\r\n").at(-1) ?? "";
   const isRequestLine = !/\s/.test(parsed.replace(/^[A-Z]+ /, "").trimEnd());
   return isRequestLine
-    ? refuse("uri_too_long", { limit: bounds.uriBytes })
-    : refuse("headers_too_large", { limit: bounds.headerBytes });
+    ? refuse("uri_too_long", { limit: uriBytesMax })
+    : refuse("headers_too_large", { limit: headerBytesMax });
 }
 
 function refusalText(refusal: Refusal): string {

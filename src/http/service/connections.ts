@@ -4,10 +4,15 @@
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { bounds } from "../../base/bounds.ts";
 import { clientNetwork } from "../../base/client-network.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../context.ts";
+
+/** Open connections, if the limit of file descriptors allows as many. */
+const openMax = 10_000;
+
+/** Further connections, which only health checks are answered on; the oldest of them is closed for the next one. */
+export const healthConnectionsMax = 64;
 
 export interface ConnectionLimits {
   /** The most open connections. */
@@ -84,12 +89,12 @@ export const refuseExcess =
 
 /**
  * Returns how many connections fit into a limit of file descriptors: three quarters of it, less those for health checks; the other
- * quarter is for files. At most `bounds.connections`, also if the limit is unknown.
+ * quarter is for files. At most `openMax`, also if the limit is unknown.
  */
 export function connectionsWithin(descriptorLimit: number | undefined): number {
-  if (descriptorLimit === undefined) return bounds.connections;
-  const fitting = Math.floor(descriptorLimit * 0.75) - 2 * bounds.healthConnections;
-  return Math.max(16, Math.min(bounds.connections, fitting));
+  if (descriptorLimit === undefined) return openMax;
+  const fitting = Math.floor(descriptorLimit * 0.75) - 2 * healthConnectionsMax;
+  return Math.max(16, Math.min(openMax, fitting));
 }
 
 /** Returns the soft limit of open file descriptors of this process, which Linux reports; undefined if it is unknown or unlimited. */

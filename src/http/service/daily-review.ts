@@ -1,8 +1,10 @@
 /** Daily tier reviews, and the purge of what has expired in the accounts file: polls the ledger, which reviews each UTC day once, while the service runs. */
 import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf } from "../../base/user-error.ts";
+
+/** How often the service checks whether a review is due. */
+const reviewPollMs = 60_000;
 
 /** Starts the polling with an immediate review. Returns a function that stops it and resolves when no review is running. */
 export function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<void> {
@@ -18,7 +20,7 @@ export function startDailyReviews(accounts: Accounts, logger: Logger): () => Pro
       .catch((thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"));
   };
   review();
-  const timer = setInterval(review, bounds.reviewPollMs);
+  const timer = setInterval(review, reviewPollMs);
   return () => {
     clearInterval(timer);
     return running;

@@ -8,8 +8,17 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bounds } from "../../base/bounds.ts";
 import { peerOf } from "./connections.ts";
+
+/**
+ * Behind a proxy, how long no request must have arrived before the port is closed, and how long the service waits for that: less than
+ * proxies avoid a server that has failed.
+ */
+const quietMs = 300;
+const refusingMs = 1_500;
+
+/** How long the service waits for the first request of a connection. */
+const unusedConnectionMs = 500;
 
 export interface DrainLimits {
   /** How long the server continues to accept connections and requests. */
@@ -47,7 +56,7 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
     }
     const timers = [
       // Node.js does not count a connection without any request as idle.
-      setTimeout(() => destroy(false), bounds.unusedConnectionMs),
+      setTimeout(() => destroy(false), unusedConnectionMs),
       setTimeout(() => destroy(true), timeoutMs),
     ];
     await new Promise((resolve) => server.close(resolve));
@@ -58,8 +67,8 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
 /** Resolves when no request has arrived for a while. */
 async function untilQuiet(lastRequestMs: () => number): Promise<void> {
   const startedMs = performance.now();
-  for (let nowMs = startedMs; nowMs < startedMs + bounds.refusingMs; nowMs = performance.now()) {
-    if (nowMs - Math.max(startedMs, lastRequestMs()) >= bounds.quietMs) return;
-    await sleep(bounds.quietMs / 10);
+  for (let nowMs = startedMs; nowMs < startedMs + refusingMs; nowMs = performance.now()) {
+    if (nowMs - Math.max(startedMs, lastRequestMs()) >= quietMs) return;
+    await sleep(quietMs / 10);
   }
 }

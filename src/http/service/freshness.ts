@@ -3,10 +3,12 @@
  * folder, and logs each change.
  */
 import type { Logger } from "pino";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
+
+/** How often the record of the last ingest is read. */
+const recordPollMs = 1_000;
 
 export interface FreshnessOptions {
   readonly lake: string;
@@ -31,7 +33,7 @@ export class Freshness {
   static async watch(current: CurrentVersion, options: FreshnessOptions): Promise<Freshness> {
     const freshness = new Freshness(current, options);
     await freshness.poll();
-    freshness.timer = setInterval(() => void freshness.poll(), bounds.ingestRecordPollMs).unref();
+    freshness.timer = setInterval(() => void freshness.poll(), recordPollMs).unref();
     return freshness;
   }
 

@@ -5,12 +5,25 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type Koa from "koa";
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { RequestState } from "../context.ts";
+import { headerBytesMax } from "../limits.ts";
 import { endResponseTime, limitResponseTime } from "../response-time.ts";
 import { respondToClientErrors } from "./client-errors.ts";
 import type { Connections } from "./connections.ts";
+
+/** Timeouts for receiving the headers of a request, and all of it. */
+const headersMs = 10_000;
+const requestMs = 30_000;
+
+/** From the arrival of a request to the end of its response: closes the connections of clients that read too slowly. */
+export const responseMs = 60_000;
+
+/** How long an idle connection stays open. */
+const keepAliveMs = 65_000;
+
+/** The number of a request's headers. */
+export const headersMax = 100;
 
 /** Certificate and private key, in PEM. */
 export interface Tls {
@@ -31,20 +44,20 @@ const minTlsVersion = "TLSv1.2" as const;
 
 /** Returns a server that does not listen yet. */
 export function createHttpServer(
-  { tls, headersTimeoutMs = bounds.headersMs, responseTimeoutMs = bounds.responseMs }: HttpServerOptions,
+  { tls, headersTimeoutMs = headersMs, responseTimeoutMs = responseMs }: HttpServerOptions,
   app: Koa<RequestState>,
   connections: Connections,
 ): Server {
   const options = {
     headersTimeout: headersTimeoutMs,
-    requestTimeout: bounds.requestMs,
+    requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
-    keepAliveTimeout: bounds.keepAliveMs,
-    maxHeaderSize: bounds.headerBytes,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: headerBytesMax,
   };
   const tlsOptions = { minVersion: minTlsVersion, handshakeTimeout: headersTimeoutMs };
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...tlsOptions });
-  server.maxHeadersCount = bounds.headers;
+  server.maxHeadersCount = headersMax;
   server.on("connection", (socket: Socket) => connections.add(socket));
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (_request, response) => responses.set(response.req.socket, response));

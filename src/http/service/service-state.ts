@@ -8,11 +8,11 @@ import { adjustmentOf } from "../../accounts/ledger/charging.ts";
 import type { Replica } from "../../accounts/policy/replica.ts";
 import { Sessions } from "../../accounts/sign-in/sessions.ts";
 import { SignIn } from "../../accounts/sign-in/sign-in.ts";
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Synchronous } from "../../db/sqlite.ts";
+import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-formats.ts";
-import { Admission, type AdmissionBounds } from "../../operations/admission.ts";
+import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { ScrubOptions } from "../../serving/files/scrub.ts";
@@ -20,10 +20,24 @@ import type { LakeVersionOptions } from "../../serving/version-resources.ts";
 import type { AskOperation } from "../ask.ts";
 import type { RequestState } from "../context.ts";
 import type { ExportServices } from "../exports/respond-with-export.ts";
-import { Spool, type SpoolBounds } from "../exports/spool.ts";
+import { Spool, type SpoolLimits } from "../exports/spool.ts";
+import {
+  accountExportsMax,
+  connectionsPerAddressMax,
+  exportDeadlineMs,
+  exportsMax,
+  responseCacheBytesMax,
+  spoolBytesMax,
+} from "../limits.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import type { PipelineServices } from "../pipeline.ts";
-import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit } from "./connections.ts";
+import {
+  type ConnectionLimits,
+  Connections,
+  connectionsWithin,
+  descriptorLimit,
+  healthConnectionsMax,
+} from "./connections.ts";
 import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
@@ -32,7 +46,7 @@ import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions
   extends LakeVersionOptions,
-    Partial<AdmissionBounds>,
+    AdmissionLimits,
     Partial<Pick<ConnectionLimits, "connectionsMax">> {
   readonly lake: string;
   /** The accounts file, or the URL of a PostgreSQL database; accounts are created if there are none. */
@@ -98,7 +112,7 @@ export interface SiteServices {
 }
 
 /** Limits of exports. */
-export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memory" | "deadlineMs"> {
+export interface ExportSettings extends SpoolLimits, Pick<ExportServices, "memory" | "deadlineMs"> {
   /** The most exports of one account in progress, until the last byte is sent. */
   readonly accountMax: number;
 }
@@ -120,7 +134,7 @@ export interface AppState extends PipelineServices {
 
 /** Opens the accounts file and the lake. */
 export async function openState(options: ServeOptions): Promise<AppState> {
-  const { responseCacheBytes = bounds.responseCacheBytes, droppedLogLines = () => 0 } = options;
+  const { responseCacheBytes = responseCacheBytesMax, droppedLogLines = () => 0 } = options;
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const resultCache = new ResultCache(responseCacheBytes);
@@ -128,7 +142,6 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const connections = new Connections(connectionLimits(options));
   const freshness = await Freshness.watch(current, freshnessOptions(options));
   metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
-  const limits = { ...bounds, ...options };
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   const { clock = systemClock, fetchDocument } = options;
@@ -136,14 +149,14 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
     ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
-    admission: new Admission(accounts, limits),
+    admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
-    exportAdmission: new Admission(accounts, { ...limits, concurrentRequests, deadlineMs }),
+    exportAdmission: new Admission(accounts, { ...options, concurrentRequests, deadlineMs }),
   };
   return state;
 }
@@ -157,11 +170,11 @@ function originOf(publicUrl: string): string {
 
 const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
   folder: tmpdir(),
-  bytesMax: bounds.spoolBytes,
-  writtenMax: bounds.exports,
-  accountMax: bounds.accountExports,
-  memory: bounds.exportMemory,
-  deadlineMs: bounds.exportDeadlineMs,
+  bytesMax: spoolBytesMax,
+  writtenMax: exportsMax,
+  accountMax: accountExportsMax,
+  memory: exportMemory,
+  deadlineMs: exportDeadlineMs,
   ...exports,
 });
 
@@ -179,10 +192,10 @@ const freshnessOptions = ({ lake, logger, overdueMs = 0, clock = systemClock }: 
 /** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
 function connectionLimits({
   connectionsMax = connectionsWithin(descriptorLimit()),
-  connectionsPerAddress: perAddressMax = bounds.connectionsPerAddress,
+  connectionsPerAddress: perAddressMax = connectionsPerAddressMax,
   trustedProxies = 0,
 }: ServeOptions): ConnectionLimits {
-  const limits = { connectionsMax, healthMax: bounds.healthConnections };
+  const limits = { connectionsMax, healthMax: healthConnectionsMax };
   return trustedProxies > 0 || perAddressMax === 0 ? limits : { ...limits, perAddressMax };
 }
 
@@ -190,7 +203,6 @@ function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<Cur
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,
-    pollMs: bounds.publishedPollMs,
     onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
     onFallback: (message) => logger.warn({ message }, "serving file not in use"),
     onDamage: (fault) => {

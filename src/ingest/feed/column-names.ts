@@ -1,9 +1,8 @@
 /** Column names of feed files: reads the header of a CSV file, and checks the names of any format. */
 import { parse } from "csv-parse";
-import { bounds } from "../../base/bounds.ts";
 import { printable, type UserError } from "../../base/user-error.ts";
 import type { FeedFile } from "./feed-file.ts";
-import { type FeedLimits, limitMessages } from "./feed-limits.ts";
+import { type FeedLimits, feedColumnsMax, limitMessages } from "./feed-limits.ts";
 import { chunksOf } from "./file-content.ts";
 import { fileError } from "./file-errors.ts";
 
@@ -53,7 +52,7 @@ function describeHeaderError(thrown: unknown, limits: FeedLimits): string {
 export function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
   const header = file.format === "csv" ? ", row 0 (header)" : "";
   const fail = (message: string): UserError => fileError(file, `${header}: ${message}`);
-  if (columns.length > bounds.feedColumns) throw fail(`too many columns: expected at most ${bounds.feedColumns}.`);
+  if (columns.length > feedColumnsMax) throw fail(`too many columns: expected at most ${feedColumnsMax}.`);
   if (columns.includes("")) throw fail(`column ${columns.indexOf("") + 1} has no name.`);
   const unprintable = columns.findIndex((column) => /[\0\ufffd]/.test(column));
   if (unprintable >= 0)

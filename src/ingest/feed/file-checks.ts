@@ -3,14 +3,17 @@
  * or accept at any cost.
  */
 import { open, stat } from "node:fs/promises";
-import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile, FeedFormat } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
+import { feedColumnsMax } from "./feed-limits.ts";
 import { chunksOf } from "./file-content.ts";
 import { describeSystemError, fileError, limitError } from "./file-errors.ts";
 import { JsonLineCheck } from "./json-lines.ts";
 import { countSchemaElements } from "./parquet-footer.ts";
+
+/** The footer of a Parquet feed: a hundred row groups of all fields take up less than 1 MB. */
+const footerBytesMax = 64 * 2 ** 20;
 
 /** Throws a UserError if a file is not a regular file, exceeds a limit, or is not of the format that its name says. */
 export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<void> {
@@ -47,11 +50,11 @@ async function checkParquet(file: FeedFile, bytes: number): Promise<void> {
   const footerBytes = end.length < 8 ? 0 : end.readUInt32LE(0);
   if (!end.subarray(4).equals(parquetMagic) || footerBytes > bytes - 12)
     throw fileError(file, ": no footer: expected a Parquet file with its end.");
-  if (footerBytes > bounds.parquetFooterBytes)
-    throw fileError(file, `: footer of ${footerBytes} bytes: expected at most ${bounds.parquetFooterBytes}.`);
+  if (footerBytes > footerBytesMax)
+    throw fileError(file, `: footer of ${footerBytes} bytes: expected at most ${footerBytesMax}.`);
   const footer = await readPart(file, bytes - 8 - footerBytes, footerBytes);
-  if (schemaElementsIn(file, footer) > 4 * bounds.feedColumns)
-    throw fileError(file, `: too many columns: expected at most ${bounds.feedColumns}.`);
+  if (schemaElementsIn(file, footer) > 4 * feedColumnsMax)
+    throw fileError(file, `: too many columns: expected at most ${feedColumnsMax}.`);
 }
 
 function schemaElementsIn(file: FeedFile, footer: Buffer): number {

@@ -1,5 +1,4 @@
 /** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns a file into a relation of text columns. */
-import { bounds } from "../../base/bounds.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
@@ -7,6 +6,7 @@ import { ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.t
 import { checkColumnNames, readCsvHeader } from "./column-names.ts";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
+import { feedColumnsMax } from "./feed-limits.ts";
 import { type FeedField, feed, isTextList, listSeparator } from "./feed-schema.ts";
 import { fileError, limitError } from "./file-errors.ts";
 import type { Mapping } from "./mapping.ts";
@@ -48,7 +48,7 @@ export const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> =
       maximum_object_size = ${limits.recordBytes}`;
     const objects = sql`SELECT json FROM read_ndjson_objects(${pathLiteral(file.path)}, ${settings})`;
     const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT'`;
-    const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${bounds.feedColumns + 1}`)).map((row) =>
+    const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${feedColumnsMax + 1}`)).map((row) =>
       textIn(row, "key"),
     );
     if (columns.length === 0) throw new Error("empty file: expected at least one row.");

@@ -5,7 +5,6 @@
  * reason.
  */
 
-import { bounds } from "../../base/bounds.ts";
 import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
@@ -15,6 +14,9 @@ import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "..
 import { type FieldReader, fieldReader } from "./field-readers.ts";
 import { isMarker, markersOf } from "./unknown-markers.ts";
 import { hasValidCheckDigit } from "./vin.ts";
+
+/** Characters of an unusable value that are kept in `rejects`. */
+const rejectedCharactersMax = 200;
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
 type Outcome = "rejected" | "unknown" | "noted";
@@ -87,7 +89,7 @@ async function createEmpty(session: Session, table: FeedTable, day: string): Pro
 
 /** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
 async function collectIssues(session: Session, table: FeedTable): Promise<void> {
-  const length = bounds.rejectedValueCharacters;
+  const length = rejectedCharactersMax;
   await session.run(sql`
     INSERT INTO issues
     SELECT outcome, ${table}, file, "row", left(vin, ${length}), left(dealer_id, ${length}), field, left("value", ${length}), reason

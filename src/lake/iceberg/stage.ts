@@ -8,7 +8,6 @@
  */
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bounds } from "../../base/bounds.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { isCurrentSchema } from "../file-rows.ts";
@@ -36,6 +35,9 @@ import {
   versionOf,
 } from "./table-metadata.ts";
 import { type IcebergTable, icebergTables } from "./table-schema.ts";
+
+/** Files of a table's metadata that are written and synced at once. */
+const filesAtOnceMax = 32;
 
 /** Makes staged metadata visible. */
 export type Commit = () => Promise<void>;
@@ -231,8 +233,8 @@ async function writeFiles(folder: string, files: readonly MetadataFile[]): Promi
       await file.close();
     }
   };
-  for (let at = 0; at < files.length; at += bounds.icebergFilesAtOnce)
-    await Promise.all(files.slice(at, at + bounds.icebergFilesAtOnce).map(write));
+  for (let at = 0; at < files.length; at += filesAtOnceMax)
+    await Promise.all(files.slice(at, at + filesAtOnceMax).map(write));
   await syncToDisk(folder);
 }
 

@@ -2,11 +2,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { v5 as uuidV5 } from "uuid";
-import { bounds } from "../../base/bounds.ts";
 import { isNotFound } from "../../base/files.ts";
 import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
 import { type ListedManifest, manifestsIn, metadataLocation, partitionFields, tableLocation } from "./manifests.ts";
 import { fieldsOf, greatestId, type IcebergTable, nameMapping, partitionFieldId } from "./table-schema.ts";
+
+/** Earlier metadata files that a table keeps, for readers that have just opened one. */
+const earlierFilesMax = 10;
 
 /** The history of a table, from its newest metadata file. */
 export interface TableHistory {
@@ -74,9 +76,7 @@ export async function readTableHistory(path: string): Promise<TableHistory | und
 export function nextLog(history: TableHistory | undefined, number: number): readonly Row[] {
   if (history === undefined) return [];
   const file = `${history.location}/metadata/${metadataName(number)}`;
-  return [...history.log, { "timestamp-ms": history.updatedMs, "metadata-file": file }].slice(
-    -bounds.icebergMetadataFiles,
-  );
+  return [...history.log, { "timestamp-ms": history.updatedMs, "metadata-file": file }].slice(-earlierFilesMax);
 }
 
 /** Returns the content of a metadata file. `location` is the URI of the lake's folder; `snapshots` are not empty. */

@@ -1,8 +1,10 @@
 /** Metrics of trends: their names, their definitions, and which of them the listing source measures or counts. */
-import { bounds } from "../../base/bounds.ts";
 import { type NumberName, numberNames } from "../../listing/schema.ts";
 import type { Aggregate } from "../../listing/source.ts";
 import type { ListingEvent, Statistic } from "../../listing/trend-source.ts";
+
+/** The days up to and including a point whose sales are the denominator of its days of supply. */
+export const supplyDays = 30;
 
 /** A requested metric. */
 export type TrendMetric = { readonly name: string } & (
@@ -64,8 +66,8 @@ export function definitionOf(metric: TrendMetric): Definition {
   if (metric.kind === "count")
     return { name, kind: "level", formula: `number of ${active}`, denominator: "none", sample: "the counted listings" };
   if (metric.kind === "days_supply") {
-    const sample = `listings sold in the ${bounds.supplyDays} days that end on level_day`;
-    const denominator = `number of ${sample}, divided by ${bounds.supplyDays}`;
+    const sample = `listings sold in the ${supplyDays} days that end on level_day`;
+    const denominator = `number of ${sample}, divided by ${supplyDays}`;
     return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample };
   }
   const { measure, aggregate } = metric.statistic;

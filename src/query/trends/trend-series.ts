@@ -1,12 +1,13 @@
 /** Series of a trend: requests levels and events from the trend source, and assembles them to points. */
-import { bounds } from "../../base/bounds.ts";
 import { plusDays } from "../../base/day.ts";
 import type { QueryOf } from "../../contract/types.ts";
+import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import type { EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
 import type { DayRange } from "./intervals.ts";
 import type { TrendMetric } from "./trend-metrics.ts";
+import { supplyDays } from "./trend-metrics.ts";
 
 /** An interval, with the number of its days that have a snapshot and the last of them. */
 export interface TrendInterval extends DayRange {
@@ -118,7 +119,7 @@ function windowOf(
   if (levelDay === null) return undefined;
   if (metric.kind === "event") return { event: metric.event, start, end };
   if (metric.kind !== "days_supply") return undefined;
-  const firstSaleDay = plusDays(levelDay, 1 - bounds.supplyDays);
+  const firstSaleDay = plusDays(levelDay, 1 - supplyDays);
   return firstSaleDay < firstDay ? undefined : { event: "sold", start: firstSaleDay, end: levelDay };
 }
 
@@ -142,7 +143,7 @@ function metricValue(
   if (metric.kind === "count") return exactly(count);
   if (metric.kind === "days_supply") {
     if (window === undefined) return noData;
-    const supply = Math.round((100 * count * bounds.supplyDays) / eventCount) / 100;
+    const supply = Math.round((100 * count * supplyDays) / eventCount) / 100;
     return levelValue(count, eventCount, eventCount === 0 ? null : supply);
   }
   const index = plan.metrics.filter(({ kind }) => kind === "statistic").indexOf(metric);
@@ -154,7 +155,7 @@ const exactly = (count: number): MetricValue => ({ value: count, sample: count }
 
 /** Returns a value of `count` listings; null if they or those with a known value are too few. */
 function levelValue(count: number, sample: number, value: number | null): MetricValue {
-  if (count >= bounds.metricListingsMin && value !== null) return { value, sample };
-  const isUnknown = count >= bounds.metricListingsMin && sample === 0;
+  if (count >= metricListingsMin && value !== null) return { value, sample };
+  const isUnknown = count >= metricListingsMin && sample === 0;
   return { value: null, sample, null_reason: isUnknown ? "no_values" : "insufficient_sample" };
 }

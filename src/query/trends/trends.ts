@@ -4,17 +4,27 @@
  * Levels describe the last day of an interval that has a snapshot, flows add up what happened on its days. For each facet, one request to
  * the trend source measures all levels, another one counts all events.
  */
-import { bounds } from "../../base/bounds.ts";
 import { plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { QueryOf } from "../../contract/types.ts";
+import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { TrendSource } from "../../listing/trend-source.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { filtersOf } from "../filters.ts";
 import { type DayRange, intervalsOf, missingRanges } from "./intervals.ts";
 import { definitionOf, trendMetricOf } from "./trend-metrics.ts";
 import { measureSeries, type SeriesPlan, type TrendInterval } from "./trend-series.ts";
+
+/** The most intervals of a trend, and the most values: intervals times series of all facets times metrics. */
+const intervalsMax = 400;
+export const trendValuesMax = 20_000;
+
+/** The most listings in the snapshots that a trend reads: two cores measure as many within the deadline, if no filter narrows them. */
+export const trendListingsMax = 100_000_000;
+
+/** The default period. */
+const defaultDays = 90;
 
 type TrendQuery = QueryOf<"getTrends">;
 
@@ -62,7 +72,7 @@ export async function computeTrends(plan: TrendPlan, source: TrendSource) {
       sort: "-count",
       definitions: metrics.map(definitionOf),
       missing_days: plan.missingDays,
-      minimum_metric_count: bounds.metricListingsMin,
+      minimum_metric_count: metricListingsMin,
     },
   };
 }
@@ -84,30 +94,30 @@ function periodOf({ from, to }: TrendQuery, data: DayRange): DayRange {
   if (from !== undefined && from > data.end)
     throw outsideOfData("from", from, `up to ${data.end}, the last day with data`);
   const end = to === undefined || to > data.end ? data.end : to;
-  const start = from ?? plusDays(end, 1 - bounds.trendDays);
+  const start = from ?? plusDays(end, 1 - defaultDays);
   return { start: [start, data.start].sort()[1] ?? start, end };
 }
 
 const outsideOfData = (parameter: string, day: string, range: string): Error =>
   refuse("invalid_parameter_value", { parameter, value: quoted(day), allowed: `a day ${range}`, hint: "" });
 
-/** Returns the intervals of the period. Refuses more than `bounds.trendIntervalsMax`. */
+/** Returns the intervals of the period. Refuses more than `intervalsMax`. */
 function plannedIntervals({ interval }: TrendQuery, period: DayRange): readonly DayRange[] {
   const intervals = [...intervalsOf(period, interval)];
-  if (intervals.length <= bounds.trendIntervalsMax) return intervals;
+  if (intervals.length <= intervalsMax) return intervals;
   throw refuse("invalid_parameter_value", {
     parameter: "interval",
     value: quoted(interval),
-    allowed: `at most ${bounds.trendIntervalsMax} intervals from ${period.start} to ${period.end}, not ${intervals.length}`,
+    allowed: `at most ${intervalsMax} intervals from ${period.start} to ${period.end}, not ${intervals.length}`,
     hint: longerInterval,
   });
 }
 
 function refuseTooManyValues({ facet = [], facet_limit: limit, metric }: TrendQuery, intervals: number): void {
-  const max = Math.floor(bounds.trendValuesMax / (intervals * facet.length * metric.length));
+  const max = Math.floor(trendValuesMax / (intervals * facet.length * metric.length));
   if (facet.length === 0 || limit <= max) return;
   const facets = facet.length === 1 ? "" : `, facets (${facet.length})`;
-  const values = `intervals (${intervals})${facets}, series and metrics (${metric.length}) multiply to at most ${bounds.trendValuesMax}`;
+  const values = `intervals (${intervals})${facets}, series and metrics (${metric.length}) multiply to at most ${trendValuesMax}`;
   throw refuse("invalid_parameter_value", {
     parameter: "facet_limit",
     value: quoted(limit),
@@ -123,7 +133,7 @@ function refuseTooManyListings(
   snapshotSizes: LakeVersion["snapshotSizes"],
 ): void {
   const listings = intervals.reduce((sum, { levelDay }) => sum + (snapshotSizes.get(levelDay ?? "") ?? 0), 0);
-  const max = Math.floor(bounds.trendListingsMax / Math.max(1, facet.length));
+  const max = Math.floor(trendListingsMax / Math.max(1, facet.length));
   if (listings <= max) return;
   throw refuse("invalid_parameter_value", {
     parameter: "interval",

@@ -7,8 +7,8 @@ import type { LakeVersion } from "../lake-version.ts";
 
 export interface ScrubOptions {
   readonly bytesPerHour: number;
-  /** Pause after each file. */
-  readonly pauseMs: number;
+  /** Pause after each file, by default a quarter of a second. */
+  readonly pauseMs?: number;
 }
 
 export class Scrub {
@@ -28,7 +28,7 @@ export class Scrub {
   }
 
   private async run(): Promise<void> {
-    const { bytesPerHour, pauseMs } = this.options;
+    const { bytesPerHour, pauseMs = 250 } = this.options;
     const pace = (bytes: number): Promise<void> => this.pause((bytes / bytesPerHour) * 3_600_000);
     try {
       for (;;) {

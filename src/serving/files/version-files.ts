@@ -3,13 +3,18 @@
  *
  * A file that was found damaged stays out of use until the version is opened again, because the engine may have cached parts of it.
  */
-import { bounds } from "../../base/bounds.ts";
 import type { Pace } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { ListedFile } from "../../lake/listed-file.ts";
 import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import type { VerifiedFiles } from "./verified-files.ts";
+
+/** A file that failed a query is hashed again, and an intact one used again, after this time at the earliest. */
+const recheckMs = 600_000;
+
+/** The `Retry-After` of a request that needs a damaged file. */
+const damagedRetrySeconds = 60;
 
 /** A file that is out of use. */
 interface UnusedFile {
@@ -66,18 +71,18 @@ export class VersionFiles {
   async require(files: readonly ListedFile[]): Promise<void> {
     for (const file of files)
       if ((await this.faultOf(file)) !== undefined || this.unused.has(file.path))
-        throw refuse("data_unavailable", { reason: damagedData, retryAfter: bounds.damagedRetrySeconds });
+        throw refuse("data_unavailable", { reason: damagedData, retryAfter: damagedRetrySeconds });
   }
 
-  /** Hashes files again that failed a query, each at most once per `bounds.recheckMs`. */
+  /** Hashes files again that failed a query, each at most once per `recheckMs`. */
   async recheckFailed(files: readonly ListedFile[]): Promise<void> {
-    const dueMs = performance.now() - bounds.recheckMs;
+    const dueMs = performance.now() - recheckMs;
     for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
   }
 
-  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `bounds.recheckMs`. */
+  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `recheckMs`. */
   async giveUp(file: ListedFile): Promise<void> {
-    this.unused.set(file.path, { file, untilMs: performance.now() + bounds.recheckMs });
+    this.unused.set(file.path, { file, untilMs: performance.now() + recheckMs });
     await this.recheck(file);
   }
 

@@ -4,7 +4,6 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sessions.ts";
-import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
@@ -15,6 +14,9 @@ import type { PageContent } from "./document.tsx";
 import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";
 import { serviceOrigin } from "./service-origin.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
+
+/** A longer form is refused. */
+const formBytesMax = 16_384;
 
 /** A form that a browser has sent. */
 export interface SentForm {
@@ -60,7 +62,7 @@ async function readForm(
 ): Promise<SentForm | (PageContent & { readonly status: number })> {
   if (!isSameOrigin(context, publicUrl)) return forgedPage;
   if (context.is("application/x-www-form-urlencoded") === false) return malformedPage;
-  const body = await readBody(context, bounds.formBytes);
+  const body = await readBody(context, formBytesMax);
   if (body === undefined) return tooLongPage;
   return { context, params: context.params ?? {}, fields: new URLSearchParams(body) };
 }
@@ -158,7 +160,7 @@ const forgedPage = unreadPage(
   "This form was not sent by a page of this service, or its session has ended. Open the page again.",
 );
 const malformedPage = unreadPage(400, "Invalid type of the form: expected application/x-www-form-urlencoded.");
-const tooLongPage = unreadPage(413, `The form is too long: expected at most ${bounds.formBytes} bytes.`);
+const tooLongPage = unreadPage(413, `The form is too long: expected at most ${formBytesMax} bytes.`);
 
 const refusedPage = (message: string): PageContent => ({
   title: "Not changed",

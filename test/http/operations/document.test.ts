@@ -4,8 +4,8 @@ import { get, type IncomingHttpHeaders } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { bounds } from "../../../src/base/bounds.ts";
 import { document } from "../../../src/contract/document.ts";
+import { compressedBytesMin } from "../../../src/http/middleware/requests/compress-responses.ts";
 import { sampleService } from "../../support/http/service.ts";
 
 const { client } = await sampleService();
@@ -126,7 +126,7 @@ test("large responses are compressed as Accept-Encoding asks, with their length"
     "/v1/x",
   ]) {
     const plain = await getEncoded(requested, undefined);
-    const isLarge = plain.body.length >= bounds.compressedBytesMin;
+    const isLarge = plain.body.length >= compressedBytesMin;
     for (const [value, large, small] of accepted) {
       const { coding, headers, body } = await getEncoded(requested, value);
       const place = `${requested}: ${value}`;

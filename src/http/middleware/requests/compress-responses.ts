@@ -6,8 +6,10 @@ import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
-import { bounds } from "../../../base/bounds.ts";
 import type { Middleware, RequestContext } from "../../context.ts";
+
+/** Smaller responses are not compressed: they fit into two packets. */
+export const compressedBytesMin = 2048;
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 
@@ -38,7 +40,7 @@ export const compressResponses: Middleware = async (context, next) => {
   const { coding, compress } = negotiate(context);
   const body = compress === undefined ? undefined : bodyOf(context.body);
   if (compress === undefined || body === undefined) return;
-  if (body.length < bounds.compressedBytesMin && acceptedCodings(context, ["identity"]).length > 0) return;
+  if (body.length < compressedBytesMin && acceptedCodings(context, ["identity"]).length > 0) return;
   context.body = await compressOnce(body, coding, compress);
   context.res.setHeader("Content-Encoding", coding);
 };

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
-import { bounds } from "../../../../src/base/bounds.ts";
+import { requestDeadlineMs } from "../../../../src/operations/limits.ts";
 import { createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../../command-line.ts";
@@ -112,7 +112,7 @@ class MixedLoad {
   }
 
   private onReply({ path, status, ms }: Reply, { role }: ClientIdentity): void {
-    if (ms > bounds.deadlineMs + lateMs)
+    if (ms > requestDeadlineMs + lateMs)
       this.journal.addProblem(
         `late response to the ${role} client`,
         `${path.slice(0, 120)}: ${status} after ${Math.round(ms)} ms`,

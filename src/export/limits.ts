@@ -1,0 +1,7 @@
+/** Limits of exports. */
+
+/** The memory limit of the query engine. An export needs half of it, whatever its size. */
+export const exportMemory = "1GiB";
+
+/** The most rows that are sorted at once, which takes some 400 MB. */
+export const sortedRowsMax = 262_144;
