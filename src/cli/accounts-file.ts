@@ -8,12 +8,11 @@ import { UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import { formatRows } from "./print.ts";
+import type { SharedValues } from "./settings.ts";
 
-/** The options that all commands about the accounts file have. */
-export interface AccountsFileSettings {
-  readonly accounts: string;
-  readonly json: boolean;
-}
+/** The values that all commands about the accounts file have, and those of commands about one account. */
+export type AccountsFileValues = SharedValues<"accounts" | "json">;
+export type AccountValues = SharedValues<"accounts" | "json" | "account">;
 
 /** How long a command waits for the lock of a service that writes. */
 const busyMs = 10_000;

@@ -26,13 +26,23 @@ export const usdParser =
     throw new InvalidArgumentError("Expected an amount in USD such as 25 or 0.50, up to 999999.");
   };
 
-/** Parses a number of requests, days or minutes. */
-export const countParser = (text: string): number => parseInteger(text, 0, 1_000_000);
-
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function integerParser(max: number, min = 0): (text: string) => number {
-  return (text) => parseInteger(text, min, max);
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && min <= number && number <= max) return number;
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+  };
 }
+
+/** Parses a number of requests, days or minutes. */
+export const countParser = integerParser(1_000_000);
+
+/** Returns the default and the parser of a value that is given and shown in a unit larger than that of its name. */
+export const inUnits = (unit: number, shown: number, parse: (text: string) => number) => ({
+  ...{ default: shown * unit, shownDefault: String(shown) },
+  parse: (text: string): number => parse(text) * unit,
+});
 
 /** Parses the number of a replica and their count, such as 2/4. */
 export function replicaParser(text: string): Replica {
@@ -56,22 +66,12 @@ export function secondsParser(text: string): number {
 
 const sizeUnits: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
-/** Parses a size in bytes. */
-export const sizeParser = (text: string): number => parseSize(text, 1, 2 ** 50);
-
-/** Parses a size from `least` to `most` bytes. */
-export function parseSize(text: string, min: number, max: number): number {
-  const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
-  const bytes = Number(number) * (sizeUnits[unit] ?? 1);
-  if (number !== "" && min <= bytes && bytes <= max) return bytes;
-  throw new InvalidArgumentError(
-    min <= 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
-  );
-}
-
-/** Parses a whole number from `least` to `most`. */
-export function parseInteger(text: string, min: number, max: number): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && min <= number && number <= max) return number;
-  throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
-}
+/** Returns a parser of sizes in bytes. */
+export const sizeParser =
+  (min = 1, max = 2 ** 50, expected = "a size such as 512MiB or 4GiB") =>
+  (text: string): number => {
+    const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
+    const bytes = Number(number) * (sizeUnits[unit] ?? 1);
+    if (number !== "" && min <= bytes && bytes <= max) return bytes;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
+  };

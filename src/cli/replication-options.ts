@@ -1,41 +1,17 @@
-/** Options and locations that `follow` and `push` share. */
-import { Option } from "commander";
+/** Locations and followers of `follow` and `push`. */
 import { UserError } from "../base/user-error.ts";
+import type { DatabaseOptions } from "../db/duckdb.ts";
 import { folderSource } from "../replication/folder-source.ts";
 import { Follower } from "../replication/follower.ts";
 import { httpSource } from "../replication/http-source.ts";
 import type { S3Store } from "../replication/s3.ts";
 import type { LakeSource } from "../replication/source.ts";
-import { integerParser } from "./option-parsers.ts";
-import { type EngineSettings, engineOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
+import type { SharedValues } from "./settings.ts";
 
-export const transfersOption = (): Option =>
-  new Option("--transfers <n>", "files that are transferred at once")
-    .env("CARQUET_TRANSFERS")
-    .default(4)
-    .argParser(integerParser(64, 1));
-
-export const stallTimeoutOption = (): Option =>
-  new Option("--stall-timeout <seconds>", "how long a transfer may bring less than 1 KiB before it is repeated")
-    .env("CARQUET_STALL_TIMEOUT")
-    .default(30)
-    .argParser(integerParser(3600, 1));
-
-export const s3EndpointOption = (): Option =>
-  new Option("--s3-endpoint <url>", "URL of a store that is compatible with Amazon S3, for s3:// locations").env(
-    "CARQUET_S3_ENDPOINT",
-  );
-
-/** The values of the options of both commands. */
-export interface ReplicationSettings extends EngineSettings {
-  readonly versions: number;
-  readonly grace: number;
-  readonly transfers: number;
-  readonly stallTimeout: number;
-  readonly s3Endpoint?: string;
-  readonly json: boolean;
-}
+/** The values that both commands need; `push` sets no values of an engine. */
+type ReplicationValues = SharedValues<"versionDays" | "graceMs" | "transfers" | "stallMs" | "s3Endpoint"> &
+  DatabaseOptions;
 
 /** Returns a location as it can be printed: without a user name, a password, and a query. */
 export const withoutSecrets = (location: string): string =>
@@ -52,15 +28,15 @@ export function remoteUrl(location: string): URL | undefined {
 }
 
 /** Opens the bucket of an `s3://` URL. */
-export async function openStore(location: URL, { s3Endpoint, stallTimeout }: ReplicationSettings): Promise<S3Store> {
+export async function openStore(location: URL, { s3Endpoint: endpoint, stallMs }: ReplicationValues): Promise<S3Store> {
   // The client's versions of this minor release support Node.js 20.
   Object.assign(process.env, { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" });
   const { S3Store: Store } = await import("../replication/s3.ts");
-  return new Store(location, { endpoint: s3Endpoint, stallMs: stallTimeout * 1000 });
+  return new Store(location, { endpoint, stallMs });
 }
 
 /** Returns the source that a location names. */
-export async function openSource(location: string, settings: ReplicationSettings): Promise<LakeSource> {
+export async function openSource(location: string, settings: ReplicationValues): Promise<LakeSource> {
   const url = remoteUrl(location);
   if (url === undefined) return folderSource(location);
   return url.protocol === "s3:" ? openStore(url, settings) : httpSource(url);
@@ -70,16 +46,12 @@ export async function openSource(location: string, settings: ReplicationSettings
 export function createFollower(
   source: LakeSource,
   lake: string,
-  settings: ReplicationSettings & { readonly buildsServingFiles: boolean },
+  settings: ReplicationValues & { readonly buildsServingFiles: boolean },
   progress: Progress,
 ): Follower {
   return new Follower(source, lake, {
-    stallMs: settings.stallTimeout * 1000,
-    transfers: settings.transfers,
-    versionDays: settings.versions,
-    graceMs: settings.grace * 60_000,
-    engine: engineOptions(settings),
-    buildsServingFiles: settings.buildsServingFiles,
+    ...settings,
+    engine: settings,
     nowMs: () => Date.now(),
     onStep: progress.step,
   });

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
-import { addServeOptions } from "../../src/cli/commands/serve.ts";
+import { serveCommand } from "../../src/cli/commands/serve.ts";
+import { vacuumCommand } from "../../src/cli/commands/vacuum.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { topCommands } from "../docs/command-list.ts";
 import { carquet, startServing } from "../support/command-line.ts";
@@ -95,16 +96,26 @@ test("carquet --version prints the version of package.json", async () => {
 
 describe("former names of options and commands", { concurrency: 2 }, () => {
   test("--answers sets --response-cache", () => {
-    const parsed = (...args: readonly string[]): unknown =>
-      addServeOptions(new Command()).parse(args, { from: "user" }).getOptionValue("responseCache");
-    assert.equal(parsed(), 64);
-    assert.equal(parsed("--response-cache", "5"), 5);
+    const parsed = (...args: readonly string[]): unknown => {
+      const command = serveCommand();
+      command.parseOptions([...args]);
+      return command.getOptionValue("responseCacheBytes");
+    };
+    assert.equal(parsed(), 64 * 2 ** 20);
+    assert.equal(parsed("--response-cache", "5"), 5 * 2 ** 20);
     assert.equal(parsed("--answers", "0"), 0);
   });
 
+  test("retired options are accepted", () => {
+    const retired = ["dir", "bytes", "requests", "days"].flatMap((word) => [`--past-index-${word}`, "1"]);
+    assert.deepEqual(serveCommand().parseOptions(retired).unknown, []);
+    assert.deepEqual(vacuumCommand().parseOptions(["--daily", "1", "--weekly", "1"]).unknown, []);
+  });
+
   const hidden: readonly (readonly [command: string, formerName: RegExp])[] = [
-    ["serve", /--answers/],
-    ["start", /--answers/],
+    ["serve", /--answers|--past-index/],
+    ["start", /--answers|--past-index/],
+    ["vacuum", /--daily|--weekly/],
     ["accounts", /\b(low|override) \[options\]/],
   ];
   for (const [command, formerName] of hidden)

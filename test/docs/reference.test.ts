@@ -53,7 +53,7 @@ test("every environment variable that the service reads is documented", () => {
     .map((path) => readFileSync(join(projectPath("src"), path), "utf8"));
   const variables = new Set(
     sources.flatMap((text) =>
-      [...text.matchAll(/process\.env\.(\w+)|\.env\(\s*"(\w+)"/g)].map(([, read, set]) => read ?? set ?? ""),
+      [...text.matchAll(/process\.env\.(\w+)|\benv: "(\w+)"/g)].map(([, read, set]) => read ?? set ?? ""),
     ),
   );
   const page = pageText("docs/configuration.md");

@@ -4,7 +4,7 @@ import { realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { isSpecialFile, moveFile } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
@@ -18,19 +18,23 @@ import { requireManifest } from "../../lake/published-lake.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import { memoryParser } from "../option-parsers.ts";
-import { type EngineSettings, engineOptions, jsonOption, lakeOption, mandatory, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
-interface ExportCommandSettings extends EngineSettings {
-  readonly lake: string;
-  readonly lakeVersion?: string;
-  readonly output: string;
-  readonly format?: TableFormat;
-  readonly json: boolean;
-}
+// biome-ignore format: a table is read by its columns
+const exportSettings = {
+  output: { flags: "--output <file>", isRequired: true, help: "file to write; - for standard output" },
+  format: { flags: "--format <format>", choices: exportFormats, help: "format of the file (default: by its extension, else parquet)" },
+  ...sharedSettings("lake"),
+  lakeVersion: { flags: "--lake-version <version>", help: "version of the lake to read (default: the published one)" },
+  ...sharedSettings("json", "threads"),
+  memoryLimit: { flags: "--memory <size>", default: exportMemory, parse: memoryParser, help: "query engine memory limit, such as 4GiB" },
+} as const satisfies SettingRows;
+
+type ExportValues = ValuesOf<typeof exportSettings>;
 
 export const exportCommand = (): Command =>
-  new Command("export")
+  addSettings(new Command("export"), exportSettings)
     .description(
       "Write all listings of a search to a file, in the order of `sort`: the rows, columns and values that the pages of /v1/listings have " +
         "for the same parameters. The file appears under its name when it is complete. Memory does not grow with the rows.",
@@ -39,22 +43,7 @@ export const exportCommand = (): Command =>
       "[parameters...]",
       "parameters of /v1/listings except limit and offset, as in a URL, joined by & or as several words: make=Toyota state=TX",
     )
-    .addOption(mandatory(new Option("--output <file>", "file to write; - for standard output")))
-    .addOption(
-      new Option("--format <format>", "format of the file (default: by its extension, else parquet)").choices(
-        exportFormats,
-      ),
-    )
-    .addOption(lakeOption())
-    .addOption(new Option("--lake-version <version>", "version of the lake to read (default: the published one)"))
-    .addOption(jsonOption())
-    .addOption(threadsOption())
-    .addOption(
-      new Option("--memory <size>", "query engine memory limit, such as 4GiB")
-        .default(exportMemory)
-        .argParser(memoryParser),
-    )
-    .action(async (parameters: readonly string[], settings: ExportCommandSettings) => {
+    .action(async (parameters: readonly string[], settings: ExportValues) => {
       // Ends with the service that started this process. The listener alone would keep the process running.
       process.once("disconnect", () => process.exit(1));
       process.channel?.unref();
@@ -77,7 +66,7 @@ interface DecodedExport {
 }
 
 /** Decodes parameters as the API does. The format is that of an option, of a parameter, or of the extension of the file. */
-function decode(parameters: readonly string[], { format: option, output }: ExportCommandSettings): DecodedExport {
+function decode(parameters: readonly string[], { format: option, output }: ExportValues): DecodedExport {
   const queryString = parameters.join("&");
   const hasFormat = splitQuery(queryString).some(([name]) => decodedName(name) === "format");
   const format = option ?? (hasFormat ? undefined : formatOf(output));
@@ -98,7 +87,7 @@ function formatOf(path: string): TableFormat | undefined {
 }
 
 /** Writes an export in a folder beside its file, then moves it there. What is no regular file receives its bytes when it is complete. */
-async function run(decoded: DecodedExport, settings: ExportCommandSettings): Promise<WrittenExport> {
+async function run(decoded: DecodedExport, settings: ExportValues): Promise<WrittenExport> {
   const { output } = settings;
   const path = resolve(output);
   const isStream = output === "-" || (await isSpecialFile(path));
@@ -139,11 +128,11 @@ function removeFolder(folder: string, attempts = 5): void {
 
 async function write(
   { query, format }: DecodedExport,
-  { lake, lakeVersion, output, ...settings }: ExportCommandSettings,
+  { lake, lakeVersion, output, ...settings }: ExportValues,
   folder: string,
 ): Promise<WrittenExport> {
   const version = await LakeVersion.open(lake, lakeVersion ?? (await requireManifest(lake)).version, {
-    ...engineOptions(settings),
+    ...settings,
     onFallback: (message) => process.stderr.write(`${message}\n`),
     ...{ opensAhead: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
   });

@@ -1,83 +1,59 @@
 /** `carquet generate`: writes the deliveries of a generated market, for demos and tests. Reproducible from its seed. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
+import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { defaultShares, feedFailures, type MarketShape, type Shares, shareMax } from "../../demo/market-shape.ts";
 import { dayParser, integerParser } from "../option-parsers.ts";
-import { type EngineSettings, engineOptions, mandatory, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
-
-interface GenerateSettings extends EngineSettings, Omit<MarketShape, "shares"> {
-  readonly out: string;
-  readonly trouble: Shares;
-}
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 /** Limits of the options; beyond these, ids of cars and dealers overflow. */
 const listingsMax = 20_000_000;
 const daysMax = 3660;
 const seedMax = 2 ** 31 - 1;
 
-export const listingsOption = (): Option =>
-  new Option("--listings <n>", "approximate number of active listings per day").argParser(
-    integerParser(listingsMax, 1),
-  );
+/** The size of a market. */
+// biome-ignore format: a table is read by its columns
+export const marketSettings = {
+  listings: { flags: "--listings <n>", parse: integerParser(listingsMax, 1), help: "approximate number of active listings per day" },
+  days: { flags: "--days <n>", parse: integerParser(daysMax, 1), help: "number of days, one delivery each" },
+} as const satisfies SettingRows;
 
-export const daysOption = (): Option =>
-  new Option("--days <n>", "number of days, one delivery each").argParser(integerParser(daysMax, 1));
-
-const seedOption = (): Option =>
-  new Option("--seed <n>", "random seed; each seed generates another market").argParser(integerParser(seedMax));
-
-const equipmentOption = (): Option =>
-  new Option(
-    "--options <kind>",
-    "typical: cars of a version share their options; distinct: nearly every car has its own, the worst case for file sizes and facets",
-  )
-    .choices(["typical", "distinct"])
-    .default("typical");
-
-const troubleOption = (): Option =>
-  new Option(
-    "--trouble <shares>",
-    `shares of irregular cars and feeds as name=share,..., each up to ${shareMax}; none=0 sets all others to 0`,
-  )
-    .argParser(sharesParser)
-    .default(
-      defaultShares,
-      Object.entries(defaultShares)
-        .map(([name, share]) => `${name}=${share}`)
-        .join(","),
-    );
+// biome-ignore format: a table is read by its columns
+const generateSettings = {
+  out: { flags: "--out <dir>", isRequired: true, help: "output folder; must be empty or not exist" },
+  listings: { ...marketSettings.listings, isRequired: true },
+  days: { ...marketSettings.days, isRequired: true },
+  end: { flags: "--end <YYYY-MM-DD>", isRequired: true, parse: dayParser, help: "last day" },
+  seed: { flags: "--seed <n>", isRequired: true, parse: integerParser(seedMax), help: "random seed; each seed generates another market" },
+  format: { flags: "--format <format>", choices: ["csv", "parquet"], default: "csv", help: "format of the feed files" },
+  options: { flags: "--options <kind>", choices: ["typical", "distinct"], default: "typical",
+    help: "typical: cars of a version share their options; distinct: nearly every car has its own, the worst case for file sizes and facets" },
+  shares: { flags: "--trouble <shares>", parse: sharesParser, default: defaultShares, shownDefault: textOf(defaultShares),
+    help: `shares of irregular cars and feeds as name=share,..., each up to ${shareMax}; none=0 sets all others to 0` },
+  ...sharedSettings("threads", "memoryLimit"),
+} as const satisfies SettingRows;
 
 export const generateCommand = (): Command =>
-  new Command("generate")
+  addSettings(new Command("generate"), generateSettings)
     .description(
       "Write the daily deliveries of a generated market: a scaled-down United States, reproducible from its seed. Beside them, " +
         "truth.csv lists the expected events of each day (sold, missing, relisted, transferred, rejected, ...), and dirt.csv the rows " +
         "with deliberate errors. The folder is valid input for `carquet ingest`.",
     )
-    .addOption(mandatory(new Option("--out <dir>", "output folder; must be empty or not exist")))
-    .addOption(mandatory(listingsOption()))
-    .addOption(mandatory(daysOption()))
-    .addOption(mandatory(new Option("--end <YYYY-MM-DD>", "last day").argParser(dayParser)))
-    .addOption(mandatory(seedOption()))
-    .addOption(new Option("--format <format>", "format of the feed files").choices(["csv", "parquet"]).default("csv"))
-    .addOption(equipmentOption())
-    .addOption(troubleOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .action(async (settings: GenerateSettings) => {
-      const { days, rows } = await generateInto(settings.out, { ...settings, shares: settings.trouble }, settings);
+    .action(async (settings: ValuesOf<typeof generateSettings>) => {
+      const { days, rows } = await generateInto(settings.out, settings, settings);
       process.stdout.write(
         `${settings.out}: ${rows} rows in ${days} ${days === 1 ? "delivery" : "deliveries"}; truth.csv lists the expected events.\n`,
       );
     });
 
 /** Generates a market below a folder and shows the progress. */
-async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<GeneratedMarket> {
+async function generateInto(out: string, shape: MarketShape, engine: DatabaseOptions): Promise<GeneratedMarket> {
   const progress = createProgress();
   try {
     return await generate(out, shape, {
-      ...engineOptions(engine),
+      ...engine,
       onStep: (...step) => progress.step("market", ...step),
     });
   } finally {
@@ -97,6 +73,12 @@ const noShares: Shares = {
   absent: 0,
   closing: 0,
 };
+
+/** Formats shares as the option takes them. */
+function textOf(shares: Shares): string {
+  const pairs = Object.entries(shares).map(([name, share]) => `${name}=${share}`);
+  return pairs.join();
+}
 
 /** Parses `late=0.02,dirt=0.1`. Other shares keep their default, or are 0 with `none=0`. */
 function sharesParser(text: string): Shares {

@@ -1,32 +1,26 @@
 /** `carquet iceberg`: writes the Apache Iceberg metadata and the catalog of a lake anew, for the place that other engines read its files from. */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { locationParser } from "../option-parsers.ts";
-import { jsonOption, lakeOption } from "../options.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
-interface IcebergSettings {
-  readonly lake: string;
-  readonly location?: string;
-  readonly json: boolean;
-}
+// biome-ignore format: a table is read by its columns
+const icebergSettings = {
+  ...sharedSettings("lake"),
+  location: { flags: "--location <uri>", parse: locationParser,
+    help: "URI of the lake's folder where other engines read it, such as s3://bucket/lake (default: the one given before, else the folder's path)" },
+  ...sharedSettings("json"),
+} as const satisfies SettingRows;
 
 export const icebergCommand = (): Command =>
-  new Command("iceberg")
+  addSettings(new Command("iceberg"), icebergSettings)
     .description(
       "Write the Apache Iceberg metadata of the tables, and catalog.duckdb, anew. Each publish writes them too, with absolute paths of the lake's folder: run this " +
         "after a lake has been moved or copied, or with --location before it is copied to an object store. Later publishes keep the location.",
     )
-    .addOption(lakeOption())
-    .addOption(
-      new Option(
-        "--location <uri>",
-        "URI of the lake's folder where other engines read it, such as s3://bucket/lake (default: the one given before, else the folder's path)",
-      ).argParser(locationParser),
-    )
-    .addOption(jsonOption())
-    .action(async ({ lake, location, json }: IcebergSettings) => {
+    .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {
       await requireManifest(lake);
       const report = await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, location));
       const lines = report.tables.map(({ table, metadata, snapshots }) =>

@@ -1,28 +1,22 @@
 /** `carquet index`: builds the serving files (search index and row store) that the published version lacks, and publishes it again. */
 import { Command } from "commander";
+import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { requireCurrentFormat, requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/files/build-serving-files.ts";
-import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress, type Progress } from "../progress.ts";
+import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
-interface IndexSettings extends EngineSettings {
-  readonly lake: string;
-  readonly json: boolean;
-}
+const indexSettings = sharedSettings("lake", "json", "threads", "memoryLimit");
 
 export const indexCommand = (): Command =>
-  new Command("index")
+  addSettings(new Command("index"), indexSettings)
     .description(
       "Check the search index and the row store of the published version, rebuild files that are missing, damaged or of another release, " +
         "and publish the version again with them. `carquet ingest` does this for the last version it publishes; without these files the " +
         "service answers from Parquet, more slowly.",
     )
-    .addOption(lakeOption())
-    .addOption(jsonOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .action(async (settings: IndexSettings) => {
+    .action(async (settings: ValuesOf<typeof indexSettings>) => {
       const progress = createProgress();
       const { version, built } = await indexLake(settings, progress.step).finally(progress.end);
       process.stdout.write(
@@ -34,11 +28,11 @@ export const indexCommand = (): Command =>
 
 /** Builds the missing serving files. Publishes nothing if none is missing. Throws a UserError for a lake of an earlier format. Returns the published version and the number of built files. */
 export async function indexLake(
-  { lake, ...settings }: EngineSettings & { readonly lake: string },
+  { lake, ...options }: DatabaseOptions & { readonly lake: string },
   onStep: Progress["step"] = () => undefined,
 ): Promise<{ readonly version: string; readonly built: number }> {
   await requireManifest(lake);
-  return withWriter(lake, engineOptions(settings), async (writer) => {
+  return withWriter(lake, options, async (writer) => {
     const published = await requireManifest(lake);
     requireCurrentFormat(lake, published);
     const next = nextManifest(writer, published, published.as_of);

@@ -1,68 +1,61 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
 import { deliveriesAt, type MappedDay } from "../../ingest/feed/delivery.ts";
-import type { FeedLimits } from "../../ingest/feed/feed-limits.ts";
+import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
 import { readMapping } from "../../ingest/feed/mapping.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
-import {
-  dayOption,
-  type EngineSettings,
-  engineOptions,
-  type FeedLimitSettings,
-  feedLimitOptions,
-  lakeOption,
-  mappingOption,
-  memoryOption,
-  metricsFileOption,
-  replayOption,
-  threadsOption,
-} from "../options.ts";
+import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { vacuumLake } from "./vacuum.ts";
 
-interface IngestSettings extends EngineSettings, FeedLimitSettings {
-  readonly lake: string;
-  readonly mapping?: string;
-  readonly day?: string;
-  readonly replayFrom?: string;
-  readonly queue?: string;
-  readonly metricsFile?: string;
-}
+// biome-ignore format: a table is read by its columns
+const ingestSettings = {
+  ...sharedSettings("lake"),
+  queue: { flags: "--queue <dir>", conflicts: ["day", "replayFrom"],
+    help: "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day" },
+  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING",
+    help: "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)" },
+  day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
+  replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
+    help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
+  ...sharedSettings("threads", "memoryLimit", "metricsFile"),
+  fileBytes: { flags: "--max-file-size <size>", env: "CARQUET_MAX_FILE_SIZE", default: defaultFeedLimits.fileBytes, shownDefault: "2GiB",
+    parse: sizeParser(), help: "largest feed file, as stored" },
+  uncompressedBytes: { flags: "--max-uncompressed-size <size>", env: "CARQUET_MAX_UNCOMPRESSED_SIZE",
+    default: defaultFeedLimits.uncompressedBytes, shownDefault: "8GiB", parse: sizeParser(), help: "largest feed file, uncompressed" },
+  compressionRatio: { flags: "--max-compression-ratio <n>", env: "CARQUET_MAX_COMPRESSION_RATIO",
+    default: defaultFeedLimits.compressionRatio, parse: integerParser(1_000_000, 1),
+    help: "most uncompressed bytes of a feed file for each stored byte" },
+  rows: { flags: "--max-rows <n>", env: "CARQUET_MAX_ROWS", default: defaultFeedLimits.rows, parse: integerParser(1_000_000_000, 1),
+    help: "most rows of a feed file" },
+  recordBytes: { flags: "--max-record-size <size>", env: "CARQUET_MAX_RECORD_SIZE", default: defaultFeedLimits.recordBytes,
+    shownDefault: "256KiB", parse: sizeParser(2 ** 10, 2 ** 24, "a size from 1KiB to 16MiB, such as 512KiB"),
+    help: "largest row of a feed file, from 1KiB to 16MiB" },
+  nesting: { flags: "--max-nesting <n>", env: "CARQUET_MAX_NESTING", default: defaultFeedLimits.nesting, parse: integerParser(1000, 1),
+    help: "greatest depth of arrays and objects in a row of NDJSON; the row itself counts 1" },
+} as const satisfies SettingRows;
 
-export const ingestCommand = (): Command => {
-  const command = new Command("ingest")
+type IngestValues = ValuesOf<typeof ingestSettings>;
+
+export const ingestCommand = (): Command =>
+  addSettings(new Command("ingest"), ingestSettings)
     .description(
       "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
         "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes. " +
         "With --queue, ingests what waits, moves it, and removes expired days.",
     )
     .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
-    .addOption(lakeOption())
-    .addOption(
-      new Option(
-        "--queue <dir>",
-        "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day",
-      ).conflicts(["day", "replayFrom"]),
-    )
-    .addOption(mappingOption())
-    .addOption(dayOption())
-    .addOption(replayOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .addOption(metricsFileOption())
-    .action((path: string | undefined, settings: IngestSettings) => {
+    .action((path: string | undefined, settings: IngestValues) => {
       const run = new ScheduledRun("ingest", settings.metricsFile);
       return run.measure(() => ingestWhere(path, settings, run));
     });
-  for (const option of feedLimitOptions()) command.addOption(option);
-  return command;
-};
 
-async function ingestWhere(path: string | undefined, settings: IngestSettings, run: IngestRun): Promise<void> {
+async function ingestWhere(path: string | undefined, settings: IngestValues, run: IngestRun): Promise<void> {
   const { queue } = settings;
   if (path !== undefined && queue === undefined) return ingestFrom(path, settings, run);
   if (path === undefined && queue !== undefined)
@@ -85,14 +78,14 @@ async function recordingEnd(lake: string, queue: string, work: () => Promise<voi
 }
 
 /** Ingests the deliveries at a path. */
-const ingestFrom = (path: string, settings: IngestSettings, run: IngestRun): Promise<void> =>
+const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<void> =>
   reporting(settings, run, async (options, mappedDay) => {
     const deliveries = await deliveriesAt(path, settings.day, mappedDay);
     await ingest(settings.lake, deliveries, options);
   });
 
 /** Ingests the deliveries of a queue, then removes expired days. */
-async function ingestWaiting(queue: string, settings: IngestSettings, run: IngestRun): Promise<void> {
+async function ingestWaiting(queue: string, settings: IngestValues, run: IngestRun): Promise<void> {
   let hasPublished = false;
   await reporting(settings, run, async (options, mappedDay) => {
     const onDelivery = (event: QueueEvent): void => {
@@ -101,26 +94,24 @@ async function ingestWaiting(queue: string, settings: IngestSettings, run: Inges
     };
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
-  if (hasPublished) await vacuumLake(settings.lake);
+  if (hasPublished) await vacuumLake({ lake: settings.lake });
 }
 
 /** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. */
 async function reporting(
-  settings: IngestSettings,
+  settings: IngestValues,
   run: IngestRun,
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
 ): Promise<void> {
-  const { replayFrom } = settings;
+  const { mapping: path, ...values } = settings;
   // A variable that a deployment passes on can be empty.
-  const file = settings.mapping === "" ? undefined : settings.mapping;
+  const file = path === "" ? undefined : path;
   const mapping = file === undefined ? undefined : await readMapping(file);
   const mappedDay = file === undefined || mapping?.day === undefined ? undefined : { file, day: mapping.day };
   const progress = commandProgress("ingest");
   const options: IngestOptions = {
-    ...engineOptions(settings),
-    limits: feedLimits(settings),
+    ...{ ...values, limits: values },
     ...(mapping === undefined ? {} : { mapping }),
-    ...(replayFrom === undefined ? {} : { replayFrom }),
     onStep: progress.step,
     onDay: (report) => {
       progress.end();
@@ -147,15 +138,6 @@ const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly st
   ...(outcome === "ingested" ? [] : [`${day}: ${outcome}${reason === undefined ? "" : `: ${reason}`}`]),
   ...(notMoved === undefined ? [] : [`${day}: not moved: ${notMoved}; remove it from the queue`]),
 ];
-
-const feedLimits = (settings: FeedLimitSettings): FeedLimits => ({
-  fileBytes: settings.maxFileSize,
-  uncompressedBytes: settings.maxUncompressedSize,
-  compressionRatio: settings.maxCompressionRatio,
-  rows: settings.maxRows,
-  recordBytes: settings.maxRecordSize,
-  nesting: settings.maxNesting,
-});
 
 /** Formats the report of a day: two lines of totals, then one per reason and remark. */
 function reportLines(report: DeliveryReport): readonly string[] {

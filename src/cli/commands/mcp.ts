@@ -4,6 +4,7 @@ import { Command } from "commander";
 import pino from "pino";
 import { messageOf } from "../../base/user-error.ts";
 import type { Refusal } from "../../contract/errors.ts";
+import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { refusalOf } from "../../http/middleware/requests/handle-errors.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
@@ -12,34 +13,29 @@ import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import { LogDestination } from "../log-destination.ts";
-import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
+import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
-interface McpSettings extends EngineSettings {
-  readonly lake: string;
-}
+const mcpSettings = sharedSettings("lake", "threads", "memoryLimit");
 
 export const mcpCommand = (): Command =>
-  new Command("mcp")
+  addSettings(new Command("mcp"), mcpSettings)
     .description(
       "Serve the tools of the agent server over standard input and output (Model Context Protocol), for an agent on this machine. " +
         "Reads the published version of the lake and switches to each later one. Needs no account and charges nothing. Logs JSON lines " +
         "to standard error. Ends when standard input ends.",
     )
-    .addOption(lakeOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .action(async ({ lake, ...settings }: McpSettings) => {
+    .action(async ({ lake, ...options }: ValuesOf<typeof mcpSettings>) => {
       exitOnSignals();
       await requireManifest(lake);
       const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, new LogDestination(() => undefined));
-      const current = await openLake(lake, settings, logger);
+      const current = await openLake(lake, options, logger);
       serveLake(current, logger);
       process.stdin.once("close", () => process.exit());
     });
 
-const openLake = (lake: string, settings: EngineSettings, logger: pino.Logger): Promise<CurrentVersion> =>
+const openLake = (lake: string, options: DatabaseOptions, logger: pino.Logger): Promise<CurrentVersion> =>
   CurrentVersion.watch(lake, {
-    ...engineOptions(settings),
+    ...options,
     onOpen: (version) => logger.info({ version }, "version in service"),
     onFallback: (message) => logger.warn({ message }, "serving file not in use"),
     onDamage: (fault) => logger.error({ message: fault }, "damaged file"),

@@ -10,22 +10,12 @@ import { migrateLake } from "../../lake/maintenance/migrate.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
-import {
-  accountsOption,
-  type EngineSettings,
-  engineOptions,
-  jsonOption,
-  lakeOption,
-  memoryOption,
-  threadsOption,
-} from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
-interface MigrateSettings extends EngineSettings {
-  readonly lake: string;
-  readonly accounts: string;
-  readonly json: boolean;
-}
+const migrateSettings = sharedSettings("lake", "accounts", "json", "threads", "memoryLimit");
+
+type MigrateValues = ValuesOf<typeof migrateSettings>;
 
 /** The result of one migration, as text and as JSON. */
 interface MigrationReport {
@@ -34,7 +24,7 @@ interface MigrationReport {
 }
 
 export const migrateCommand = (): Command =>
-  new Command("migrate")
+  addSettings(new Command("migrate"), migrateSettings)
     .summary("upgrade a lake and an accounts file from an older release")
     .description(
       "Upgrade the lake of --lake and the accounts file of --accounts; without either option, the default ones that exist. Lake files of " +
@@ -43,12 +33,7 @@ export const migrateCommand = (): Command =>
         "interrupt and to repeat. Accounts in PostgreSQL are migrated in one transaction too, beside running replicas if the release before can use " +
         "the result; back them up with PostgreSQL's own tools first.",
     )
-    .addOption(lakeOption())
-    .addOption(accountsOption())
-    .addOption(jsonOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .action(async (settings: MigrateSettings, command: Command) => {
+    .action(async (settings: MigrateValues, command: Command) => {
       const targets = await chooseTargets(settings, (option) => command.getOptionValueSource(option) === "cli");
       const reports = {
         ...(targets.accounts ? { accounts: migrateAccountsAt(settings.accounts) } : {}),
@@ -63,7 +48,7 @@ export const migrateCommand = (): Command =>
 
 /** Chooses what to migrate: the options on the command line, else what exists. Throws a UserError if neither exists. */
 async function chooseTargets(
-  { lake, accounts }: MigrateSettings,
+  { lake, accounts }: MigrateValues,
   isNamed: (option: "lake" | "accounts") => boolean,
 ): Promise<Readonly<Record<"lake" | "accounts", boolean>>> {
   if (isNamed("lake") || isNamed("accounts")) return { lake: isNamed("lake"), accounts: isNamed("accounts") };
@@ -85,11 +70,11 @@ function migrateAccountsAt(location: string): MigrationReport {
   return { line: `${file}: ${result}.`, json: { file, from, to, backup } };
 }
 
-async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationReport> {
+async function migrateLakeFiles(settings: MigrateValues): Promise<MigrationReport> {
   const { lake } = settings;
   await requireManifest(lake);
   const progress = createProgress();
-  const migrated = await withWriter(lake, engineOptions(settings), (writer) =>
+  const migrated = await withWriter(lake, settings, (writer) =>
     migrateLake(writer, (path, index, count) => progress.step(lake, index, count, path)),
   );
   progress.end();

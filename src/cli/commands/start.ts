@@ -14,10 +14,11 @@ import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder } from "../../lake/published-lake.ts";
 import { createDemoAccess, type DemoAccess } from "../demo-key.ts";
-import { engineOptions } from "../options.ts";
 import { createProgress } from "../progress.ts";
-import { daysOption, listingsOption } from "./generate.ts";
-import { addServeOptions, type ServeSettings, serveUntilStopped } from "./serve.ts";
+import { serviceSettings } from "../service-settings.ts";
+import { addSettings, type ValuesOf } from "../settings.ts";
+import { marketSettings } from "./generate.ts";
+import { serveUntilStopped } from "./serve.ts";
 
 /** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
 const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const;
@@ -25,20 +26,21 @@ const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const
 /** Up to this size a second engine thread costs 50 % more CPU time and makes no day faster. */
 const singleThreadListingsMax = 100_000;
 
-interface StartSettings extends ServeSettings {
-  readonly listings: number;
-  readonly days: number;
-}
+const startSettings = {
+  ...serviceSettings,
+  listings: { ...marketSettings.listings, default: demo.listings },
+  days: { ...marketSettings.days, default: demo.days },
+};
+
+type StartValues = ValuesOf<typeof startSettings>;
 
 export const startCommand = (): Command =>
-  addServeOptions(new Command("start"))
+  addSettings(new Command("start"), startSettings)
     .description(
       "Fill an empty lake with a generated market (takes less than half a minute), create a demo account with promotional credits and an API key, " +
         "print three example requests and a link that signs in to the explorer once, and serve.",
     )
-    .addOption(listingsOption().default(demo.listings))
-    .addOption(daysOption().default(demo.days))
-    .action(async (settings: StartSettings) => {
+    .action(async (settings: StartValues) => {
       await requireFreePort(settings.host, settings.port);
       await requireLakeFolder(settings.lake);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
@@ -47,8 +49,8 @@ export const startCommand = (): Command =>
     });
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
-async function ingestDemoMarket({ lake, listings, days, ...settings }: StartSettings): Promise<void> {
-  const engine = engineOptions(listings > singleThreadListingsMax ? settings : { threads: 1, ...settings });
+async function ingestDemoMarket({ lake, listings, days, ...options }: StartValues): Promise<void> {
+  const engine: DatabaseOptions = listings > singleThreadListingsMax ? options : { threads: 1, ...options };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   const progress = createProgress();
   let ingested = 0;

@@ -4,28 +4,25 @@ import { UserError } from "../../base/user-error.ts";
 import { lacksServingFiles, verify } from "../../lake/maintenance/verify.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { verifyServingFiles } from "../../serving/files/verify-serving-files.ts";
-import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
+
+const verifySettings = sharedSettings("lake", "threads", "memoryLimit");
 
 export const verifyCommand = (): Command =>
-  new Command("verify")
+  addSettings(new Command("verify"), verifySettings)
     .description(
       "Check the size, checksum and row count of every file of the published version, that every key has a row, that listing states " +
         "agree with the recorded claims, and that the search index and the row store agree with the Parquet files.",
     )
-    .addOption(lakeOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
-    .action(async (settings: EngineSettings & { readonly lake: string }) => {
+    .action(async (settings: ValuesOf<typeof verifySettings>) => {
       const manifest = await requireManifest(settings.lake);
       const progress = createProgress();
       const onFile = (path: string, index: number, count: number): void =>
         progress.step(manifest.version, index, count, path);
-      const lakeFaults = await verify(settings.lake, manifest, engineOptions(settings), onFile);
+      const lakeFaults = await verify(settings.lake, manifest, settings, onFile);
       const faults =
-        lakeFaults.length > 0
-          ? lakeFaults
-          : await verifyServingFiles(settings.lake, manifest, engineOptions(settings), onFile);
+        lakeFaults.length > 0 ? lakeFaults : await verifyServingFiles(settings.lake, manifest, settings, onFile);
       progress.end();
       for (const fault of faults) process.stdout.write(`${fault}\n`);
       if (faults.length > 0)

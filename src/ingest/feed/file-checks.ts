@@ -5,8 +5,7 @@
 import { open, stat } from "node:fs/promises";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile, FeedFormat } from "./feed-file.ts";
-import type { FeedLimits } from "./feed-limits.ts";
-import { feedColumnsMax } from "./feed-limits.ts";
+import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
 import { chunksOf } from "./file-content.ts";
 import { describeSystemError, fileError, limitError } from "./file-errors.ts";
 import { JsonLineCheck } from "./json-lines.ts";

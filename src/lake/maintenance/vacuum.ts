@@ -22,8 +22,6 @@ export interface Retention {
   readonly versionDays: number;
 }
 
-export const defaultRetention: Retention = { versionDays: 14 };
-
 export interface VacuumResult {
   /** The published version, new if any day was removed. */
   readonly version: string;

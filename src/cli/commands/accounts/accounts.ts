@@ -1,5 +1,5 @@
 /** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError } from "commander";
 import { type Account, effectiveLimits, getAccount, listAccounts } from "../../../accounts/account.ts";
 import { listAuditRecords } from "../../../accounts/administration/audit-log.ts";
 import { type ChangeInput, type ChangeName, makeChange } from "../../../accounts/administration/changes.ts";
@@ -12,7 +12,8 @@ import { linkUrl } from "../../../accounts/sign-in/one-time-links.ts";
 import type { Json } from "../../../base/json.ts";
 import { UserError } from "../../../base/user-error.ts";
 import {
-  type AccountsFileSettings,
+  type AccountsFileValues,
+  type AccountValues,
   commandAuthor,
   formatTime,
   printResult,
@@ -21,26 +22,17 @@ import {
   withNewAccountsFile,
 } from "../../accounts-file.ts";
 import { countParser, usdParser } from "../../option-parsers.ts";
-import { accountsOption, jsonOption, mandatory, publicUrlOption } from "../../options.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
-interface AccountSettings extends AccountsFileSettings {
-  readonly account: string;
-}
-
-interface LogSettings extends AccountsFileSettings {
-  readonly account?: string;
-  readonly limit: number;
-}
-
-export const accountOption = (): Option => mandatory(new Option("--account <id>", "account id"));
-
-/** A command about the accounts file, with `--accounts` and `--json`. Its description is the summary as a sentence. */
-export const accountsFileCommand = (name: string, summary: string): Command =>
-  new Command(name)
+/** Returns a command about the accounts file, with `--accounts`, `--json` and further settings. Its description is the summary as a sentence. */
+export const accountsFileCommand = (name: string, summary: string, settings: SettingRows = {}): Command =>
+  addSettings(new Command(name), { ...sharedSettings("accounts", "json"), ...settings })
     .summary(summary)
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
-    .addOption(accountsOption())
-    .addOption(jsonOption());
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`);
+
+/** Returns a command about one account, which `--account` names. */
+export const accountCommand = (name: string, summary: string, settings: SettingRows = {}): Command =>
+  accountsFileCommand(name, summary, { ...sharedSettings("account"), ...settings });
 
 export const accountsCommand = (): Command =>
   new Command("accounts")
@@ -58,61 +50,64 @@ export const accountsCommand = (): Command =>
     .addCommand(rateLimit("rate-limit"))
     .addCommand(rateLimit("override"), { hidden: true });
 
-interface InvitationSettings extends AccountsFileSettings {
-  readonly publicUrl: string;
-}
+/** A link has the URL of the service, which a command does not know. */
+const linkSettings = {
+  publicUrl: { ...sharedSettings("publicUrl").publicUrl, default: "http://127.0.0.1:8080" },
+} as const satisfies SettingRows;
 
-/** The option that sets the address of a link; a command does not know that of the service. */
-const linkUrlOption = (): Option => publicUrlOption().default("http://127.0.0.1:8080");
+type LinkValues = ValuesOf<typeof linkSettings>;
+
+const createSettings = {
+  email: { flags: "--email <email>", isRequired: true, parse: emailParser, help: "contact address" },
+  tier: { flags: "--tier <n>", default: 1, parse: tierParser, help: "usage tier, 1 to 4" },
+  ...linkSettings,
+} as const satisfies SettingRows;
 
 const create = (): Command =>
   accountsFileCommand(
     "create",
     "create an account and an invitation to its dashboard; to use the API it also needs a key and credits",
-  )
-    .addOption(mandatory(new Option("--email <email>", "contact address").argParser(emailParser)))
-    .addOption(new Option("--tier <n>", "usage tier, 1 to 4").default(1).argParser(tierParser))
-    .addOption(linkUrlOption())
-    .action((settings: InvitationSettings & { readonly email: string; readonly tier: Tier }) => {
-      const { accounts, json, email, tier } = settings;
-      const [account_id, secret] = withNewAccountsFile(accounts, (database) =>
-        database.transaction(() => {
-          const accountId = makeChange(database, "accounts create", { email, tier }, commandAuthor());
-          const link = { accountId, kind: "invitation" } as const;
-          return [accountId, makeChange(database, "accounts invite", link, commandAuthor())];
-        }),
-      );
-      const invitation_url = linkUrl(settings.publicUrl, "invitation", secret);
-      printResult({ account_id, invitation_url }, account_id, json);
-      // On standard error, so that a script can take standard output for the id.
-      if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
-    });
+    createSettings,
+  ).action((settings: AccountsFileValues & ValuesOf<typeof createSettings>) => {
+    const { accounts, json, email, tier } = settings;
+    const [account_id, secret] = withNewAccountsFile(accounts, (database) =>
+      database.transaction(() => {
+        const accountId = makeChange(database, "accounts create", { email, tier }, commandAuthor());
+        const link = { accountId, kind: "invitation" } as const;
+        return [accountId, makeChange(database, "accounts invite", link, commandAuthor())];
+      }),
+    );
+    const invitation_url = linkUrl(settings.publicUrl, "invitation", secret);
+    printResult({ account_id, invitation_url }, account_id, json);
+    // On standard error, so that a script can take standard output for the id.
+    if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
+  });
 
 const invite = (): Command =>
-  accountsFileCommand("invite", "create a link that sets the password of an account once; resets a forgotten password")
-    .addOption(accountOption())
-    .addOption(linkUrlOption())
-    .action(({ accounts, json, account, publicUrl }: AccountSettings & InvitationSettings) => {
-      const link = { accountId: account, kind: "invitation" } as const;
-      const secret = withAccountsFile(accounts, (database) =>
-        makeChange(database, "accounts invite", link, commandAuthor()),
-      );
-      const invitation_url = linkUrl(publicUrl, "invitation", secret);
-      printResult({ account_id: account, invitation_url }, invitation_url, json);
-    });
+  accountCommand(
+    "invite",
+    "create a link that sets the password of an account once; resets a forgotten password",
+    linkSettings,
+  ).action(({ accounts, json, account, publicUrl }: AccountValues & LinkValues) => {
+    const link = { accountId: account, kind: "invitation" } as const;
+    const secret = withAccountsFile(accounts, (database) =>
+      makeChange(database, "accounts invite", link, commandAuthor()),
+    );
+    const invitation_url = linkUrl(publicUrl, "invitation", secret);
+    printResult({ account_id: account, invitation_url }, invitation_url, json);
+  });
 
 const operator = (): Command =>
-  accountsFileCommand("operator", "let an account see and change all accounts in the dashboard, or stop that")
-    .addOption(accountOption())
+  accountCommand("operator", "let an account see and change all accounts in the dashboard, or stop that")
     .addArgument(new Argument("<on|off>", "whether the account is an operator").choices(["on", "off"]))
-    .action((onOrOff: "on" | "off", settings: AccountSettings) => {
+    .action((onOrOff: "on" | "off", settings: AccountValues) => {
       const isOperator = onOrOff === "on";
       const input = { accountId: settings.account, isOperator };
       change(settings, ["accounts operator", input], `is now ${isOperator ? "an" : "no"} operator`);
     });
 
 const list = (): Command =>
-  accountsFileCommand("list", "list all accounts, oldest first").action(({ accounts, json }: AccountsFileSettings) => {
+  accountsFileCommand("list", "list all accounts, oldest first").action(({ accounts, json }: AccountsFileValues) => {
     printRows(
       withAccountsFile(accounts, (database) => listAccounts(database, monthOf(Date.now())).map(toRow)),
       json,
@@ -120,41 +115,45 @@ const list = (): Command =>
   });
 
 const show = (): Command =>
-  accountsFileCommand("show", "show the billing state, balance, spending and limits of an account")
-    .addOption(accountOption())
-    .action(({ accounts, json, account }: AccountSettings) => {
+  accountCommand("show", "show the billing state, balance, spending and limits of an account").action(
+    ({ accounts, json, account }: AccountValues) => {
       const row = toRow(withAccountsFile(accounts, (database) => getAccount(database, account, monthOf(Date.now()))));
       if (json) process.stdout.write(`${JSON.stringify(row, null, 2)}\n`);
       else
         for (const [name, value] of Object.entries(row)) process.stdout.write(`${name.padEnd(22)}${value ?? "none"}\n`);
-    });
+    },
+  );
+
+const logSettings = {
+  account: { flags: "--account <id>", help: "only changes of this account" },
+  limit: { flags: "--limit <n>", default: 100, parse: countParser, help: "number of changes" },
+} as const satisfies SettingRows;
 
 const log = (): Command =>
-  accountsFileCommand("log", "list who changed what, newest first: the audit log of the command line and the dashboard")
-    .addOption(new Option("--account <id>", "only changes of this account"))
-    .addOption(new Option("--limit <n>", "number of changes").argParser(countParser).default(100))
-    .action(({ accounts, json, account, limit }: LogSettings) => {
-      const page = { before: null, limit, ...(account === undefined ? {} : { accountId: account }) };
-      const records = withAccountsFile(accounts, (database) => listAuditRecords(database, page));
-      const rows = records.map(({ atMs, actor, action, accountId, details }) => ({
-        ...{ time: formatTime(atMs), actor, action, account_id: accountId, details },
-      }));
-      printRows(rows, json);
-    });
+  accountsFileCommand(
+    "log",
+    "list who changed what, newest first: the audit log of the command line and the dashboard",
+    logSettings,
+  ).action(({ accounts, json, account, limit }: AccountsFileValues & ValuesOf<typeof logSettings>) => {
+    const page = { before: null, limit, ...(account === undefined ? {} : { accountId: account }) };
+    const records = withAccountsFile(accounts, (database) => listAuditRecords(database, page));
+    const rows = records.map(({ atMs, actor, action, accountId, details }) => ({
+      ...{ time: formatTime(atMs), actor, action, account_id: accountId, details },
+    }));
+    printRows(rows, json);
+  });
 
 const state = (): Command =>
-  accountsFileCommand("state", "suspend an account, which refuses its paid requests, or reactivate it")
-    .addOption(accountOption())
+  accountCommand("state", "suspend an account, which refuses its paid requests, or reactivate it")
     .addArgument(new Argument("<state>", "new state").choices(["active", "suspended"]))
-    .action((newState: AccountState, settings: AccountSettings) =>
+    .action((newState: AccountState, settings: AccountValues) =>
       change(settings, ["accounts state", { accountId: settings.account, state: newState }], `is now ${newState}`),
     );
 
 const cap = (): Command =>
-  accountsFileCommand("cap", "set the spend cap of an account per UTC calendar month")
-    .addOption(accountOption())
+  accountCommand("cap", "set the spend cap of an account per UTC calendar month")
     .addArgument(new Argument("<usd>", "amount in USD, or none").argParser(usdOrNoneParser))
-    .action((capMicros: number | null, settings: AccountSettings) =>
+    .action((capMicros: number | null, settings: AccountValues) =>
       change(
         settings,
         ["accounts cap", { accountId: settings.account, capMicros }],
@@ -163,13 +162,9 @@ const cap = (): Command =>
     );
 
 const lowBalance = (name: string): Command =>
-  accountsFileCommand(
-    name,
-    "set the balance below which the billing state of an account is low_balance (default: 5 USD)",
-  )
-    .addOption(accountOption())
+  accountCommand(name, "set the balance below which the billing state of an account is low_balance (default: 5 USD)")
     .addArgument(new Argument("<usd>", "amount in USD").argParser(usdParser("zero")))
-    .action((lowBalanceMicros: number, settings: AccountSettings) =>
+    .action((lowBalanceMicros: number, settings: AccountValues) =>
       change(
         settings,
         ["accounts low-balance", { accountId: settings.account, lowBalanceMicros }],
@@ -177,31 +172,30 @@ const lowBalance = (name: string): Command =>
       ),
     );
 
-interface RateLimitSettings extends AccountSettings {
-  readonly per10s?: number;
-  readonly per60s?: number;
-  readonly none: boolean;
-}
+const rateLimitSettings = {
+  per10s: { flags: "--per10s <n>", parse: countParser, help: "requests in 10 seconds; needs --per60s" },
+  per60s: { flags: "--per60s <n>", parse: countParser, help: "requests in 60 seconds; needs --per10s" },
+  none: { flags: "--none", conflicts: ["per10s", "per60s"], help: "restore the limits of the tier" },
+} as const satisfies SettingRows;
 
 const rateLimit = (name: string): Command =>
-  accountsFileCommand(name, "override the rate limits of an account's tier, or restore them with --none")
-    .addOption(accountOption())
-    .addOption(new Option("--per10s <n>", "requests in 10 seconds; needs --per60s").argParser(countParser))
-    .addOption(new Option("--per60s <n>", "requests in 60 seconds; needs --per10s").argParser(countParser))
-    .addOption(new Option("--none", "restore the limits of the tier").default(false).conflicts(["per10s", "per60s"]))
-    .action((settings: RateLimitSettings) => {
-      const { account: accountId, per10s, per60s, none } = settings;
-      const changeTo = (rateLimitOverride: RateLimits | null, message: string): void =>
-        change(settings, ["accounts rate-limit", { accountId, rateLimitOverride }], message);
-      if (none) return changeTo(null, "now has the rate limits of its tier");
-      if (per10s === undefined || per60s === undefined)
-        throw new UserError("Incomplete rate limits: expected both --per10s and --per60s, or --none.");
-      return changeTo({ per10s, per60s }, `now has rate limits of ${per10s} requests in 10 s and ${per60s} in 60 s`);
-    });
+  accountCommand(
+    name,
+    "override the rate limits of an account's tier, or restore them with --none",
+    rateLimitSettings,
+  ).action((settings: AccountValues & ValuesOf<typeof rateLimitSettings>) => {
+    const { account: accountId, per10s, per60s, none } = settings;
+    const changeTo = (rateLimitOverride: RateLimits | null, message: string): void =>
+      change(settings, ["accounts rate-limit", { accountId, rateLimitOverride }], message);
+    if (none) return changeTo(null, "now has the rate limits of its tier");
+    if (per10s === undefined || per60s === undefined)
+      throw new UserError("Incomplete rate limits: expected both --per10s and --per60s, or --none.");
+    return changeTo({ per10s, per60s }, `now has rate limits of ${per10s} requests in 10 s and ${per60s} in 60 s`);
+  });
 
 /** Changes an account and prints it as JSON, or `<account> <message>`. */
 function change<Name extends ChangeName>(
-  { accounts, account, json }: AccountSettings,
+  { accounts, account, json }: AccountValues,
   [name, input]: readonly [Name, ChangeInput<Name>],
   message: string,
 ): void {

@@ -1,15 +1,16 @@
 /** `carquet credits`: posts credits, confirmations, adjustments and reversals to the ledger. Never posts charges. */
-import { Argument, Command, Option } from "commander";
+import { Argument, Command } from "commander";
 import { getAccount } from "../../../accounts/account.ts";
 import { makeChange } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
-import { type CreditKind, creditKinds, listEntries } from "../../../accounts/ledger/ledger.ts";
+import { creditKinds, listEntries } from "../../../accounts/ledger/ledger.ts";
 import { formatUsd } from "../../../accounts/money.ts";
 import type { Row } from "../../../base/json.ts";
 import { integerIn } from "../../../base/json.ts";
 import type { SqlDatabase } from "../../../db/sql-database.ts";
 import {
-  type AccountsFileSettings,
+  type AccountsFileValues,
+  type AccountValues,
   commandAuthor,
   formatTime,
   printResult,
@@ -17,15 +18,30 @@ import {
   withAccountsFile,
 } from "../../accounts-file.ts";
 import { usdParser } from "../../option-parsers.ts";
-import { mandatory } from "../../options.ts";
-import { accountOption, accountsFileCommand } from "./accounts.ts";
+import type { SettingRows, ValuesOf } from "../../settings.ts";
+import { accountCommand, accountsFileCommand } from "./accounts.ts";
 
-interface PostingSettings extends AccountsFileSettings {
-  readonly account: string;
-  readonly usd: number;
-  readonly reference?: string;
-  readonly note?: string;
-}
+const noteSettings = {
+  note: { flags: "--note <text>", help: "reason, stored with the entry" },
+} as const satisfies SettingRows;
+
+// biome-ignore format: a table is read by its columns
+const creditSettings = {
+  usd: { flags: "--usd <amount>", isRequired: true, parse: usdParser("positive"), help: "amount in USD" },
+  kind: { flags: "--kind <kind>", choices: creditKinds, default: "paid", help: "kind of credit" },
+  unconfirmed: { flags: "--unconfirmed", help: "the payment is not confirmed: it can be spent but does not count towards a tier" },
+  reference: { flags: "--reference <text>", help: "unique id of the payment; the same one is credited once" },
+  ...noteSettings,
+} as const satisfies SettingRows;
+
+// biome-ignore format: a table is read by its columns
+const adjustmentSettings = {
+  usd: { flags: "--usd <amount>", isRequired: true, parse: usdParser("negative"), help: "amount in USD; a negative one lowers the balance" },
+  reference: { flags: "--reference <text>", help: "unique id of the cause; the same one is posted once" },
+  ...noteSettings,
+} as const satisfies SettingRows;
+
+type AdjustmentValues = AccountValues & ValuesOf<typeof adjustmentSettings>;
 
 export const creditsCommand = (): Command =>
   new Command("credits")
@@ -39,22 +55,9 @@ export const creditsCommand = (): Command =>
     .addCommand(reverse())
     .addCommand(list());
 
-const noteOption = (): Option => new Option("--note <text>", "reason, stored with the entry");
-
 const add = (): Command =>
-  accountsFileCommand("add", "add a credit to the balance of an account")
-    .addOption(accountOption())
-    .addOption(mandatory(new Option("--usd <amount>", "amount in USD").argParser(usdParser("positive"))))
-    .addOption(new Option("--kind <kind>", "kind of credit").choices(creditKinds).default("paid"))
-    .addOption(
-      new Option(
-        "--unconfirmed",
-        "the payment is not confirmed: it can be spent but does not count towards a tier",
-      ).default(false),
-    )
-    .addOption(new Option("--reference <text>", "unique id of the payment; the same one is credited once"))
-    .addOption(noteOption())
-    .action((settings: PostingSettings & { readonly kind: CreditKind; readonly unconfirmed: boolean }) => {
+  accountCommand("add", "add a credit to the balance of an account", creditSettings).action(
+    (settings: AccountValues & ValuesOf<typeof creditSettings>) => {
       const { kind, unconfirmed } = settings;
       postAndPrint(settings, "credit_id", (database) =>
         makeChange(
@@ -64,39 +67,36 @@ const add = (): Command =>
           commandAuthor(),
         ),
       );
-    });
+    },
+  );
 
 const adjust = (): Command =>
-  accountsFileCommand("adjust", "adjust the balance of an account by a positive or negative amount")
-    .addOption(accountOption())
-    .addOption(
-      mandatory(
-        new Option("--usd <amount>", "amount in USD; a negative one lowers the balance").argParser(
-          usdParser("negative"),
-        ),
-      ),
-    )
-    .addOption(new Option("--reference <text>", "unique id of the cause; the same one is posted once"))
-    .addOption(noteOption())
-    .action((settings: PostingSettings) =>
-      postAndPrint(settings, "adjustment_id", (database) =>
-        makeChange(database, "credits adjust", postingOf(settings), commandAuthor()),
-      ),
-    );
+  accountCommand(
+    "adjust",
+    "adjust the balance of an account by a positive or negative amount",
+    adjustmentSettings,
+  ).action((settings: AdjustmentValues) =>
+    postAndPrint(settings, "adjustment_id", (database) =>
+      makeChange(database, "credits adjust", postingOf(settings), commandAuthor()),
+    ),
+  );
 
 const confirm = (): Command =>
   accountsFileCommand("confirm", "confirm the payment of a paid credit")
     .addArgument(new Argument("<credit-id>", "id of the credit"))
-    .action((creditId: string, { accounts, json }: AccountsFileSettings) => {
+    .action((creditId: string, { accounts, json }: AccountsFileValues) => {
       withAccountsFile(accounts, (database) => makeChange(database, "credits confirm", { creditId }, commandAuthor()));
       printResult({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
     });
 
 const reverse = (): Command =>
-  accountsFileCommand("reverse", "reverse a paid credit after a chargeback; the balance may become negative")
+  accountsFileCommand(
+    "reverse",
+    "reverse a paid credit after a chargeback; the balance may become negative",
+    noteSettings,
+  )
     .addArgument(new Argument("<credit-id>", "id of the credit"))
-    .addOption(noteOption())
-    .action((creditId: string, { accounts, json, note }: AccountsFileSettings & { readonly note?: string }) => {
+    .action((creditId: string, { accounts, json, note }: AccountsFileValues & ValuesOf<typeof noteSettings>) => {
       const input = { creditId, ...(note === undefined ? {} : { note }) };
       const { reversalId: reversal_id } = withAccountsFile(accounts, (database) =>
         makeChange(database, "credits reverse", input, commandAuthor()),
@@ -105,13 +105,13 @@ const reverse = (): Command =>
     });
 
 const list = (): Command =>
-  accountsFileCommand("list", "list the entries of an account except charges, oldest first")
-    .addOption(accountOption())
-    .action(({ accounts, json, account }: AccountsFileSettings & { readonly account: string }) => {
+  accountCommand("list", "list the entries of an account except charges, oldest first").action(
+    ({ accounts, json, account }: AccountValues) => {
       printRows(withAccountsFile(accounts, (database) => listEntries(database, account)).map(toRow), json);
-    });
+    },
+  );
 
-function postingOf({ account, usd, reference, note }: PostingSettings) {
+function postingOf({ account, usd, reference, note }: AdjustmentValues) {
   return {
     accountId: account,
     micros: usd,
@@ -122,7 +122,7 @@ function postingOf({ account, usd, reference, note }: PostingSettings) {
 
 /** Posts an entry; prints its id, as JSON under the name `idName`, and the new balance. */
 function postAndPrint(
-  { accounts, account, json }: PostingSettings,
+  { accounts, account, json }: AdjustmentValues,
   idName: string,
   post: (database: SqlDatabase) => string,
 ): void {

@@ -1,5 +1,5 @@
 /** `carquet keys`: creates, lists and revokes API keys. */
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError } from "commander";
 import { makeChange } from "../../../accounts/administration/changes.ts";
 import {
   type ApiScope,
@@ -10,23 +10,16 @@ import {
   scopes,
 } from "../../../accounts/keys/keys.ts";
 import {
-  type AccountsFileSettings,
+  type AccountsFileValues,
+  type AccountValues,
   commandAuthor,
   formatTime,
   printResult,
   printRows,
   withAccountsFile,
 } from "../../accounts-file.ts";
-import { accountOption, accountsFileCommand } from "./accounts.ts";
-
-interface AccountSettings extends AccountsFileSettings {
-  readonly account: string;
-}
-
-interface NewKeySettings extends AccountSettings {
-  readonly scopes: readonly ApiScope[];
-  readonly name: string;
-}
+import type { SettingRows, ValuesOf } from "../../settings.ts";
+import { accountCommand, accountsFileCommand } from "./accounts.ts";
 
 export const keysCommand = (): Command =>
   new Command("keys")
@@ -38,27 +31,27 @@ export const keysCommand = (): Command =>
     .addCommand(list())
     .addCommand(revoke());
 
+// biome-ignore format: a table is read by its columns
+const keySettings = {
+  scopes: { flags: "--scopes <list>", default: defaultScopes, shownDefault: defaultScopes.join(), parse: scopesParser,
+    help: `scopes of the key, separated by commas: ${scopes.join()}` },
+  name: { flags: "--name <text>", default: "", parse: nameParser, help: "what the key is for" },
+} as const satisfies SettingRows;
+
 const create = (): Command =>
-  accountsFileCommand("create", "create a key and print it; it cannot be shown again")
-    .addOption(accountOption())
-    .addOption(
-      new Option("--scopes <list>", `scopes of the key, separated by commas: ${scopes.join()}`)
-        .default(defaultScopes, defaultScopes.join())
-        .argParser(scopesParser),
-    )
-    .addOption(new Option("--name <text>", "what the key is for").default("").argParser(nameParser))
-    .action(({ accounts, json, account, scopes: grantedScopes, name }: NewKeySettings) => {
-      const input = { accountId: account, scopes: grantedScopes, name };
+  accountCommand("create", "create a key and print it; it cannot be shown again", keySettings).action(
+    ({ accounts, json, account, ...settings }: AccountValues & ValuesOf<typeof keySettings>) => {
+      const input = { accountId: account, scopes: settings.scopes, name: settings.name };
       const { key, keyId } = withAccountsFile(accounts, (database) =>
         makeChange(database, "keys create", input, commandAuthor()),
       );
       printResult({ key, key_id: keyId }, key, json);
-    });
+    },
+  );
 
 const list = (): Command =>
-  accountsFileCommand("list", "list the keys of an account without their secrets, including revoked ones")
-    .addOption(accountOption())
-    .action(({ accounts, json, account }: AccountSettings) => {
+  accountCommand("list", "list the keys of an account without their secrets, including revoked ones").action(
+    ({ accounts, json, account }: AccountValues) => {
       const keys = withAccountsFile(accounts, (database) => listKeys(database, account));
       const time = (atMs: number | null): string | null => (atMs === null ? null : formatTime(atMs));
       const rows = keys.map((key) => ({
@@ -70,12 +63,13 @@ const list = (): Command =>
         name: key.name,
       }));
       printRows(rows, json);
-    });
+    },
+  );
 
 const revoke = (): Command =>
   accountsFileCommand("revoke", "revoke a key permanently")
     .addArgument(new Argument("<key-id>", "id of the key, not the key itself"))
-    .action((keyId: string, { accounts, json }: AccountsFileSettings) => {
+    .action((keyId: string, { accounts, json }: AccountsFileValues) => {
       withAccountsFile(accounts, (database) => makeChange(database, "keys revoke", { keyId }, commandAuthor()));
       printResult({ key_id: keyId, revoked: true }, `${keyId} is now revoked`, json);
     });

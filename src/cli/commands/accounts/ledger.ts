@@ -1,12 +1,12 @@
 /** `carquet ledger`: backs up, restores, copies and audits accounts. */
-import { Argument, Command, Option } from "commander";
+import { Argument, Command } from "commander";
 import { copyAccounts } from "../../../accounts/copy-accounts.ts";
 import { backUp, restore } from "../../../accounts/file/backup.ts";
 import { type AuditResult, audit } from "../../../accounts/ledger/audit.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { withoutPassword } from "../../../db/postgres.ts";
-import { type AccountsFileSettings, printResult, withAccountsFile } from "../../accounts-file.ts";
-import { jsonOption } from "../../options.ts";
+import { type AccountsFileValues, printResult, withAccountsFile } from "../../accounts-file.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountsFileCommand } from "./accounts.ts";
 
 export const ledgerCommand = (): Command =>
@@ -20,21 +20,30 @@ export const ledgerCommand = (): Command =>
 const backup = (): Command =>
   accountsFileCommand("backup", "copy the accounts file in a consistent state and audit the copy")
     .addArgument(new Argument("<file>", "path of the backup; the file must not exist"))
-    .action((file: string, { accounts, json }: AccountsFileSettings) => printAudit(file, backUp(accounts, file), json));
+    .action((file: string, { accounts, json }: AccountsFileValues) => printAudit(file, backUp(accounts, file), json));
+
+const restoreSettings = {
+  discard: { flags: "--discard", help: "discard entries, revocations and changes that the backup lacks" },
+} as const satisfies SettingRows;
 
 const restoreBackup = (): Command =>
-  accountsFileCommand("restore", "restore the accounts file from a backup; saves the current file beside it")
+  accountsFileCommand(
+    "restore",
+    "restore the accounts file from a backup; saves the current file beside it",
+    restoreSettings,
+  )
     .addArgument(new Argument("<file>", "path of the backup"))
-    .addOption(new Option("--discard", "discard entries, revocations and changes that the backup lacks").default(false))
-    .action((file: string, { accounts, json, discard }: AccountsFileSettings & { readonly discard: boolean }) => {
+    .action((file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
       const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
       const { audit: restored, previousFile } = restore(accounts, file, { stamp, discard });
       if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
       printAudit(accounts, restored, json);
     });
 
+const copySettings = sharedSettings("json");
+
 const copy = (): Command =>
-  new Command("copy")
+  addSettings(new Command("copy"), copySettings)
     .summary("copy accounts from a file to PostgreSQL or back")
     .description(
       "Copy all accounts from a SQLite file to a PostgreSQL database, or back. Audits both, and compares counts and sums of all tables. " +
@@ -42,8 +51,7 @@ const copy = (): Command =>
     )
     .addArgument(new Argument("<from>", "accounts file, or URL of a PostgreSQL database"))
     .addArgument(new Argument("<to>", "new accounts file, or URL of a database without accounts"))
-    .addOption(jsonOption())
-    .action((from: string, to: string, { json }: { readonly json: boolean }) =>
+    .action((from: string, to: string, { json }: ValuesOf<typeof copySettings>) =>
       printAudit(to, copyAccounts(from, to), json),
     );
 
@@ -51,7 +59,7 @@ const verify = (): Command =>
   accountsFileCommand(
     "verify",
     "compare balances, monthly spending and daily usage with the sums of the entries; check the file for damage",
-  ).action(({ accounts, json }: AccountsFileSettings) => printAudit(accounts, withAccountsFile(accounts, audit), json));
+  ).action(({ accounts, json }: AccountsFileValues) => printAudit(accounts, withAccountsFile(accounts, audit), json));
 
 /** Prints the result of an audit. Throws a UserError if it has faults. */
 function printAudit(path: string, { faults, accounts, entries, charges }: AuditResult, isJson: boolean): void {

@@ -3,13 +3,14 @@ import { Command } from "commander";
 import { makeChange } from "../../../accounts/administration/changes.ts";
 import { queuedReviews } from "../../../accounts/policy/tier-reviews.ts";
 import {
-  type AccountsFileSettings,
+  type AccountsFileValues,
+  type AccountValues,
   commandAuthor,
   printResult,
   printRows,
   withAccountsFile,
 } from "../../accounts-file.ts";
-import { accountOption, accountsFileCommand } from "./accounts.ts";
+import { accountCommand, accountsFileCommand } from "./accounts.ts";
 
 export const tiersCommand = (): Command =>
   new Command("tiers")
@@ -24,7 +25,7 @@ export const tiersCommand = (): Command =>
 
 const reviewAll = (): Command =>
   accountsFileCommand("review", "review all accounts now and print those that are promoted or queued").action(
-    ({ accounts, json }: AccountsFileSettings) => {
+    ({ accounts, json }: AccountsFileValues) => {
       const results = withAccountsFile(accounts, (database) =>
         makeChange(database, "tiers review", {}, commandAuthor()),
       );
@@ -41,7 +42,7 @@ const reviewAll = (): Command =>
 
 const queue = (): Command =>
   accountsFileCommand("queue", "list the reviews that wait for approval").action(
-    ({ accounts, json }: AccountsFileSettings) => {
+    ({ accounts, json }: AccountsFileValues) => {
       const rows = withAccountsFile(accounts, queuedReviews).map(({ accountId, email, day, from, to }) => ({
         account_id: accountId,
         email,
@@ -54,12 +55,10 @@ const queue = (): Command =>
   );
 
 const decide = (name: "approve" | "decline", summary: string): Command =>
-  accountsFileCommand(name, summary)
-    .addOption(accountOption())
-    .action(({ accounts, json, account }: AccountsFileSettings & { readonly account: string }) => {
-      const { from, to } = withAccountsFile(accounts, (database) =>
-        makeChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
-      );
-      const [outcome, tier] = name === "approve" ? ["approved", to] : ["declined", from];
-      printResult({ account_id: account, outcome, tier }, `${account} is now in tier ${tier}`, json);
-    });
+  accountCommand(name, summary).action(({ accounts, json, account }: AccountValues) => {
+    const { from, to } = withAccountsFile(accounts, (database) =>
+      makeChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
+    );
+    const [outcome, tier] = name === "approve" ? ["approved", to] : ["declined", from];
+    printResult({ account_id: account, outcome, tier }, `${account} is now in tier ${tier}`, json);
+  });

@@ -1,0 +1,72 @@
+/** Settings of the service: of `serve` and `start`. */
+import { onlyReplica } from "../accounts/policy/replica.ts";
+import { exportMemory } from "../export/limits.ts";
+import {
+  accountExportsMax,
+  connectionsPerAddressMax,
+  drainTimeoutMs,
+  exportDeadlineMs,
+  exportsMax,
+  responseCacheBytesMax,
+  spoolBytesMax,
+} from "../http/limits.ts";
+import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
+import { integerParser, inUnits, memoryParser, replicaParser, secondsParser, sizeParser } from "./option-parsers.ts";
+import { type SettingRows, sharedSettings, type ValuesOf } from "./settings.ts";
+
+// biome-ignore format: a table is read by its columns
+export const serviceSettings = {
+  ...sharedSettings("lake", "accounts"),
+  replica: { flags: "--replica <k/n>", env: "CARQUET_REPLICA", default: onlyReplica, shownDefault: "1/1", parse: replicaParser,
+    help: "this is the k-th of n services that share the accounts; it grants one n-th of the limits of accounts and client addresses" },
+  host: { flags: "--host <host>", env: "CARQUET_HOST", default: "127.0.0.1", help: "address to listen on" },
+  port: { flags: "--port <port>", env: "CARQUET_PORT", default: 8080, parse: integerParser(65_535),
+    help: "port to listen on; 0 picks a free one" },
+  ...sharedSettings("publicUrl"),
+  tlsCert: { flags: "--tls-cert <file>", help: "serve HTTPS with this certificate chain (PEM); needs --tls-key" },
+  tlsKey: { flags: "--tls-key <file>", help: "private key of the certificate (PEM)" },
+  trustedProxies: { flags: "--trust-proxy [n]", preset: "1", parse: integerParser(10, 1),
+    help: "trust X-Forwarded-For and X-Forwarded-Proto from n proxies" },
+  connectionsPerAddress: { flags: "--connections-per-address <n>", env: "CARQUET_CONNECTIONS_PER_ADDRESS",
+    default: connectionsPerAddressMax, parse: integerParser(1_000_000),
+    help: "open connections of one client address, at most half of all; 0 for no limit; none with --trust-proxy" },
+  drainDelayMs: { flags: "--drain-delay <seconds>", env: "CARQUET_DRAIN_DELAY", ...inUnits(1000, 0.5, secondsParser),
+    help: "how long a stopping service continues to accept requests, while /readyz answers 503; set it above the interval of a load balancer's health checks" },
+  drainTimeoutMs: { flags: "--drain-timeout <seconds>", env: "CARQUET_DRAIN_TIMEOUT", ...inUnits(1000, drainTimeoutMs / 1000, secondsParser),
+    help: "how long a stopping service then waits for the requests in flight" },
+  metricsPort: { flags: "--metrics-port <port>", env: "CARQUET_METRICS_PORT", parse: integerParser(65_535),
+    help: "port for /metrics (Prometheus) and the health checks, on the same address; 0 picks a free one" },
+  overdueMs: { flags: "--overdue-after <hours>", env: "CARQUET_OVERDUE_AFTER", ...inUnits(3_600_000, 0, integerParser(8760)),
+    help: "hours from the beginning of the as-of date after which the next delivery is overdue (/readyz, log, metric); 0 for never" },
+  ...sharedSettings("threads", "memoryLimit"),
+  responseCacheBytes: { flags: "--response-cache <MiB>", formerFlags: "--answers <MiB>",
+    ...inUnits(2 ** 20, responseCacheBytesMax / 2 ** 20, integerParser(1_048_576)),
+    help: "size of the response cache in memory; 0 turns it off" },
+  accountRequests: { flags: "--account-requests <n>", env: "CARQUET_ACCOUNT_REQUESTS", default: accountRequestsMax, parse: integerParser(10_000, 1),
+    help: "requests of one account in progress at once; more are refused with 429" },
+  deadlineMs: { flags: "--deadline <seconds>", env: "CARQUET_DEADLINE", ...inUnits(1000, requestDeadlineMs / 1000, integerParser(600, 1)),
+    help: "time from a request's arrival to its response; then it is refused with 504" },
+  writtenExports: { flags: "--exports <n>", env: "CARQUET_EXPORTS", default: exportsMax, parse: integerParser(100, 1),
+    help: "exports that are written at once; more are refused with 503" },
+  accountExports: { flags: "--account-exports <n>", env: "CARQUET_ACCOUNT_EXPORTS", default: accountExportsMax,
+    parse: integerParser(1000, 1),
+    help: "exports of one account in progress at once, until the last byte is sent" },
+  exportDeadlineMs: { flags: "--export-deadline <seconds>", env: "CARQUET_EXPORT_DEADLINE",
+    ...inUnits(1000, exportDeadlineMs / 1000, integerParser(86_400, 1)),
+    help: "time for an export to be written, and again for it to be sent" },
+  exportMemory: { flags: "--export-memory <size>", env: "CARQUET_EXPORT_MEMORY", default: exportMemory, parse: memoryParser,
+    help: "memory limit of the query engine of each export" },
+  spool: { flags: "--spool <dir>", env: "CARQUET_SPOOL",
+    help: "folder for the files of exports (default: the system's temporary folder)" },
+  spoolBytes: { flags: "--spool-size <size>", env: "CARQUET_SPOOL_SIZE", default: spoolBytesMax, shownDefault: "8GiB", parse: sizeParser(),
+    help: "most disk space of the files of exports, also while they are written" },
+  // By default 1.2 MB a second, which take 0.1 % of a processor.
+  scrubBytesPerHour: { flags: "--scrub <MiB>", env: "CARQUET_SCRUB", ...inUnits(2 ** 20, 4096, integerParser(1_048_576)),
+    help: "MiB per hour read in the background to check the lake's files for damage; 0 turns it off" },
+  pastIndexDir: { flags: "--past-index-dir <dir>", isRetired: true },
+  pastIndexBytes: { flags: "--past-index-bytes <size>", isRetired: true },
+  pastIndexRequests: { flags: "--past-index-requests <n>", isRetired: true },
+  pastIndexDays: { flags: "--past-index-days <days>", isRetired: true },
+} as const satisfies SettingRows;
+
+export type ServiceValues = ValuesOf<typeof serviceSettings>;

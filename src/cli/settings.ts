@@ -1,0 +1,116 @@
+/**
+ * Settings of commands: a row declares one, and its option, the type of its value and the documentation follow. Here are the rows that
+ * several commands share; those of the service are in `service-settings.ts`, and those of one command are in its file.
+ */
+import { type Command, Option } from "commander";
+import { countParser, integerParser, inUnits, memoryParser } from "./option-parsers.ts";
+
+/** A setting. Its value is that of its flag, else that of its environment variable, else its default. */
+interface Setting {
+  /** The flag as the help shows it: `--flag <value>`, `--flag [value]`, or `--flag`, which is false unless it is set. */
+  readonly flags: `--${string}`;
+  readonly help?: string;
+  readonly env?: string;
+  readonly default?: unknown;
+  /** The default as the help shows it. */
+  readonly shownDefault?: string;
+  /** What a flag stands for without its optional value. */
+  readonly preset?: string;
+  readonly parse?: (text: string) => unknown;
+  readonly choices?: readonly string[];
+  /** The names of settings that exclude this one. */
+  readonly conflicts?: readonly string[];
+  readonly isRequired?: boolean;
+  /** The flag of an earlier release, which sets the same value and is absent from the help. */
+  readonly formerFlags?: `--${string}`;
+  /** Accepted without effect, and absent from the help: a setting of an earlier release. */
+  readonly isRetired?: boolean;
+}
+
+/** Settings by the names of their values. */
+export type SettingRows = Readonly<Record<string, Setting>>;
+
+type TakesValue = { readonly flags: `${string} <${string}` | `${string} [${string}` };
+type IsOptional<Row> = Row extends TakesValue
+  ? Row extends { readonly default: unknown } | { readonly isRequired: true }
+    ? false
+    : true
+  : false;
+
+type ValueOf<Row> =
+  | (Row extends { readonly default: infer Default } ? Default : never)
+  | (Row extends { readonly parse: (text: string) => infer Value }
+      ? Value
+      : Row extends { readonly choices: readonly (infer Choice)[] }
+        ? Choice
+        : Row extends TakesValue
+          ? string
+          : boolean);
+
+/** The values of settings. One that has no default is absent unless it is set. */
+export type ValuesOf<Rows extends SettingRows> = {
+  readonly [Name in keyof Rows as IsOptional<Rows[Name]> extends true ? never : Name]: ValueOf<Rows[Name]>;
+} & {
+  readonly [Name in keyof Rows as IsOptional<Rows[Name]> extends true ? Name : never]?: ValueOf<Rows[Name]>;
+};
+
+// biome-ignore format: a table is read by its columns
+const shared = {
+  lake: { flags: "--lake <dir>", env: "CARQUET_LAKE", default: "data/lake", help: "lake folder" },
+  accounts: { flags: "--accounts <file>", env: "CARQUET_ACCOUNTS", default: "data/accounts.db",
+    help: "accounts file, or URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)" },
+  json: { flags: "--json", help: "print JSON" },
+  publicUrl: { flags: "--public-url <url>", env: "CARQUET_PUBLIC_URL",
+    help: "URL that clients use, if it differs from the address listened on" },
+  threads: { flags: "--threads <n>", parse: integerParser(1024, 1), help: "query engine threads (default: all processors)" },
+  memoryLimit: { flags: "--memory <size>", parse: memoryParser,
+    help: "query engine memory limit, such as 4GiB (default: 80 % of the memory)" },
+  metricsFile: { flags: "--metrics-file <file>", env: "CARQUET_METRICS_FILE",
+    help: "write metrics of the run to this file (*.prom), for the textfile collector" },
+  versionDays: { flags: "--versions <days>", default: 14, parse: countParser, help: "number of days to keep versions" },
+  graceMs: { flags: "--grace <minutes>", ...inUnits(60_000, 60, countParser),
+    help: "minutes between the replacement of a version and its removal" },
+  transfers: { flags: "--transfers <n>", env: "CARQUET_TRANSFERS", default: 4, parse: integerParser(64, 1),
+    help: "files that are transferred at once" },
+  stallMs: { flags: "--stall-timeout <seconds>", env: "CARQUET_STALL_TIMEOUT", ...inUnits(1000, 30, integerParser(3600, 1)),
+    help: "how long a transfer may bring less than 1 KiB before it is repeated" },
+  s3Endpoint: { flags: "--s3-endpoint <url>", env: "CARQUET_S3_ENDPOINT",
+    help: "URL of a store that is compatible with Amazon S3, for s3:// locations" },
+  account: { flags: "--account <id>", isRequired: true, help: "account id" },
+} as const satisfies SettingRows;
+
+type SharedName = keyof typeof shared;
+
+/** Returns rows that several commands share. */
+export const sharedSettings = <Name extends SharedName>(...names: readonly Name[]): Pick<typeof shared, Name> =>
+  Object.fromEntries(names.map((name) => [name, shared[name]])) as Pick<typeof shared, Name>;
+
+/** The values of settings that several commands share. */
+export type SharedValues<Name extends SharedName> = ValuesOf<Pick<typeof shared, Name>>;
+
+/** Adds the options of settings to a command, in their order. */
+export function addSettings(command: Command, settings: SettingRows): Command {
+  for (const [name, setting] of Object.entries(settings)) {
+    command.addOption(optionOf(name, setting));
+    const { formerFlags: flags, parse } = setting;
+    if (flags !== undefined) command.addOption(optionOf(name, { flags, ...(parse && { parse }) }).hideHelp());
+  }
+  return command;
+}
+
+/** Returns the option that sets a value by its name. */
+function optionOf(
+  name: string,
+  { flags, help = "", isRequired = false, isRetired = false, ...setting }: Setting,
+): Option {
+  const option = new Option(flags, isRequired ? `${help} (required)` : help);
+  const { env, preset, parse, choices, conflicts, default: value = option.isBoolean() ? false : undefined } = setting;
+  option.attributeName = () => name;
+  option.makeOptionMandatory(isRequired).hideHelp(isRetired).default(value, setting.shownDefault);
+  if (env !== undefined) option.env(env);
+  if (preset !== undefined) option.preset(preset);
+  if (parse !== undefined) option.argParser(parse);
+  if (choices !== undefined) option.choices(choices);
+  if (conflicts !== undefined) option.conflicts([...conflicts]);
+  return option;
+}
