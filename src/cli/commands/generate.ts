@@ -1,8 +1,7 @@
 /** `carquet generate`: writes the deliveries of a generated market, for demos and tests. Reproducible from its seed. */
 import { Command, InvalidArgumentError } from "commander";
-import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
-import { defaultShares, feedFailures, type MarketShape, type Shares, shareMax } from "../../demo/market-shape.ts";
+import { defaultShares, feedFailures, type Shares, shareMax } from "../../demo/market-shape.ts";
 import { dayParser, integerParser } from "../option-parsers.ts";
 import { createProgress } from "../progress.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -34,6 +33,8 @@ const generateSettings = {
   ...sharedSettings("threads", "memoryLimit"),
 } as const satisfies SettingRows;
 
+type GenerateValues = ValuesOf<typeof generateSettings>;
+
 export const generateCommand = (): Command =>
   addSettings(new Command("generate"), generateSettings)
     .description(
@@ -41,19 +42,19 @@ export const generateCommand = (): Command =>
         "truth.csv lists the expected events of each day (sold, missing, relisted, transferred, rejected, ...), and dirt.csv the rows " +
         "with deliberate errors. The folder is valid input for `carquet ingest`.",
     )
-    .action(async (settings: ValuesOf<typeof generateSettings>) => {
-      const { days, rows } = await generateInto(settings.out, settings, settings);
+    .action(async (settings: GenerateValues) => {
+      const { days, rows } = await generateMarket(settings);
       process.stdout.write(
         `${settings.out}: ${rows} rows in ${days} ${days === 1 ? "delivery" : "deliveries"}; truth.csv lists the expected events.\n`,
       );
     });
 
-/** Generates a market below a folder and shows the progress. */
-async function generateInto(out: string, shape: MarketShape, engine: DatabaseOptions): Promise<GeneratedMarket> {
+/** Generates a market and shows the progress. */
+async function generateMarket(settings: GenerateValues): Promise<GeneratedMarket> {
   const progress = createProgress();
   try {
-    return await generate(out, shape, {
-      ...engine,
+    return await generate(settings.out, settings, {
+      ...settings,
       onStep: (...step) => progress.step("market", ...step),
     });
   } finally {

@@ -88,7 +88,6 @@ export interface ServeOptions
   readonly overdueMs?: number;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
-  /** Where and when indexes of past days are built; absent for never. */
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
   /** Fetches client ID metadata documents; from public addresses only by default. */
