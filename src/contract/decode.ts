@@ -124,7 +124,8 @@ export function separatorOf({ schema, style }: Parameter): string {
 }
 
 /** Parses one value. Malformed numbers stay text, which the validator refuses. Enum values match in any case. */
-function parseScalar(schema: Schema, text: string): string | number {
+function parseScalar(schema: Schema, text: string): string | number | boolean {
+  if (schema.type === "boolean") return booleans.get(text.toLowerCase()) ?? text;
   if (schema.type === "integer" || schema.type === "number") return parseNumber(schema.type, text);
   if (schema.enum !== undefined) return enumValueOf(schema, schema.enum, text);
   const stem = withoutSuffix(text, schema["x-optional-suffix"]);
@@ -132,6 +133,11 @@ function parseScalar(schema: Schema, text: string): string | number {
   if (schema["x-case"] === "lower") return stem.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   return stem;
 }
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
 /** Removes a suffix. A repeated one stays, for the validator to refuse. */
 function withoutSuffix(text: string, suffix: string | undefined): string {
@@ -192,6 +198,7 @@ function expectedBy(schema: Schema): string {
     return `${maxItems === undefined ? "a list" : `a list of at most ${maxItems} items`}, each ${expectedBy(items)}`;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
   if (schema.type === "integer" || schema.type === "number") return `${numberKinds[schema.type]}${rangeOf(schema)}`;
+  if (schema.type === "boolean") return [...booleans.keys()].join(" or ");
   if (schema.format !== undefined) return formats[schema.format] ?? schema.format;
   return schema.maxLength === undefined ? "text" : `text of 1 to ${schema.maxLength} characters`;
 }

@@ -44,5 +44,5 @@ type JsonIn<Content> = Content extends { readonly "application/json": infer Body
 /** The filter parameters that listing search, facets and dealer inventory share. */
 export type Filters = Omit<
   QueryOf<"getFacets">,
-  "format" | "facets" | "facet_value_limit" | "facet_value_prefix" | "interval" | "metric" | "sort"
+  "format" | "csv_raw" | "facets" | "facet_value_limit" | "facet_value_prefix" | "interval" | "metric" | "sort"
 >;

@@ -19,7 +19,10 @@ export interface ExportPart {
 }
 
 /** Returns the parts of an export. Refuses parameters that cannot be combined. */
-export function partsOf({ format: _, ...query }: ExportQuery, version: LakeVersion): readonly ExportPart[] {
+export function partsOf(
+  { format: _, csv_raw: __, ...query }: ExportQuery,
+  version: LakeVersion,
+): readonly ExportPart[] {
   const { as, snapshot_date_from: from, snapshot_date_to: to, ...search } = query;
   const planOf = (one: Partial<ExportQuery>): SearchPlan =>
     planSearch({ ...search, ...one, limit: 0, offset: 0 }, version);
@@ -58,7 +61,7 @@ const dayColumn = (name: string, value = ident("facts", name)): ExportedColumn =
 const intervalColumns: readonly ExportedColumn[] = [dayColumn("valid_from"), dayColumn("valid_to")];
 
 /** Returns the first and the last day of a range. Refuses half a range, one that ends before it begins, and what a range cannot have. */
-function requireRange(query: Omit<ExportQuery, "format">): readonly [first: string, last: string] {
+function requireRange(query: Omit<ExportQuery, "format" | "csv_raw">): readonly [first: string, last: string] {
   const { as, snapshot_date_from: from, snapshot_date_to: to } = query;
   const allowed = "a date, YYYY-MM-DD, because a range of days has both ends";
   if (from === undefined) throw refuse("missing_parameter", { parameter: "snapshot_date_from", allowed });

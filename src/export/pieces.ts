@@ -26,8 +26,8 @@ export interface PiecePlace {
 
 interface PieceFormat {
   readonly options: (place: PiecePlace, metadata: TableMetadata) => Sql;
-  /** Returns the value of a column as the format stores it, from its served form. */
-  readonly storedValue: (value: Sql, type: ColumnType) => Sql;
+  /** Returns the value of a column as the format stores it, from its served form. `isRaw` leaves formulas in the texts of CSV. */
+  readonly storedValue: (value: Sql, type: ColumnType, isRaw: boolean) => Sql;
 }
 
 const served = (value: Sql): Sql => value;
@@ -44,8 +44,16 @@ export const pieceFormats: Readonly<Record<TableFormat, PieceFormat>> = {
   ndjson: { options: () => ndjsonOptions, storedValue: served },
 };
 
+/** A format, and whether formulas stay in the texts of CSV. */
+export interface PieceStyle {
+  readonly format: TableFormat;
+  readonly isRaw: boolean;
+}
+
 /** Returns the select list of columns in a format. */
-export function selectAs(format: TableFormat, columns: readonly ExportedColumn[]): Sql {
+export function selectAs({ format, isRaw }: PieceStyle, columns: readonly ExportedColumn[]): Sql {
   const { storedValue } = pieceFormats[format];
-  return join(columns.map(({ column: { name, type }, value }) => sql`${storedValue(value, type)} AS ${ident(name)}`));
+  return join(
+    columns.map(({ column: { name, type }, value }) => sql`${storedValue(value, type, isRaw)} AS ${ident(name)}`),
+  );
 }

@@ -21,7 +21,7 @@ import { convertToArrow } from "./arrow-file.ts";
 import { type ExportedColumn, exportedColumns, selectStatement } from "./columns.ts";
 import { sortedRowsMax } from "./limits.ts";
 import { type ExportPart, type ExportQuery, partsOf } from "./parts.ts";
-import { type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
+import { type PiecePlace, type PieceStyle, pieceFormats, selectAs } from "./pieces.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
 
 export interface WrittenExport extends UnmatchedMeta {
@@ -60,7 +60,7 @@ export async function writeExport(
   const pieces: string[] = [];
   let rows = 0;
   for (const part of ordered) {
-    const writePiece = await pieceWriter(format, part, file);
+    const writePiece = await pieceWriter({ format, isRaw: query.csv_raw === true }, part, file);
     for (const range of part.ranges) {
       const piece = `${path}.${pieces.length}`;
       rows += await writePiece(range, piece, { isFirst: pieces.length === 0, isOnly: count === 1 });
@@ -97,19 +97,19 @@ interface ExportFile {
 
 /** Returns a function that writes the matches of a range of a part to a piece and returns their number. */
 async function pieceWriter(
-  format: TableFormat,
+  style: PieceStyle,
   part: ExportPart,
   { version, metadata }: ExportFile,
 ): Promise<(range: Sql, path: string, place: PiecePlace) => Promise<number>> {
   const { plan } = part;
   const columns = columnsOfPart(part);
-  const select = await selectStatement(columns, selectAs(format, columns), plan, version);
+  const select = await selectStatement(columns, selectAs(style, columns), plan, version);
   return async (range, path, place) => {
     const [row] = await plan.mode.listings.runOverMatches(
       plan,
       (matches, listingsOf) => sql`
         COPY (${select(listingsOf(sql`SELECT * FROM (${matches}) WHERE ${range}`))})
-        TO ${fileLiteral(path)} (${pieceFormats[format].options(place, metadata)}, USE_TMP_FILE false)`,
+        TO ${fileLiteral(path)} (${pieceFormats[style.format].options(place, metadata)}, USE_TMP_FILE false)`,
     );
     return integerIn({ rows: Number(row?.Count) }, "rows");
   };

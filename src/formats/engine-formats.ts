@@ -4,6 +4,7 @@
  */
 import type { ColumnType } from "../contract/tables.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import { formulaPattern } from "./csv.ts";
 import type { TableMetadata } from "./table.ts";
 
 /** Rows of a row group. Few, because a writer holds a row group in memory. */
@@ -46,10 +47,15 @@ export const interimParquetOptions = sql`FORMAT parquet, COMPRESSION lz4_raw, RO
 export const csvOptions = (hasHeader: boolean): Sql =>
   sql`FORMAT csv, HEADER ${hasHeader ? sql`true` : sql`false`}, NEW_LINE '\\r\\n'`;
 
-/** Returns the content of a CSV cell. The engine's own text of a double differs from that of JSON: `1e-05` and `3.0`. */
-export function csvCell(value: Sql, { kind }: ColumnType): Sql {
+/**
+ * Returns the content of a CSV cell; `isRaw` leaves formulas in texts. The engine's own text of a double differs from that of JSON: `1e-05` and
+ * `3.0`.
+ */
+export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {
   if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;
-  return kind === "number" ? sql`regexp_replace(to_json(${value})::VARCHAR, '\\.0$', '')` : value;
+  if (kind === "number") return sql`regexp_replace(to_json(${value})::VARCHAR, '\\.0$', '')`;
+  if (isRaw || (kind !== "text" && kind !== "category")) return value;
+  return sql`regexp_replace(${value}, ${literal(`(${formulaPattern})`)}, '''\\1')`;
 }
 
 /** The options for NDJSON. */

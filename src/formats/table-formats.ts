@@ -36,16 +36,18 @@ export const exportFormats = ["parquet", "arrow", "csv", "ndjson"] as const sati
 export class TableEncoder {
   private readonly parquet = new ParquetWriter();
 
-  private readonly encoders: Readonly<Record<TableFormat, (table: Table) => Promise<string | Uint8Array>>> = {
+  private readonly encoders: Readonly<
+    Record<TableFormat, (table: Table, isRaw: boolean) => Promise<string | Uint8Array>>
+  > = {
     arrow: async (table) => (await import("./arrow.ts")).encodeArrow(table),
     parquet: (table) => this.parquet.encode(table),
-    csv: async (table) => (await import("./csv.ts")).encodeCsv(table),
+    csv: async (table, isRaw) => (await import("./csv.ts")).encodeCsv(table, isRaw),
     ndjson: async ({ rows }) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
   };
 
-  /** Returns the bytes of a table in a format. */
-  async encode(format: TableFormat, table: Table): Promise<Buffer> {
-    const encoded = await this.encoders[format](table);
+  /** Returns the bytes of a table in a format. `isRaw` leaves formulas in the texts of CSV. */
+  async encode(format: TableFormat, table: Table, isRaw = false): Promise<Buffer> {
+    const encoded = await this.encoders[format](table, isRaw);
     return typeof encoded === "string"
       ? Buffer.from(encoded)
       : Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);

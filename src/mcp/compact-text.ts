@@ -49,7 +49,7 @@ function tableOf(rows: readonly Row[]): string {
   const known = names.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
   if (known.length === 0) return "";
   const columns = known.map((name) => ({ name, type: { kind: "text" }, isNullable: true }) as const);
-  return encodeCsv({ columns, rows, metadata: {} }).replaceAll("\r\n", "\n").trimEnd();
+  return encodeCsv({ columns, rows }, true).replaceAll("\r\n", "\n").trimEnd();
 }
 
 /** Returns an object as lines, with the paths of its members. Unknown members share the last line. */

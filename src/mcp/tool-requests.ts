@@ -5,7 +5,7 @@ import { type OperationRequest, operationRequest } from "../operations/operation
 import type { Tool } from "./tools.ts";
 
 /** Parameters of the transport, which tools do not have. */
-const transportParameters = new Set(["format"]);
+const transportParameters = new Set(["format", "csv_raw"]);
 
 /** Returns the request. Arguments that are null or an empty list count as omitted. */
 export function requestOfCall({ id, defaults }: Tool, values: Readonly<Record<string, unknown>>): OperationRequest {

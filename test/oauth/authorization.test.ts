@@ -52,20 +52,24 @@ describe("authorization requests", () => {
     assert.ok(!page.includes("Look up dealers"));
   });
 
-  test("a request without PKCE, with the method plain, or for another resource returns to its client with an error", async () => {
-    for (const [parameters, error] of [
-      [{ code_challenge: "", code_challenge_method: "" }, "invalid_request"],
-      [{ code_challenge_method: "plain" }, "invalid_request"],
-      [{ code_challenge_method: "" }, "invalid_request"],
-      [{ resource: "https://elsewhere.example/mcp" }, "invalid_target"],
-      [{ response_type: "token" }, "unsupported_response_type"],
-      [{ prompt: "none" }, "consent_required"],
+  test("a faulty request is answered by a page: nobody is sent to an address that any client can register", async () => {
+    for (const [parameters, message] of [
+      [{ code_challenge: "", code_challenge_method: "" }, /PKCE/],
+      [{ code_challenge_method: "plain" }, /code_challenge_method/],
+      [{ code_challenge_method: "" }, /code_challenge_method/],
+      [{ resource: "https://elsewhere.example/mcp" }, /expected the resource/],
+      [{ response_type: "token" }, /response_type/],
+      [{ prompt: "none" }, /consent|sign/i],
+      [{ prompt: "none login" }, /prompt/],
+      [{ response_mode: "form_post" }, /Invalid response_mode form_post: expected query/],
+      [{ response_mode: "fragment", prompt: "none" }, /Invalid response_mode fragment/],
     ] as const) {
       const response = await new OAuthClient(service).request({ clientId, parameters });
-      const location = new URL(response.headers.get("Location") ?? "");
-      assert.equal(`${location.origin}${location.pathname}`, redirectUri);
-      const { searchParams: found } = new URL(location.href.replace("#", "?"));
-      assert.deepEqual([found.get("error"), found.get("state")], [error, "s"], JSON.stringify(parameters));
+      const page = await response.text();
+      assert.deepEqual([response.status, response.headers.get("Location")], [400, null], JSON.stringify(parameters));
+      assert.match(page, /<h1>The agent cannot be connected/);
+      assert.match(page, message);
+      assert.ok(!page.includes(redirectUri), "no link to the client");
     }
   });
 

@@ -56,5 +56,5 @@ test("each parameter of searches and facets was requested, except the format", (
   const all = (["searchListings", "searchListingsByPage", "getFacets"] as const).flatMap((id) =>
     operation(id).parameters.map(({ name }) => name),
   );
-  assert.deepEqual([...requestedParameters, "format"].sort(), [...new Set(all)].sort());
+  assert.deepEqual([...requestedParameters, "format", "csv_raw"].sort(), [...new Set(all)].sort());
 });

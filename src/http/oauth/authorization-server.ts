@@ -23,6 +23,7 @@ import {
   serverMetadata,
   serverMetadataPath,
 } from "./metadata.ts";
+import { unseenRedirectOf } from "./redirects.ts";
 
 /** Registrations of clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
 export const registrationLimits: FailureLimits = { failuresMax: 60, windowMs: 3_600_000, networksMax: 10_000 };
@@ -90,10 +91,21 @@ export class AuthorizationServer {
       }
       if (!isEndpoint(context)) return next();
       if (this.refuse(context)) return;
-      if (context.path === oauthPaths.authorization) context.querystring = withKnownScopes(context.querystring);
       const { middleware } = await this.openProvider();
+      if (context.path !== oauthPaths.authorization) return compose<RequestContext>(middleware)(context, next);
+      context.querystring = withKnownScopes(context.querystring);
       await compose<RequestContext>(middleware)(context, next);
+      this.keepOnPage(context);
     };
+  }
+
+  /** Answers with a page where the browser would be sent to a client before its account holder has answered. */
+  private keepOnPage(context: RequestContext): void {
+    const fault = unseenRedirectOf(context, this.options.baseUrl());
+    if (fault === undefined) return;
+    context.remove("Location");
+    context.status = 400;
+    this.renderError(context, fault);
   }
 
   /**
@@ -167,10 +179,16 @@ export class AuthorizationServer {
     return this.provider;
   }
 
-  /** Answers requests that are too many or too large. Returns false for others. */
+  /** Answers requests that are too many, too large, or want their answer in a form. Returns false for others. */
   private refuse(context: RequestContext): boolean {
     const network = clientNetwork(context.ip);
     if (context.path === oauthPaths.authorization) {
+      const { response_mode: mode = "query" } = context.query;
+      if (mode !== "query") {
+        context.status = 400;
+        this.renderError(context, `Invalid response_mode ${String(mode)}: expected query.`);
+        return true;
+      }
       const retryAfterSeconds = this.requests.count(network);
       if (retryAfterSeconds !== undefined) this.renderError(context, tooMany(context, retryAfterSeconds));
       return retryAfterSeconds !== undefined;

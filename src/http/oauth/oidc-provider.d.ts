@@ -5,6 +5,7 @@ declare module "oidc-provider/lib/provider.js" {
 
 declare module "oidc-provider/lib/helpers/errors.js" {
   import { errors } from "oidc-provider";
+  export const InvalidClientMetadata: typeof errors.InvalidClientMetadata;
   export const InvalidGrant: typeof errors.InvalidGrant;
   export const InvalidTarget: typeof errors.InvalidTarget;
   export const OIDCProviderError: typeof errors.OIDCProviderError;

@@ -14,6 +14,7 @@ import type { Administration } from "../../accounts/administration/administratio
 import { generateAccessToken } from "../../accounts/keys/api-key.ts";
 import { secretHash } from "../../accounts/sign-in/secrets.ts";
 import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";
+import { checkRedirectUris } from "./redirects.ts";
 import { stateAdapter } from "./state-adapter.ts";
 
 /** Lifetimes of what is issued. A refresh token is replaced with each use. */
@@ -94,10 +95,11 @@ function configurationOf({ baseUrl, administration, fetchDocument, ...options }:
 }
 
 /**
- * Corrects the metadata of a client. A native one redirects to https, this computer or a scheme of its own, but not to http on other hosts;
- * and what a client may do depends on consent alone, so that the scopes which it registers have no meaning. A public client has no secret.
+ * Checks where a client redirects, and corrects its metadata: all are native, which allows what is checked. What a client may do depends on
+ * consent alone, so that the scopes which it registers have no meaning. A public client has no secret.
  */
 function correct(metadata: ClientMetadata): void {
+  checkRedirectUris(metadata.redirect_uris ?? []);
   metadata.application_type = "native";
   delete metadata.scope;
   if (metadata.token_endpoint_auth_method !== "none") return;

@@ -1,9 +1,9 @@
 /** The ledger in the dashboard: pages of entries, newest first, and all of them as CSV. */
 import { Readable } from "node:stream";
-import { stringify } from "csv-stringify/sync";
 import type { JSX } from "preact";
 import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
+import { csvLines, escapeFormula } from "../../formats/csv.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { signedAmount, time } from "../shell/format.ts";
@@ -88,28 +88,23 @@ export const ledgerCsv =
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;
 
 async function* csvOf({ accounts: { administration } }: SiteServices, accountId: string): AsyncGenerator<string> {
-  yield csvRows([columns]);
+  yield csvLines([columns]);
   for (let before: number | null = null; ; ) {
     const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", {
       accountId,
       before,
       limit: chunkEntries,
     });
-    yield csvRows(entries.map(csvRow));
+    yield csvLines(entries.map(csvRow));
     const last = entries.at(-1);
     if (entries.length < chunkEntries || last === undefined) return;
     before = last.entry;
   }
 }
 
-const csvRows = (rows: readonly (readonly (string | null)[])[]): string =>
-  stringify([...rows], { record_delimiter: "windows" });
-
-const csvRow = ({ atMs, entryId, kind, micros, ...entry }: LedgerEntry): readonly (string | null)[] => [
-  ...[new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), entry.usageClass, entry.keyId],
-  ...[entry.reference, entry.note].map(withoutFormula),
-];
-
-/** Quotes a text that a spreadsheet would take for a formula. */
-const withoutFormula = (text: string | null): string | null =>
-  text !== null && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+const csvRow = ({ atMs, entryId, kind, micros, ...entry }: LedgerEntry): readonly (string | undefined)[] => {
+  const { usageClass, keyId, reference, note } = entry;
+  const texts = [reference, note].map((text) => (text === null ? undefined : escapeFormula(text)));
+  const cells = [new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined];
+  return [...cells, keyId ?? undefined, ...texts];
+};

@@ -1,6 +1,6 @@
 /** A chart with its title, its key, and its numbers as a table and as CSV. */
-import { stringify } from "csv-stringify/sync";
 import type { ComponentChildren, JSX } from "preact";
+import { csvLines, escapeFormula } from "../../formats/csv.ts";
 
 /** A number, a text, or a text with a link to a page. */
 export type NumbersCell = string | number | null | { readonly text: string; readonly path: string };
@@ -109,12 +109,13 @@ function cellContent(cell: NumbersCell, { format = String }: NumbersColumn): Com
   return typeof cell === "string" ? cell : <a href={cell.path}>{cell.text}</a>;
 }
 
-/** Returns a data URL of a CSV file. Spreadsheets do not read its texts as formulas. */
+/** Returns a data URL of a CSV file. */
 function csvUrl({ columns, rows }: Numbers): string {
-  const cells = rows.map((row) => row.map((cell) => (typeof cell === "object" && cell !== null ? cell.text : cell)));
-  const text = stringify([columns.map(({ name }) => name), ...cells], {
-    record_delimiter: "windows",
-    escape_formulas: true,
-  });
-  return `data:text/csv;charset=utf-8,${encodeURIComponent(text)}`;
+  const cells = rows.map((row) => row.map(csvCellOf));
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(csvLines([columns.map(({ name }) => name), ...cells]))}`;
+}
+
+function csvCellOf(cell: NumbersCell): string | undefined {
+  if (cell === null || typeof cell === "number") return cell?.toString();
+  return escapeFormula(typeof cell === "string" ? cell : cell.text);
 }

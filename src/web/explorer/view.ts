@@ -12,7 +12,7 @@ export type ViewParameters = TextParameters;
 const layoutNames: ReadonlySet<string> = new Set(["layout", "columns", "chart", "by", "period", "shade", "beside"]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters of a search that are no filters. */
-const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format"]);
+const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */
 const defaults: TextParameters = {
   sort: "days_on_market",

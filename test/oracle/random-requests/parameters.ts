@@ -6,7 +6,10 @@ import { fields } from "../answers/search.ts";
 import type { Query } from "./query.ts";
 import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 
-type SearchParameter = Exclude<keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">, "format">;
+type SearchParameter = Exclude<
+  keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">,
+  "format" | "csv_raw"
+>;
 
 /** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
 export type Draw = (chance: Chance, inventory: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;

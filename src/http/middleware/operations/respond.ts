@@ -54,7 +54,8 @@ function presenterOf<Id extends EndpointId>(
   encoder: TableEncoder,
 ): Presenter<Response> {
   const definition: Operation = operation(id);
-  const { format: requested }: { readonly format?: FormatName } = request.query;
+  const { format: requested, csv_raw: isRaw }: { readonly format?: FormatName; readonly csv_raw?: boolean } =
+    request.query;
   const format = hasFormats(definition) ? negotiateFormat(context, pageFormats, requested) : "json";
   return {
     isKnown: ({ meta: { version, as_of } }) => {
@@ -72,6 +73,6 @@ function presenterOf<Id extends EndpointId>(
   };
 
   function contentOf({ result, json }: ComputedResult): Buffer | Promise<Buffer> {
-    return format === "json" ? json : encoder.encode(format, resultTable(id, request.query, result));
+    return format === "json" ? json : encoder.encode(format, resultTable(id, request.query, result), isRaw);
   }
 }
