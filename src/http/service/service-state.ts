@@ -6,6 +6,7 @@ import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { adjustmentOf } from "../../accounts/ledger/charging.ts";
 import type { Replica } from "../../accounts/policy/replica.ts";
+import { VisitLimits } from "../../accounts/policy/visit-limits.ts";
 import { Sessions } from "../../accounts/sign-in/sessions.ts";
 import { SignIn } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -103,6 +104,7 @@ export interface SiteServices {
   readonly host: string;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  readonly visits: VisitLimits;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
@@ -122,6 +124,7 @@ export interface AppState extends PipelineServices {
   readonly metrics: Metrics;
   readonly freshness: Freshness;
   readonly sessions: Sessions;
+  readonly visits: VisitLimits;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
   isStopping: boolean;
@@ -152,6 +155,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
+    visits: new VisitLimits(() => clock.monotonicMs()),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },

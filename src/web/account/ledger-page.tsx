@@ -13,8 +13,10 @@ import { dashboardPage, ScrollingTable } from "./dashboard-page.tsx";
 
 const path = "/dashboard/ledger";
 const pageEntries = 50;
-/** Entries that the CSV reads at once. */
-const chunkEntries = 5_000;
+/** Entries that the CSV reads at once: few, because other requests wait while a chunk is encoded. */
+const chunkEntries = 500;
+/** Bytes of CSV that wait for the client. */
+const csvBufferBytes = 65_536;
 
 export const ledgerPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
@@ -77,12 +79,15 @@ const detailsOf = ({ usageClass, reference, note }: LedgerEntry): string =>
 export const ledgerCsv =
   (services: SiteServices): Middleware =>
   async (context) => {
-    const visitor = await visitorOf(context, services);
+    const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
     context.set("Content-Type", "text/csv; charset=utf-8");
     context.set("Content-Disposition", 'attachment; filename="ledger.csv"');
     context.set("Cache-Control", "private, no-store");
-    context.body = Readable.from(csvOf(services, visitor.identity.key.accountId));
+    const lines = csvOf(services, visitor.identity.key.accountId);
+    // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
+    context.res.setMaxListeners(20);
+    context.body = Readable.from(lines, { objectMode: false, highWaterMark: csvBufferBytes });
   };
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;

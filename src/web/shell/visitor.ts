@@ -1,5 +1,6 @@
-/** Who is signed in: reads the session cookie of a request. */
+/** Who is signed in: reads the session cookie of a request, and counts it as a visit of its account. */
 import type { Identity } from "../../accounts/accounts.ts";
+import type { VisitKind } from "../../accounts/policy/visit-limits.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -20,10 +21,14 @@ export const sessionCookieName = ({ secure }: RequestContext): string =>
 export const sessionCookie = (context: RequestContext): string | undefined =>
   context.cookies.get(sessionCookieName(context));
 
-/** Returns the visitor of a request; undefined if its browser is not signed in. */
+/**
+ * Returns the visitor of a request, whose visit lasts until the end of the response; undefined if its browser is not signed in. Refuses more
+ * visits than an account may make.
+ */
 export async function visitorOf(
   context: RequestContext,
-  { accounts, sessions }: Pick<SiteServices, "accounts" | "sessions">,
+  { accounts, sessions, visits }: Pick<SiteServices, "accounts" | "sessions" | "visits">,
+  kind: VisitKind = "page",
 ): Promise<Visitor | undefined> {
   const cookie = sessionCookie(context);
   const session = cookie === undefined ? undefined : await sessions.find(cookie);
@@ -31,6 +36,9 @@ export async function visitorOf(
   try {
     const identity = await accounts.identityOfKey(session.keyId);
     context.state.identity = identity;
+    const leave = visits.enter(identity.key.accountId, kind);
+    if (context.res.closed) leave();
+    else context.res.once("close", leave);
     return { identity, csrfToken: session.csrfToken };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "invalid_api_key") return undefined;
