@@ -8,7 +8,9 @@ import {
   exportDeadlineMs,
   exportsMax,
   responseCacheBytesMax,
+  spoolAgeMs,
   spoolBytesMax,
+  waitingExportsMax,
 } from "../http/limits.ts";
 import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
 import { integerParser, inUnits, memoryParser, replicaParser, secondsParser, sizeParser } from "./option-parsers.ts";
@@ -47,7 +49,9 @@ export const serviceSettings = {
   deadlineMs: { flags: "--deadline <seconds>", env: "CARQUET_DEADLINE", ...inUnits(1000, requestDeadlineMs / 1000, integerParser(600, 1)),
     help: "time from a request's arrival to its response; then it is refused with 504" },
   writtenExports: { flags: "--exports <n>", env: "CARQUET_EXPORTS", default: exportsMax, parse: integerParser(100, 1),
-    help: "exports that are written at once; more are refused with 503" },
+    help: "exports that are written at once; more wait, fairly by account" },
+  waitingExports: { flags: "--waiting-exports <n>", env: "CARQUET_WAITING_EXPORTS", default: waitingExportsMax, parse: integerParser(1000),
+    help: "exports that wait to be written; more are refused with 503" },
   accountExports: { flags: "--account-exports <n>", env: "CARQUET_ACCOUNT_EXPORTS", default: accountExportsMax,
     parse: integerParser(1000, 1),
     help: "exports of one account in progress at once, until the last byte is sent" },
@@ -60,6 +64,8 @@ export const serviceSettings = {
     help: "folder for the files of exports (default: the system's temporary folder)" },
   spoolBytes: { flags: "--spool-size <size>", env: "CARQUET_SPOOL_SIZE", default: spoolBytesMax, shownDefault: "8GiB", parse: sizeParser(),
     help: "most disk space of the files of exports, also while they are written" },
+  spoolAgeMs: { flags: "--spool-age <minutes>", env: "CARQUET_SPOOL_AGE", ...inUnits(60_000, spoolAgeMs / 60_000, integerParser(10_080, 1)),
+    help: "how long the file of an export is kept once it is written" },
   // By default 1.2 MB a second, which take 0.1 % of a processor.
   scrubBytesPerHour: { flags: "--scrub <MiB>", env: "CARQUET_SCRUB", ...inUnits(2 ** 20, 4096, integerParser(1_048_576)),
     help: "MiB per hour read in the background to check the lake's files for damage; 0 turns it off" },

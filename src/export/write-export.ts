@@ -34,6 +34,8 @@ export interface WriteOptions {
   readonly format: TableFormat;
   /** A folder for the file and its pieces, which the version can write to. */
   readonly folder: string;
+  /** Called with the number of rows that are written or being written, before each range of them. */
+  readonly onBegin?: (rows: number) => void;
   /** Called with the number of rows written and of all rows. */
   readonly onProgress?: (rows: number, total: number) => void;
   /** The most rows that are sorted at once. */
@@ -44,7 +46,7 @@ export interface WriteOptions {
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
-  { format, folder, onProgress = () => {}, rangeRows = sortedRowsMax }: WriteOptions,
+  { format, folder, onBegin, onProgress, rangeRows = sortedRowsMax }: WriteOptions,
 ): Promise<WrittenExport> {
   const parts = partsOf(query, version);
   const unmatched = await unmatchedIn(query, version);
@@ -63,10 +65,11 @@ export async function writeExport(
     const writePiece = await pieceWriter({ format, isRaw: query.csv_raw === true }, part, file);
     for (const range of part.ranges) {
       const piece = `${path}.${pieces.length}`;
+      onBegin?.(Math.min(total, rows + Math.min(rangeRows, part.total)));
       rows += await writePiece(range, piece, { isFirst: pieces.length === 0, isOnly: count === 1 });
       await add?.(piece, path);
       pieces.push(piece);
-      onProgress(rows, total);
+      onProgress?.(rows, total);
     }
   }
   await finish?.(pieces, file);

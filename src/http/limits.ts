@@ -17,8 +17,14 @@ export const drainTimeoutMs = 30_000;
 export const exportsMax = 2;
 export const accountExportsMax = 4;
 
+/** Exports that wait to be written. */
+export const waitingExportsMax = 16;
+
 /** How long an export may take to be written, and then to be sent. */
 export const exportDeadlineMs = 1_800_000;
 
 /** The disk space of exports: files that are written, sent, and kept to be resumed. */
 export const spoolBytesMax = 8 * 2 ** 30;
+
+/** How long a file of an export is kept once it is written. */
+export const spoolAgeMs = 3_600_000;

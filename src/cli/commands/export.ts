@@ -140,6 +140,8 @@ async function write(
   try {
     return await writeExport(query, version, {
       ...{ format, folder },
+      // The service that has started this process charges for what is begun.
+      onBegin: (rows) => void process.send?.(rows),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
   } catch (thrown) {

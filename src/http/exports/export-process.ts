@@ -13,9 +13,6 @@ import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { TableFormat } from "../../formats/table-formats.ts";
 
-/** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
-export const exportRetrySeconds = 30;
-
 export interface ExportTask {
   readonly lake: string;
   readonly version: string;
@@ -35,11 +32,24 @@ export interface ExportSize {
 
 const lowestPriority = 19;
 
+/** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
+export const exportRetrySeconds = 30;
+
+/** How the writing of an export is observed. */
+export interface WriteEvents {
+  readonly signal: AbortSignal;
+  /** Called with the rows that are written, or are being written. */
+  readonly onRows: (rows: number) => void;
+}
+
 /** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full. */
-export async function runExport(task: ExportTask, signal: AbortSignal): Promise<ExportSize> {
+export async function runExport(task: ExportTask, { signal, onRows }: WriteEvents): Promise<ExportSize> {
   signal.throwIfAborted();
   const child = fork(programPath, argumentsOf(task), { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
   if (child.pid !== undefined) yieldResources(child.pid);
+  child.on("message", (rows) => {
+    if (typeof rows === "number") onRows(rows);
+  });
   const kill = (): boolean => child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
   try {

@@ -14,7 +14,7 @@ import { projectText } from "../../base/project-files.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { document, operation } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
-import type { Job } from "../../db/job.ts";
+import { Abandoned, type Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
 import { exportFormats, type TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
@@ -93,7 +93,7 @@ async function respondTo(query: ExportQuery, call: ExportCall, services: ExportS
   }
   const hold = await holdExport(services, caller, query, named);
   try {
-    const file = await openFile(services, call, named);
+    const file = await openFile(services, call, named, (rows) => chargeUnfinished(services, call, { hold, rows }));
     const range = requestedRange(context, named.tag, file.bytes);
     requireConnected(context);
     setUsageHeaders(context, await charge(services.accounts, caller, hold));
@@ -129,10 +129,11 @@ async function openFile(
   services: ExportServices,
   { context, job }: ExportCall,
   { tag, version, format, total }: NamedExport,
+  onUnfinished: (rows: number) => void,
 ): Promise<SpooledExport> {
   const { querystring: queryString, res } = context;
-  const file = await services.spool.open(tag, job, (path, { signal }) =>
-    runExport({ ...services, version, queryString, format, path }, signal),
+  const file = await services.spool.open({ key: tag, job, onUnfinished }, (path, events) =>
+    runExport({ ...services, version, queryString, format, path }, events),
   );
   if (res.closed) file.release();
   else res.once("close", file.release);
@@ -150,6 +151,26 @@ function holdExport(
   const sha256 = createHash("sha256").update(tag).digest("hex");
   const usageClass = usageClassOf("exportListings", query);
   return accounts.holdOnce(identity, usageClass, { idempotencyKey: `export ${tag}`, sha256 }, exportUnits(total));
+}
+
+/** An export whose client disconnected while it was written. */
+interface UnfinishedExport {
+  readonly hold: Hold;
+  readonly rows: number;
+}
+
+/** Charges for the rows of an export that were written or being written when its client disconnected. Its deadline costs nothing. */
+function chargeUnfinished(
+  { accounts }: ExportServices,
+  { caller, job, context }: ExportCall,
+  { hold, rows }: UnfinishedExport,
+): void {
+  if (!(job.signal.reason instanceof Abandoned) || rows === 0 || hold.micros === 0) return;
+  hold.release();
+  const { identity, requestId } = caller;
+  const charged = async (): Promise<number> =>
+    accounts.charge(identity, accounts.hold(identity, hold.usageClass, undefined, exportUnits(rows)), requestId);
+  charged().catch((thrown: unknown) => context.state.log.error({ err: thrown }, "unfinished export not charged"));
 }
 
 function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedExport): void {

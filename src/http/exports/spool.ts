@@ -1,8 +1,8 @@
 /**
  * Spool of the service: a folder with the exports that are being written, sent, and kept for clients that resume or repeat a download.
  *
- * Identical requests share a file. Files that no response uses are removed, the least recently used first, when the folder exceeds its
- * size. Nothing in it outlives the service.
+ * Identical requests share a file. Files that no response uses are removed when they reach their age, and, the least recently used first, when
+ * the folder exceeds its size. Nothing in it outlives the service.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
@@ -10,30 +10,41 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
-import { type ExportSize, exportRetrySeconds, spoolIsFull } from "./export-process.ts";
+import { type ExportSize, spoolIsFull, type WriteEvents } from "./export-process.ts";
+import { type WriterLimits, WriterQueue } from "./writer-queue.ts";
 
-/** How often the disk space is measured while an export is written. */
-const pollMs = 250;
-
-export interface SpoolLimits {
+export interface SpoolLimits extends WriterLimits {
   /** The folder in which the spool is created. */
   readonly folder: string;
   readonly bytesMax: number;
-  /** Exports that are written at once. */
-  readonly writtenMax: number;
+  /** How long a file is kept once it is written. */
+  readonly ageMs: number;
 }
 
-/** Writes an export to a path, for a job. */
-type Write = (path: string, job: Job) => Promise<ExportSize>;
+/** Writes an export to a path. */
+type Write = (path: string, events: WriteEvents) => Promise<ExportSize>;
+
+/** A request for a file of the spool. */
+export interface SpoolRequest {
+  /** Names the content of the file. */
+  readonly key: string;
+  readonly job: Job;
+  /** Called with the rows that were written or being written, if the writing ended because this job, the last that waited for it, was aborted. */
+  readonly onUnfinished: (rows: number) => void;
+}
 
 /** A file of the spool, or one that is being written. */
 interface SpooledFile {
   readonly folder: string;
   readonly job: Job;
   readonly written: Promise<ExportSize>;
-  isWritten: boolean;
+  state: "waiting" | "writing" | "written";
+  /** Rows that are written, or are being written. */
+  rows: number;
   /** Responses that use it. */
   users: number;
+  /** Removes it at its age. */
+  expiry: NodeJS.Timeout | undefined;
 }
 
 /** A complete file, which stays until it is released. */
@@ -43,6 +54,16 @@ export interface SpooledExport extends ExportSize {
 }
 
 const fileName = "export";
+
+/** How often the disk space is measured while a file is written. */
+const pollMs = 250;
+
+/** The writing of a file, which can begin more than once. */
+interface Writing {
+  readonly job: Job;
+  readonly signal: AbortSignal;
+  readonly onState: (change: Partial<Pick<SpooledFile, "state" | "rows">>) => void;
+}
 
 /** Names the host too, because process ids repeat in containers. */
 const prefix = `carquet-exports-${hostname()}-`;
@@ -56,26 +77,31 @@ export class Spool {
   private folder: string | undefined;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
+  private readonly writers: WriterQueue;
 
-  constructor(private readonly limits: SpoolLimits) {}
+  constructor(private readonly limits: SpoolLimits) {
+    this.writers = new WriterQueue(limits);
+  }
 
   /**
-   * Returns the file of a key, written on a miss. Refuses with `overloaded` if too many are being written, and with `data_unavailable` if
-   * there is no space for it. Writing ends early when all jobs that wait for the file are aborted.
+   * Returns the file of a key, written on a miss, once there is a writer for it. Refuses with `overloaded` if too many wait for one, and with
+   * `data_unavailable` if there is no space for it. Writing ends early when all jobs that wait for the file are aborted.
    */
-  async open(key: string, job: Job, write: Write): Promise<SpooledExport> {
+  async open({ key, job, onUnfinished }: SpoolRequest, write: Write): Promise<SpooledExport> {
     const file = this.files.get(key) ?? this.start(key, job, write);
     this.files.delete(key);
     this.files.set(key, file);
     file.users += 1;
     const release = (): void => {
       file.users -= 1;
+      if (file.users === 0 && file.expiry === undefined && file.state === "written") void this.remove(key, file);
     };
-    if (!file.isWritten) file.job.join(job);
+    if (file.state !== "written") file.job.join(job);
     try {
       return { ...(await job.race(file.written)), path: join(file.folder, fileName), release };
     } catch (thrown) {
       release();
+      if (file.job.signal.aborted && job.signal.aborted) onUnfinished(file.rows);
       throw thrown;
     }
   }
@@ -84,17 +110,19 @@ export class Spool {
   async close(): Promise<void> {
     clearInterval(this.timer);
     const files = [...this.files.values()];
-    for (const { job } of files) job.abort(refuse("overloaded", {}));
+    for (const { job, expiry } of files) {
+      clearTimeout(expiry);
+      job.abort(refuse("overloaded", {}));
+    }
     await Promise.allSettled(files.map(({ written }) => written));
     if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
   }
 
   private get writing(): readonly SpooledFile[] {
-    return [...this.files.values()].filter(({ isWritten }) => !isWritten);
+    return [...this.files.values()].filter(({ state }) => state === "writing");
   }
 
   private start(key: string, { accounts }: Job, write: Write): SpooledFile {
-    if (this.writing.length >= this.limits.writtenMax) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
     this.folder ??= createSpoolFolder(this.limits.folder);
     this.nextId += 1;
     const folder = join(this.folder, String(this.nextId));
@@ -104,10 +132,13 @@ export class Spool {
     };
     // At once, so that a later request does not join what has been aborted.
     job.signal.addEventListener("abort", forget, { once: true });
-    const file: SpooledFile = { folder, job, written: this.write(folder, job, write), isWritten: false, users: 0 };
+    const onState = (change: Partial<Pick<SpooledFile, "state" | "rows">>): void => void Object.assign(file, change);
+    const written = this.writers.run(job, (signal) => this.write(folder, { job, signal, onState }, write));
+    const file: SpooledFile = { folder, job, written, state: "waiting", rows: 0, users: 0, expiry: undefined };
     file.written.then(
       () => {
-        file.isWritten = true;
+        file.state = "written";
+        file.expiry = setTimeout(() => this.expire(key, file), this.limits.ageMs).unref();
       },
       () => {
         forget();
@@ -118,33 +149,49 @@ export class Spool {
     return file;
   }
 
-  private async write(folder: string, job: Job, write: Write): Promise<ExportSize> {
-    await mkdir(folder);
+  private async write(folder: string, { job, signal, onState }: Writing, write: Write): Promise<ExportSize> {
     const startedAtMs = performance.now();
     job.time.start(startedAtMs);
+    onState({ state: "writing" });
     try {
-      const written = await write(join(folder, fileName), job);
+      await mkdir(folder);
+      const written = await write(join(folder, fileName), { signal, onRows: (rows) => onState({ rows }) });
       await this.limitSize();
-      job.signal.throwIfAborted();
+      signal.throwIfAborted();
       return written;
+    } catch (thrown) {
+      onState({ state: "waiting" });
+      await rm(folder, { recursive: true, force: true });
+      throw thrown;
     } finally {
       job.time.end(startedAtMs, performance.now());
     }
   }
 
+  /** Removes a file that has reached its age; one in use when it is released. */
+  private expire(key: string, file: SpooledFile): void {
+    file.expiry = undefined;
+    if (file.users === 0) void this.remove(key, file);
+  }
+
+  private async remove(key: string, file: SpooledFile): Promise<void> {
+    clearTimeout(file.expiry);
+    if (this.files.get(key) === file) this.files.delete(key);
+    await rm(file.folder, { recursive: true, force: true });
+  }
+
   /** Removes unused files until the folder fits, then ends the export that began last. */
   private async limitSize(): Promise<void> {
-    if (this.writing.length === 0) {
+    if ([...this.files.values()].every(({ state }) => state === "written")) {
       clearInterval(this.timer);
       this.timer = undefined;
     }
     let bytes = await sizeOf(this.folder ?? "");
     for (const [key, file] of [...this.files]) {
       if (bytes <= this.limits.bytesMax) return;
-      if (!file.isWritten || file.users > 0) continue;
-      this.files.delete(key);
+      if (file.state !== "written" || file.users > 0) continue;
       bytes -= await sizeOf(file.folder);
-      await rm(file.folder, { recursive: true, force: true });
+      await this.remove(key, file);
     }
     if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolIsFull());
   }

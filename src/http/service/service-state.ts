@@ -28,7 +28,9 @@ import {
   exportDeadlineMs,
   exportsMax,
   responseCacheBytesMax,
+  spoolAgeMs,
   spoolBytesMax,
+  waitingExportsMax,
 } from "../limits.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import type { PipelineServices } from "../pipeline.ts";
@@ -174,7 +176,9 @@ function originOf(publicUrl: string): string {
 const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
   folder: tmpdir(),
   bytesMax: spoolBytesMax,
+  ageMs: spoolAgeMs,
   writtenMax: exportsMax,
+  waitingMax: waitingExportsMax,
   accountMax: accountExportsMax,
   memory: exportMemory,
   deadlineMs: exportDeadlineMs,

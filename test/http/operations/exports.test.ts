@@ -15,9 +15,11 @@ import { Job } from "../../../src/db/job.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
+import { eventually } from "../../support/command-line.ts";
 import { fetchListings } from "../../support/http/paging.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
 import { startService } from "../../support/http/service.ts";
+import { createSlowLake } from "../../support/http/slow-request.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
@@ -216,25 +218,42 @@ test("an export that the kernel ends is refused, and not charged", async () => {
   assert.equal(balanceOf(customer), 1_000_000);
 });
 
-test("a client that disconnects stops its export, which is not charged", async () => {
-  const customer = createCustomer(client.accounts, { usd: "1" });
-  const before = await spooledFiles();
+/** Receives nothing of an export, and disconnects once a file of the spool matches. */
+async function disconnectAt(pattern: RegExp, folder: string, path: string, customer: Customer): Promise<void> {
   const aborter = new AbortController();
-  const sent = fetch(`${client.url}/v1/exports?year=2023`, { headers: customer.bearer, signal: aborter.signal });
-  const folders = async (): Promise<number> => (await readdir(spool, { recursive: true })).length;
-  const [idle] = [await folders()];
-  while ((await folders()) === idle) await sleep(5);
+  const sent = fetch(path, { headers: customer.bearer, signal: aborter.signal });
+  const names = (): Promise<readonly string[]> => readdir(folder, { recursive: true }).catch(() => []);
+  while (!(await names()).some((name) => pattern.test(name))) await sleep(5);
   aborter.abort();
   await assert.rejects(sent);
-  while ((await folders()) > idle) await sleep(5);
+}
+
+test("a client that disconnects stops its export, which costs nothing before rows are written", async () => {
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const [before, folders] = [await spooledFiles(), await readdir(spool, { recursive: true })];
+  await disconnectAt(/\/\d+$/, spool, `${client.url}/v1/exports?year=2023`, customer);
+  while ((await readdir(spool, { recursive: true })).length > folders.length) await sleep(5);
   assert.deepEqual(await spooledFiles(), before);
   assert.equal(balanceOf(customer), 1_000_000);
+});
+
+test("a client that disconnects while rows are written pays for them, once, and for no others", async (t) => {
+  const folder = await temporaryFolder(t);
+  const slow = await startService(t, await createSlowLake(t), { accounts: client.accounts, exports: { folder } });
+  const customer = createCustomer(client.accounts, { usd: "100" });
+  const path = `${slow.url}/v1/exports?snapshot_date_from=2026-01-05&snapshot_date_to=2026-11-19&format=csv`;
+  await disconnectAt(/export\.3$/, folder, path, customer);
+  await eventually("the rows are charged", async () => balanceOf(customer) < 100_000_000);
+  await eventually("the file is removed", async () => (await spooledFiles(folder)).length === 0);
+  // Of the 957,000 rows of 319 days, those of a few.
+  const thousands = (100_000_000 - balanceOf(customer)) / 20_000;
+  assert.ok(Number.isInteger(thousands) && thousands >= 12 && thousands < 500, `${thousands} thousand rows`);
 });
 
 test("exports are limited in number, in total and for each account", async () => {
   const limited = await startService(fileScope, lake, {
     accounts: client.accounts,
-    exports: { writtenMax: 1, accountMax: 2 },
+    exports: { writtenMax: 1, waitingMax: 0, accountMax: 2 },
   });
   const [one, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
   const running = download("year=2020", {}, one, limited.url);
@@ -262,10 +281,10 @@ test("an export that exceeds the size of the spool is refused, and leaves no fil
 
 test("the least recently used export is removed when the spool exceeds its size", async (t) => {
   const folder = await temporaryFolder(t);
-  const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1 });
+  const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
   const written: string[] = [];
   const use = async (key: string): Promise<void> => {
-    const file = await full.open(key, new Job("a"), async (path) => {
+    const file = await full.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
       written.push(key);
       await writeFile(path, Buffer.alloc(400));
       return { rows: 1, bytes: 400 };
@@ -275,6 +294,24 @@ test("the least recently used export is removed when the spool exceeds its size"
   for (const key of ["a", "b", "a", "c", "a", "b"]) await use(key);
   await full.close();
   assert.deepEqual(written, ["a", "b", "c", "b"]);
+});
+
+test("a file is removed at its age; one in use when it is released", async (t) => {
+  const folder = await temporaryFolder(t);
+  const short = new Spool({ folder, bytesMax: 1e6, writtenMax: 1, waitingMax: 1, ageMs: 100 });
+  const open = (key: string): Promise<{ release(): void }> =>
+    short.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+      await writeFile(path, key);
+      return { rows: 1, bytes: 1 };
+    });
+  const [unused, used] = [await open("unused"), await open("used")];
+  unused.release();
+  await eventually("the unused file is removed", async () => (await spooledFiles(folder)).length === 1);
+  await sleep(150);
+  assert.equal((await spooledFiles(folder)).length, 1);
+  used.release();
+  await eventually("the used file is removed", async () => (await spooledFiles(folder)).length === 0);
+  await short.close();
 });
 
 test("a full disk refuses an export, which is not charged", async (t) => {

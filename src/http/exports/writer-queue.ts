@@ -1,0 +1,117 @@
+/**
+ * Writers of exports: a fixed number, and a bounded queue that is fair between accounts.
+ *
+ * The account that holds the fewest writers goes next. While others wait, an account keeps at most half of the writers: the export that it began
+ * last gives its writer up, and begins again later.
+ */
+import { refuse } from "../../contract/errors.ts";
+import type { Job } from "../../db/job.ts";
+import { exportRetrySeconds } from "./export-process.ts";
+
+export interface WriterLimits {
+  /** Exports that are written at once. */
+  readonly writtenMax: number;
+  /** Exports that wait for a writer; beyond it, the account with the most of them is refused. */
+  readonly waitingMax: number;
+}
+
+/** An export that waits for a writer, or has one. */
+interface Turn {
+  readonly accountId: string;
+  readonly start: () => void;
+  readonly refuse: (reason: Error) => void;
+  /** Ends the work, which begins again. */
+  readonly preempt: AbortController;
+}
+
+export class WriterQueue {
+  private readonly waiting = new Set<Turn>();
+  /** In the order in which they began. */
+  private readonly writing = new Set<Turn>();
+
+  constructor(private readonly limits: WriterLimits) {}
+
+  /**
+   * Does the work of a job while it holds a writer; again from the beginning if it had to give the writer up, which aborts the signal of the work.
+   * Refuses with `overloaded` if too many wait, and rejects with the reason of the job once that is aborted.
+   */
+  async run<T>(job: Job, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    for (;;) {
+      const turn = await this.take(job);
+      try {
+        return await work(AbortSignal.any([job.signal, turn.preempt.signal]));
+      } catch (thrown) {
+        if (job.signal.aborted || !turn.preempt.signal.aborted) throw thrown;
+      } finally {
+        this.writing.delete(turn);
+        this.startNext();
+      }
+    }
+  }
+
+  /** Waits for a writer. */
+  private take(job: Job): Promise<Turn> {
+    const [accountId = ""] = job.accounts;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.waiting.delete(turn);
+        job.signal.removeEventListener("abort", onAbort);
+      };
+      const turn: Turn = {
+        ...{ accountId, preempt: new AbortController() },
+        start: () => {
+          leave();
+          this.writing.add(turn);
+          resolve(turn);
+        },
+        refuse: (reason) => {
+          leave();
+          reject(reason);
+        },
+      };
+      const onAbort = (): void => turn.refuse(job.signal.reason);
+      if (job.signal.aborted) return reject(job.signal.reason);
+      job.signal.addEventListener("abort", onAbort, { once: true });
+      this.waiting.add(turn);
+      this.startNext();
+      this.limitWaiting();
+      this.preemptLast();
+    });
+  }
+
+  /** Starts waiting exports while there are writers for them. */
+  private startNext(): void {
+    while (this.writing.size < this.limits.writtenMax && this.waiting.size > 0) {
+      const held = countByAccount(this.writing);
+      const next = [...this.waiting].reduce((one, other) =>
+        (held.get(other.accountId) ?? 0) < (held.get(one.accountId) ?? 0) ? other : one,
+      );
+      next.start();
+    }
+  }
+
+  /** Refuses the last export of the account with the most waiting ones, if too many wait. */
+  private limitWaiting(): void {
+    if (this.waiting.size <= this.limits.waitingMax) return;
+    const counts = countByAccount(this.waiting);
+    const crowding = [...this.waiting].reduce((one, other) =>
+      (counts.get(other.accountId) ?? 0) >= (counts.get(one.accountId) ?? 0) ? other : one,
+    );
+    crowding.refuse(refuse("overloaded", { retryAfter: exportRetrySeconds }));
+  }
+
+  /** Takes a writer from the account that holds more than half of them, if an account without a writer waits. */
+  private preemptLast(): void {
+    const held = countByAccount(this.writing);
+    if (![...this.waiting].some(({ accountId }) => !held.has(accountId))) return;
+    const share = Math.max(1, Math.floor(this.limits.writtenMax / 2));
+    const last = [...this.writing].findLast(({ accountId }) => (held.get(accountId) ?? 0) > share);
+    last?.preempt.abort();
+  }
+}
+
+function countByAccount(turns: Iterable<Turn>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { accountId } of turns) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,87 @@
+/** The writers of exports: who goes next, who gives a writer up, and who is refused. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Abandoned, Job } from "../../src/db/job.ts";
+import { WriterQueue } from "../../src/http/exports/writer-queue.ts";
+
+/** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
+function openQueue(writtenMax: number, waitingMax = 16) {
+  const queue = new WriterQueue({ writtenMax, waitingMax });
+  const ends = new Map<string, () => void>();
+  const refused: string[] = [];
+  const jobs = new Map<string, Job>();
+  const add = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const job = new Job(name.slice(0, 1));
+      jobs.set(name, job);
+      const work = (signal: AbortSignal): Promise<void> =>
+        new Promise((resolve, reject) => {
+          ends.set(name, resolve);
+          signal.addEventListener("abort", () => {
+            ends.delete(name);
+            reject(signal.reason);
+          });
+        });
+      queue.run(job, work).catch(() => refused.push(name));
+      await nextTurn();
+    }
+  };
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    ends.delete(name);
+    await nextTurn();
+  };
+  const leave = async (name: string): Promise<void> => {
+    jobs.get(name)?.abort(new Abandoned("gone"));
+    await nextTurn();
+  };
+  return { add, end, leave, refused, writing: () => [...ends.keys()].sort() };
+}
+
+test("an account alone has all writers; the account with the fewest goes next, and in the order of arrival", async () => {
+  const { add, end, writing } = openQueue(2);
+  await add("a1", "a2", "a3");
+  assert.deepEqual(writing(), ["a1", "a2"]);
+  await end("a1");
+  assert.deepEqual(writing(), ["a2", "a3"]);
+});
+
+test("while another account waits, an account keeps half of the writers: its last export begins again later", async () => {
+  const { add, end, writing, refused } = openQueue(2);
+  await add("a1", "a2", "b1");
+  assert.deepEqual(writing(), ["a1", "b1"]);
+  await add("c1");
+  assert.deepEqual(writing(), ["a1", "b1"]);
+  await end("a1");
+  assert.deepEqual(writing(), ["a2", "b1"]);
+  await end("b1");
+  assert.deepEqual(writing(), ["a2", "c1"]);
+  assert.deepEqual(refused, []);
+});
+
+test("a single writer is taken from nobody", async () => {
+  const { add, end, writing } = openQueue(1);
+  await add("a1", "a2", "b1");
+  assert.deepEqual(writing(), ["a1"]);
+  await end("a1");
+  assert.deepEqual(writing(), ["a2"]);
+});
+
+test("beyond the queue, the account that waits most is refused, not the one that comes last", async () => {
+  const { add, writing, refused } = openQueue(1, 3);
+  await add("a1", "a2", "a3", "a4");
+  assert.deepEqual([writing(), refused], [["a1"], []]);
+  await add("b1");
+  assert.deepEqual(refused, ["a4"]);
+  await add("a5");
+  assert.deepEqual(refused, ["a4", "a5"]);
+});
+
+test("a job that is aborted leaves the queue or its writer", async () => {
+  const { add, leave, writing, refused } = openQueue(1);
+  await add("a1", "b1", "c1");
+  await leave("b1");
+  await leave("a1");
+  assert.deepEqual([writing(), refused], [["c1"], ["b1", "a1"]]);
+});
