@@ -36,6 +36,8 @@ export async function respondToAgent(
   if (text === undefined)
     return sendError(context, 413, `Request too large: expected at most ${agentRequestBytesMax} bytes.`);
   const body = parsed(text);
+  const fault = faultOf(body);
+  if (fault !== undefined) return sendError(context, 400, fault);
   const messages = [body].flat().filter(isObject);
   requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
   for (const message of messages) if (isCounted(message)) services.accounts.countRequest(identity);
@@ -50,6 +52,23 @@ export async function respondToAgent(
   } finally {
     for (const end of endCalls) end();
   }
+}
+
+/** The most messages of a batch: the list of tools, the largest answer, has 60 KB. */
+const batchMax = 8;
+/** How deep arrays and objects of a request are nested at most; tools take lists of texts. */
+const depthMax = 32;
+
+/** Returns what is wrong with the size or depth of a request. */
+function faultOf(body: unknown): string | undefined {
+  if (Array.isArray(body) && body.length > batchMax)
+    return `Too many messages: expected a batch of at most ${batchMax}, not ${body.length}.`;
+  let level: readonly unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > depthMax) return `Nested too deeply: expected at most ${depthMax} levels of arrays and objects.`;
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+  }
+  return undefined;
 }
 
 interface AgentRequest {

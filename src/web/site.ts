@@ -5,7 +5,7 @@ import type { RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { sendOAuthError } from "./account/consent-page.tsx";
 import { addAccountRoutes } from "./account/routes.ts";
-import { addExplorerRoutes } from "./explorer/routes.ts";
+import { addExplorerRoutes } from "./explorer/routes.tsx";
 import { addOperatorRoutes } from "./operator/routes.ts";
 import { serveAssets } from "./shell/assets.ts";
 import { refuseHiddenRequests } from "./shell/refuse-hidden-requests.ts";

@@ -47,6 +47,11 @@ test("malformed and too large requests are refused", async () => {
   assert.equal(await send({}, JSON.stringify({ ...JSON.parse(list), params: { padding: "x".repeat(70_000) } })), 413);
   assert.equal(await send({ "Content-Type": "text/plain" }), 415);
   assert.equal(await send({}, "", "GET"), 405);
+  const nested = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
+  const deep = list.replace("}", `,"params":{"name":"find_values","arguments":{"facets":${nested}}}}`);
+  assert.equal(await send({}, deep), 400);
+  const batch = (messages: number): string => `[${Array.from({ length: messages }, () => list).join()}]`;
+  assert.deepEqual([await send({}, batch(8)), await send({}, batch(9)), await send({}, batch(100))], [200, 400, 400]);
 });
 
 /** The arguments of a call that keeps the engine busy. */

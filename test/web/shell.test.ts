@@ -197,9 +197,15 @@ test("requests that show nothing to a visitor are refused, and charge nothing", 
     assert.deepEqual([head.status, head.headers.allow], [405, path === "/" ? "GET" : "GET, POST"]);
   }
   assert.equal(await chargedMicros(), before);
+  for (const path of ["/?make=Honda", "/find?q=civic", "/dealers/unknown?x=%3Cb%3E"]) {
+    const asked = await send("GET", path, { "Sec-Fetch-Site": "cross-site", ...navigation, Cookie: cookie });
+    assert.equal(asked.status, 200);
+    assert.ok(asked.text.includes("charged to your account") && asked.text.includes(`href="${path}"`), asked.text);
+  }
+  assert.equal(await chargedMicros(), before);
   const shown: readonly Record<string, string>[] = [
     { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" },
-    { "Sec-Fetch-Site": "cross-site", ...navigation },
+    { "Sec-Fetch-Site": "none", ...navigation },
   ];
   for (const headers of shown) assert.equal((await send("GET", "/", { ...headers, Cookie: cookie })).status, 200);
   assert.equal((await send("GET", `/sign-in?token=${token}`, {})).status, 200, "the link has not been used");

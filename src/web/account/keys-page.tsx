@@ -1,6 +1,13 @@
 /** API keys in the dashboard: the list, new keys, whose secret is shown once, and revocation. */
 import type { JSX } from "preact";
-import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/keys/keys.ts";
+import {
+  type ApiScope,
+  defaultScopes,
+  isKeyLabel,
+  keyLabelRule,
+  scopes,
+  type UsedKey,
+} from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -74,6 +81,9 @@ const KeyRow = ({ apiKey: { keyId, name, isWeb, ...key } }: { readonly apiKey: U
   </tr>
 );
 
+/** Whether a key has a scope unless its owner chooses otherwise: as on the command line. */
+const isDefaultScope = (scope: ApiScope): boolean => defaultScopes.some((known) => known === scope);
+
 const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <section class="block" aria-labelledby="new-key">
     <h2 id="new-key">New key</h2>
@@ -86,7 +96,7 @@ const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
         <legend>Scopes</legend>
         {scopes.map((scope) => (
           <label key={scope} class="check">
-            <input type="checkbox" name="scope" value={scope} checked /> <code>{scope}</code>
+            <input type="checkbox" name="scope" value={scope} checked={isDefaultScope(scope)} /> <code>{scope}</code>
           </label>
         ))}
       </fieldset>
