@@ -6,7 +6,7 @@ import type { Row } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
-import { pointOfZip } from "../../src/query/zip-codes.ts";
+import { pointOfZip } from "../../src/query/geography.ts";
 import type { Origin } from "../peers/peer.ts";
 import type { Dataset } from "./dataset.ts";
 import { publishedManifest, snapshotDay } from "./flat-rows.ts";

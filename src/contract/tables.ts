@@ -2,6 +2,8 @@
  * Tables: the columns of an operation's answer, for formats with a schema. They derive from the document: a column for each property of the
  * items of `data`, in the order of the document, or of the operation's `x-row` where `data` is not a list.
  */
+
+import type { Row } from "../base/json.ts";
 import { operation, resolve } from "./document.ts";
 import type { ResponseSchema } from "./operations.ts";
 import type { OperationId } from "./types.ts";
@@ -26,6 +28,17 @@ export interface Column {
   readonly type: ColumnType;
   /** Whether values can be null; those of a struct also stand for absent properties. */
   readonly isNullable: boolean;
+}
+
+/** Texts by key, for formats that can hold them. */
+export type TableMetadata = Readonly<Record<string, string>>;
+
+/** Rows of an operation's answer with their columns: what the formats encode. */
+export interface Table {
+  readonly columns: readonly Column[];
+  /** A property that a row lacks counts as null. */
+  readonly rows: readonly Row[];
+  readonly metadata: TableMetadata;
 }
 
 /** The attributes with an `exclude_` parameter: those that requests filter by value. */

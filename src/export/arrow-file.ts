@@ -1,11 +1,10 @@
 /** Arrow: converts Parquet files with served values to an Arrow IPC stream, a range of rows at a time. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type Json, textIn } from "../base/json.ts";
-import type { Column } from "../contract/tables.ts";
+import type { Column, TableMetadata } from "../contract/tables.ts";
 import { DuckDatabase, type Session } from "../db/duckdb.ts";
 import { ident, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { ArrowStream } from "../formats/arrow.ts";
-import type { TableMetadata } from "../formats/table.ts";
 
 /** Rows of a record batch. */
 const batchRows = 8_192;

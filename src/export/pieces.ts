@@ -4,7 +4,7 @@
  * The formats are those of pages, but not their encoders, which hold all rows in memory: the engine writes Parquet, CSV and NDJSON. Types,
  * spelling and the writer of Arrow are the same.
  */
-import type { ColumnType } from "../contract/tables.ts";
+import type { ColumnType, TableMetadata } from "../contract/tables.ts";
 import { ident, join, type Sql, sql } from "../db/sql.ts";
 import {
   csvCell,
@@ -14,7 +14,6 @@ import {
   ndjsonOptions,
   parquetOptions,
 } from "../formats/engine-formats.ts";
-import type { TableMetadata } from "../formats/table.ts";
 import type { TableFormat } from "../formats/table-formats.ts";
 import type { ExportedColumn } from "./columns.ts";
 

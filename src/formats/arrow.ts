@@ -22,8 +22,7 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { isRow, type Json } from "../base/json.ts";
-import type { Column, ColumnType } from "../contract/tables.ts";
-import type { Table, TableMetadata } from "./table.ts";
+import type { Column, ColumnType, Table, TableMetadata } from "../contract/tables.ts";
 
 /** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
 export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {

@@ -4,7 +4,7 @@
  */
 import { stringify } from "csv-stringify/sync";
 import type { Json } from "../base/json.ts";
-import type { Table } from "./table.ts";
+import type { Table } from "../contract/tables.ts";
 
 /** The beginning of a text that spreadsheets take for a formula: a regular expression of JavaScript and of the engine. */
 export const formulaPattern = "^[=+\\-@\\t\\r\\n＝＋－＠]";

@@ -2,10 +2,9 @@
  * How DuckDB writes the formats: options of COPY, and the types and texts of values. Files that it writes have the columns, types and spelling
  * of those that the encoders of this folder write.
  */
-import type { ColumnType } from "../contract/tables.ts";
+import type { ColumnType, TableMetadata } from "../contract/tables.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { formulaPattern } from "./csv.ts";
-import type { TableMetadata } from "./table.ts";
 
 /** Rows of a row group. Few, because a writer holds a row group in memory. */
 const rowGroupRows = 32_768;

@@ -6,11 +6,10 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import type { Column } from "../contract/tables.ts";
+import type { Column, Table } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
 import { fileLiteral, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { duckdbType, parquetOptions } from "./engine-formats.ts";
-import type { Table } from "./table.ts";
 
 /** The memory of the database that writes responses, which have at most a page of rows. */
 const encoderMemory = "256MiB";

@@ -1,7 +1,8 @@
 /** The formats of answers and exports: their media types, the extensions of their files, and their encoders. */
+
+import type { Table } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { ParquetWriter } from "./parquet.ts";
-import type { Table } from "./table.ts";
 
 /** The values of parameter `format`. */
 export type FormatName = NonNullable<QueryOf<"searchListings">["format"]>;

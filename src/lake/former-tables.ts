@@ -2,7 +2,7 @@
  * Tables of the lake formats 1 and 2, which hold every day as a full copy, as those of the current format: a copy is rows that hold for one
  * day. Carquet reads such a lake, and writes to it once it has been migrated.
  */
-import type { LakeFile, TableFiles } from "./lake-file.ts";
+import type { LakeFile, TableFiles } from "./listed-file.ts";
 import { open } from "./tables.ts";
 
 /** The partition key of each former table; null for dimensions. */

@@ -1,9 +1,27 @@
-/** Compares files with their manifest, which lists the size and SHA-256 of each. */
+/** The files of a version, and their comparison with its manifest, which lists the size and SHA-256 of each. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound, sha256Of } from "../base/files.ts";
 import { messageOf } from "../base/user-error.ts";
-import type { LakeFile } from "./lake-file.ts";
+import type { TableName } from "./tables.ts";
+
+/** One immutable Parquet file. */
+export interface LakeFile {
+  /** Path relative to the lake's folder. */
+  readonly path: string;
+  /** Value of the table's partition key; null for tables without partitions. */
+  readonly partition: string | null;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Minimum and maximum of the table's first sort column. */
+  readonly min: string | null;
+  readonly max: string | null;
+  /** Fingerprint of the schema that the file was written with. Files of format 1 have none. */
+  readonly schema?: string;
+}
+
+export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 
 /** A file as a manifest lists it. */
 export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;

@@ -12,10 +12,10 @@ import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
 import { type FormerTables, formerTablesIn, readFormer } from "./former-tables.ts";
-import type { LakeFile, TableFiles } from "./lake-file.ts";
+import type { LakeFile, TableFiles } from "./listed-file.ts";
 import { tableNames } from "./tables.ts";
 
-export type { LakeFile, TableFiles } from "./lake-file.ts";
+export type { LakeFile, TableFiles } from "./listed-file.ts";
 
 /** The dimensions: tables whose rows are identified by an integer key. */
 export type DimensionTable = "builds" | "dealers" | "tokens" | "options";

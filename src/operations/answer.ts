@@ -2,9 +2,13 @@
  * Answers the metered operations: `answer` is what a request with an API key, a page and a tool call have in common. A call is limited, validated, its
  * price held, computed or taken from the cache, and charged. It knows neither HTTP nor formats: its caller makes the body from the result.
  */
+
+import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
+import type { IdempotentRequest } from "../accounts/ledger/idempotency.ts";
 import { type UsageClass, usageClassOf } from "../accounts/policy/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
+import { refuse } from "../contract/errors.ts";
 import type { RequestOf } from "../contract/types.ts";
 import type { Job } from "../db/job.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
@@ -12,9 +16,8 @@ import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Admission } from "./admission.ts";
 import { type Caller, requireScope } from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { idempotentRequestOf } from "./idempotency-key.ts";
 import type { EndpointId, OperationRequest } from "./operation-request.ts";
-import type { ComputedResult, ResultCache } from "./result-cache.ts";
+import { type ComputedResult, canonicalJson, type ResultCache } from "./result-cache.ts";
 
 export interface OperationServices {
   readonly current: CurrentVersion;
@@ -80,6 +83,28 @@ export async function holdPrice<Id extends EndpointId>(
   return idempotent === undefined
     ? accounts.hold(identity, usageClass)
     : accounts.holdOnce(identity, usageClass, idempotent);
+}
+
+const idempotencyKeyPattern = /^[!-~]{1,255}$/;
+
+/** Returns what the `Idempotency-Key` of a call stands for: the operation with its parameters; undefined without one. Refuses with `invalid_parameter_value`. */
+function idempotentRequestOf(
+  idempotencyKey: string | undefined,
+  operation: string,
+  request: object,
+): IdempotentRequest | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  if (!idempotencyKeyPattern.test(idempotencyKey))
+    throw refuse("invalid_parameter_value", {
+      parameter: "Idempotency-Key",
+      value: JSON.stringify(idempotencyKey),
+      allowed: "1 to 255 printable ASCII characters without spaces",
+      hint: "",
+    });
+  const sha256 = createHash("sha256")
+    .update(`${operation} ${canonicalJson(request)}`)
+    .digest("hex");
+  return { idempotencyKey, sha256 };
 }
 
 interface ComputeOptions {

@@ -1,13 +1,60 @@
 /** The operations that have a table, and how the `data` of each becomes one. */
+
 import type { Json, Row } from "../base/json.ts";
-import { tableColumns } from "../contract/tables.ts";
+import { type Table, tableColumns } from "../contract/tables.ts";
 import type { AnswerOf, OperationId, QueryOf } from "../contract/types.ts";
-import type { Table } from "../formats/table.ts";
 import { resolveFields } from "../query/fields.ts";
-import { facetRows } from "./facet-rows.ts";
 import type { EndpointId } from "./operation-request.ts";
 import { dataOf, type Result } from "./result.ts";
-import { trendRows } from "./trend-rows.ts";
+
+type FacetResult = AnswerOf<"getFacets">["data"];
+type FacetBucket = FacetResult["facets"][string][number];
+
+const emptyRow: Row = Object.fromEntries(tableColumns("getFacets").map(({ name }) => [name, null]));
+
+/**
+ * Returns the rows of operation `getFacets`, its `x-row` in the document: a row for the total, for each bucket of each categorical facet, and for the
+ * statistics and each range of each numeric facet.
+ */
+export function facetRows({ total, facets, range_facets, stats }: FacetResult): readonly Row[] {
+  return [
+    rowOf("total", { count: total }),
+    ...Object.entries(facets).flatMap(([facet, buckets]) =>
+      buckets.length === 0
+        ? [rowOf("value", { facet, count: 0 })]
+        : buckets.map((bucket) => rowOf("value", { facet, ...bucketCells(bucket) })),
+    ),
+    ...Object.entries(range_facets).flatMap(([facet, { buckets, interval }]) => [
+      rowOf("stats", { facet, ...stats[facet], interval }),
+      ...buckets.map((bucket) => rowOf("range", { facet, ...bucket })),
+    ]),
+  ];
+}
+
+const rowOf = (kind: "total" | "value" | "range" | "stats", cells: Readonly<Record<string, Json>>): Row => ({
+  ...emptyRow,
+  kind,
+  ...cells,
+});
+
+function bucketCells({ value, count, metric }: FacetBucket): Readonly<Record<string, Json>> {
+  if (metric === undefined) return { value, count };
+  const { name, value: metric_value, sample: metric_sample, null_reason: metric_null_reason = null } = metric;
+  return { value, count, metric: name, metric_value, metric_sample, metric_null_reason };
+}
+
+type TrendSeries = AnswerOf<"getTrends">["data"][number];
+
+/** Returns the rows of operation `getTrends`, its `x-row` in the document: a row for each metric of each point of each series. */
+export const trendRows = (series: readonly TrendSeries[]): readonly Row[] =>
+  series.flatMap(({ facet, value, points }) =>
+    points.flatMap(({ metrics, ...point }) =>
+      metrics.map(({ name, value: metric_value, sample: metric_sample, null_reason: metric_null_reason = null }) => ({
+        ...{ facet, value, start: point.start, end: point.end, days: point.days, level_day: point.level_day },
+        ...{ metric: name, metric_value, metric_sample, metric_null_reason },
+      })),
+    ),
+  );
 
 interface TableRule<Id extends EndpointId> {
   readonly rows: (data: AnswerOf<Id>["data"]) => readonly Row[];

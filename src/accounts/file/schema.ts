@@ -8,8 +8,7 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { accountTableStatements } from "../account-tables.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { accountsVersion, schemaVersionOf, wrongVersion } from "./migrations.ts";
-import { auditLogTriggers, usageTrigger } from "./version-3-schema.ts";
+import { accountsVersion, auditLogTriggers, schemaVersionOf, usageTrigger, wrongVersion } from "./migrations.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;

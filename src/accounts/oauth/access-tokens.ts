@@ -3,11 +3,11 @@
  * second old, so that a revoked one stops working within a second. Invalid tokens are cached too.
  */
 import { LRUCache } from "lru-cache";
+import { secretHash } from "../../base/random-ids.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Accounts, Identity } from "../accounts.ts";
 import type { Clock } from "../clock.ts";
 import { isAccessToken } from "../keys/api-key.ts";
-import { secretHash } from "../sign-in/secrets.ts";
 import type { AccessToken } from "./oauth-state.ts";
 
 const [validMs, tokensMax] = [900, 10_000];

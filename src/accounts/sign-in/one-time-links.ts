@@ -3,10 +3,10 @@
  * works once and until it expires; a newer one of the same kind replaces it, and a new password ends it.
  */
 import { type Row, textIn } from "../../base/json.ts";
+import { newSecret, secretHash } from "../../base/random-ids.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
-import { newSecret, secretHash } from "./secrets.ts";
 
 export type LinkKind = "invitation" | "sign_in";
 

@@ -3,8 +3,8 @@
  * is derived from the cookie, so that no other site can send them.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { newSecret, secretHash } from "../../base/random-ids.ts";
 import type { Administration } from "../administration/administration.ts";
-import { newSecret, secretHash } from "./secrets.ts";
 import { type SessionRecord, seenResolutionMs } from "./session-table.ts";
 
 export interface BrowserSession extends SessionRecord {

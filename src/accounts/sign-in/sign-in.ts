@@ -2,6 +2,7 @@
  * Sign-in with a password or a one-time link. Failed attempts are limited per account and client address. An unknown name and a wrong
  * password have the same result and cost the same work.
  */
+import { secretHash } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Administration } from "../administration/administration.ts";
 import type { Clock } from "../clock.ts";
@@ -9,7 +10,6 @@ import { FailedAuthentications } from "../policy/failed-authentications.ts";
 import { failedSignInLimits, SignInLimits } from "../policy/sign-in-limits.ts";
 import type { LinkKind, OneTimeLink } from "./one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
-import { secretHash } from "./secrets.ts";
 
 /** An attempt of a client to prove that it knows a password. */
 export interface SignInAttempt {

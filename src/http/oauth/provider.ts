@@ -12,7 +12,7 @@ import { Check, Prompt } from "oidc-provider/lib/helpers/interaction_policy/inde
 import { Provider } from "oidc-provider/lib/provider.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { generateAccessToken } from "../../accounts/keys/api-key.ts";
-import { secretHash } from "../../accounts/sign-in/secrets.ts";
+import { secretHash } from "../../base/random-ids.ts";
 import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";
 import { checkRedirectUris } from "./redirects.ts";
 import { stateAdapter } from "./state-adapter.ts";

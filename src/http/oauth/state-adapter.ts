@@ -5,8 +5,8 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { InvalidGrant } from "oidc-provider/lib/helpers/errors.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
-import { secretHash } from "../../accounts/sign-in/secrets.ts";
 import { isObject } from "../../base/json.ts";
+import { secretHash } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
 
 /** How long a registered client is kept that has not been given a token, and since it was last given one. */

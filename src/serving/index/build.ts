@@ -20,7 +20,12 @@ import {
 } from "../../listing/schema.ts";
 import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
-import { firstValueId } from "./ids.ts";
+
+/** An unknown value, in every column. */
+export const unknownId = 0;
+
+/** The first id of the dictionary. Smaller ids belong to the ranges of a request. */
+export const firstValueId = 1024;
 
 /** The newest storage version dictionary-encodes short strings. */
 export const storage = sql`STORAGE_VERSION 'latest'`;

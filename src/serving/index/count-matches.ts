@@ -19,6 +19,7 @@ import type {
   Summaries,
   ValueCount,
 } from "../../listing/source.ts";
+import { unknownId } from "./build.ts";
 import {
   chooseMeasured,
   chooseValues,
@@ -33,11 +34,18 @@ import {
   numbered,
   rangeCounts,
 } from "./counting.ts";
-import { mostMatches } from "./estimate.ts";
-import { unknownId } from "./ids.ts";
 import { pairsIn } from "./page.ts";
-import { idOf, withTokens } from "./value-ids.ts";
-import { type Condition, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
+import {
+  type Condition,
+  type IndexContext,
+  idOf,
+  matchesOf,
+  mostMatches,
+  numberOn,
+  overMatches,
+  resolveFilters,
+  withTokens,
+} from "./where.ts";
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
 export interface IndexedListings {

@@ -10,9 +10,8 @@ import type { Ranges } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
-import { listingCategories } from "./build.ts";
+import { firstValueId, listingCategories, unknownId } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
-import { firstValueId, unknownId } from "./ids.ts";
 import { type Condition, type IndexContext, numberOn, overMatches } from "./where.ts";
 
 /** Ranges with ids: one below the first bucket, one per bucket, one above the last. */

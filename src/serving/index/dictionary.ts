@@ -10,8 +10,7 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
-import { buildCategories, dealerCategories, setsOf } from "./build.ts";
-import { firstValueId } from "./ids.ts";
+import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
 
 /** The consecutive ids of an attribute's values, or of a kind of composite ids. */
 export interface IdRange {

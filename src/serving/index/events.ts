@@ -3,11 +3,10 @@ import { epochDay } from "../../base/day.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../listing/trend-source.ts";
+import { unknownId } from "./build.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { unknownId } from "./ids.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { idOf, withTokens } from "./value-ids.ts";
-import { type IndexContext, isSold, matchesOf, overMatches, resolveFilters } from "./where.ts";
+import { type IndexContext, idOf, isSold, matchesOf, overMatches, resolveFilters, withTokens } from "./where.ts";
 
 /** The column of an event's day, and the conditions on listings that can have had it. */
 const eventDays: Readonly<Record<ListingEvent, { readonly column: Sql; readonly conditions: readonly Sql[] }>> = {

@@ -12,8 +12,16 @@ import { meanOf, metricOf } from "../../listing/aggregates.ts";
 import { dependsOnDay } from "../../listing/filter.ts";
 import type { Level, LevelRequest } from "../../listing/trend-source.ts";
 import { type Series, SeriesCounts } from "./series-counts.ts";
-import { idOf, withTokens } from "./value-ids.ts";
-import { conditionOf, type IndexContext, matchesOf, numberOn, overMatches, resolveFilters } from "./where.ts";
+import {
+  conditionOf,
+  type IndexContext,
+  idOf,
+  matchesOf,
+  numberOn,
+  overMatches,
+  resolveFilters,
+  withTokens,
+} from "./where.ts";
 
 /** The rows of an index that hold on some requested days, which follow each other. */
 export interface IndexedDays {

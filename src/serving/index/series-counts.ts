@@ -2,8 +2,8 @@
 
 import type { LevelRequest } from "../../listing/trend-source.ts";
 import { compareValues } from "../../listing/values.ts";
+import { unknownId } from "./build.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { unknownId } from "./ids.ts";
 
 /** The listings that have one value, which is empty without an attribute. */
 export interface Series {

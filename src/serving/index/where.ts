@@ -2,15 +2,13 @@
  * Compiles filters to SQL over the table of a search index. Requested values become ids first, so that statements compare integers only.
  * A filter that all listings pass, or none, is recognized without a statement.
  */
-
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
-import type { NumberName } from "../../listing/schema.ts";
+import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { gone, setsOf } from "./build.ts";
+import { gone, setsOf, unknownId } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { unknownId } from "./ids.ts";
 
 /** A compiled filter: no listing passes, every listing passes, or a condition. */
 export type Condition = "never" | "always" | Sql;
@@ -229,4 +227,28 @@ function matchesMask(mask: string): Condition {
     return bits === 0n ? [] : [sql`(${ident(part.column)} & ${integerLiteral(bits)}) = ${integerLiteral(value)}`];
   });
   return parts.length === 0 ? "always" : sql`(${join(parts, sql` AND `)})`;
+}
+
+/** Returns an upper bound of the matches of all filters. Counts of values are known of the published day alone. */
+export function mostMatches(filters: readonly ResolvedFilter[], context: IndexContext): number {
+  const { rows, isToday } = context;
+  return isToday ? Math.min(rows, ...filters.map((filter) => mostOfOne(filter, context))) : rows;
+}
+
+function mostOfOne(filter: ResolvedFilter, { rows, dictionary }: IndexContext): number {
+  const sum = (ids: readonly number[]): number => ids.reduce((all, id) => all + dictionary.totalOf(id), 0);
+  if (filter.kind === "amongIds") return sum(filter.among);
+  if (filter.kind !== "hasTokens") return rows;
+  const totals = filter.values.map((value) => sum(dictionary.idsOf(filter.attribute, value)));
+  return filter.how === "any" ? totals.reduce((all, one) => all + one, 0) : Math.min(...totals);
+}
+
+/** Selects the id of the value of an attribute, of a list that of its set; 0 without an attribute. */
+export const idOf = (attribute: CountedName | undefined): Sql => (attribute === undefined ? sql`0` : ident(attribute));
+
+/** Returns rows with a column `id` (see `idOf`), with the ids of the tokens instead of a set's: a row for each. */
+export function withTokens(rows: Sql, attribute: CountedName | undefined, { catalog }: IndexContext): Sql {
+  const list = listNames.find((one) => one === attribute);
+  if (list === undefined) return rows;
+  return sql`SELECT token AS id, found.* EXCLUDE (id) FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.id`;
 }
