@@ -3,8 +3,8 @@
  * error as one line, `carquet: <message>`, or that of a log, with a non-zero exit code.
  */
 import { Command, CommanderError, Option } from "commander";
+import { exitOnOutputError } from "./base/exits.ts";
 import { textIn } from "./base/json.ts";
-import { exitOnOutputError } from "./base/output-errors.ts";
 import { projectText } from "./base/project-files.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
 import type { ScheduledCommand } from "./cli/scheduled.ts";

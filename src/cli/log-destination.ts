@@ -4,7 +4,7 @@
  */
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exitOnOutputError } from "../base/output-errors.ts";
+import { exitOnOutputError } from "../base/exits.ts";
 
 /** Lines that wait for standard error; lines beyond this size are dropped. */
 const bytesMax = 2 ** 20;

@@ -3,22 +3,19 @@ import Router from "@koa/router";
 import compose from "koa-compose";
 import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
-import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { TableEncoder } from "../formats/table-formats.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { OperationServices } from "../operations/answer.ts";
 import { answerUsage } from "../operations/usage.ts";
-import { allowedMethods } from "./allowed-methods.ts";
 import { callerOf } from "./calls.ts";
 import type { Middleware, RequestContext, RequestState } from "./context.ts";
 import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
-import { setDeprecationHeaders } from "./middleware/operations/deprecation-headers.ts";
-import { identify } from "./middleware/operations/identify.ts";
-import { setRateLimitHeaders } from "./middleware/operations/rate-limit-headers.ts";
-import { refuseKeyInQuery } from "./middleware/operations/refuse-key-in-query.ts";
-import { respond } from "./middleware/operations/respond.ts";
-import { serveContent } from "./responses/static-content.ts";
+import { identify } from "./middleware/identify.ts";
+import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
+import { respond } from "./middleware/respond.ts";
+import { setDeprecationHeaders, setRateLimitHeaders } from "./middleware/set-headers.ts";
+import { serveContent } from "./responses/etag.ts";
 
 export interface PipelineServices extends OperationServices {
   readonly encoder: TableEncoder;
@@ -73,15 +70,3 @@ export function routes(services: PipelineServices): ReturnType<Router<RequestSta
   }
   return router.routes();
 }
-
-/** Refuses methods that the path does not have. Every operation is a GET; forms of the web application are a POST. */
-export const refuseOtherMethods: Middleware = async (context, next) => {
-  const [{ method }, allowed] = [context, allowedMethods(context)];
-  if (!allowed.includes(method)) throw refuse("method_not_allowed", { method, allowed: allowed.join(" or ") });
-  await next();
-};
-
-/** Refuses paths without a route with `not_found`. */
-export const refuseUnknownPath: Middleware = async ({ path }) => {
-  throw refuse("not_found", { what: "resource", id: path });
-};

@@ -10,19 +10,18 @@ import { askerOf } from "./ask.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
 import { drainTimeoutMs } from "./limits.ts";
-import { closeConnections } from "./middleware/requests/close-connections.ts";
-import { compressResponses } from "./middleware/requests/compress-responses.ts";
-import { handleErrors } from "./middleware/requests/handle-errors.ts";
-import { logRequests } from "./middleware/requests/log-requests.ts";
-import { refuseLongUri } from "./middleware/requests/refuse-long-uri.ts";
-import { setSecurityHeaders } from "./middleware/requests/security-headers.ts";
-import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { compressResponses } from "./middleware/compress-responses.ts";
+import { handleErrors } from "./middleware/handle-errors.ts";
+import { logRequests } from "./middleware/log-requests.ts";
+import { refuseLongUri, refuseOtherMethods, refuseUnknownPath } from "./middleware/refuse-requests.ts";
+import { setSecurityHeaders } from "./middleware/set-headers.ts";
+import { routes } from "./pipeline.ts";
 import { refuseExcess } from "./service/connections.ts";
 import { startDailyReviews } from "./service/daily-review.ts";
-import { type DrainLimits, drainer } from "./service/drain.ts";
+import { closeConnections, type DrainLimits, drainer } from "./service/drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
-import { createMetricsServer } from "./service/metrics-server.ts";
+import { createMetricsServer } from "./service/metrics.ts";
 import { type AppState, closeState, openState, type ServeOptions } from "./service/service-state.ts";
 
 /** How long the lake and the accounts file may take to close; what still hangs is killed. */

@@ -3,11 +3,12 @@ import { ProtocolError, ProtocolErrorCode, Server, type Tool as ToolListing } fr
 import { prices, usageClassOf } from "../accounts/policy/prices.ts";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
+import { separatorOf } from "../contract/decode.ts";
+import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import type { OperationRequest } from "../operations/operation-request.ts";
+import { type OperationRequest, operationRequest } from "../operations/operation-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
-import { requestOfCall } from "./tool-requests.ts";
 import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
 import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 import type { Tool } from "./tools.ts";
@@ -96,3 +97,29 @@ function priceOf({ id, parameters }: Tool): string {
     .map(([price, when]) => `, ${usd(price)} ${when}`);
   return `Costs ${usd(usual)}${others.join("")}.`;
 }
+
+/** Parameters of the transport, which tools do not have. */
+const transportParameters = new Set(["format", "csv_raw"]);
+
+/**
+ * Returns the request of an operation that a call of its tool stands for; the operation decodes and refuses the arguments as it does those of a URL.
+ * Arguments that are null or an empty list count as omitted.
+ */
+function requestOfCall({ id, defaults }: Tool, values: Readonly<Record<string, unknown>>): OperationRequest {
+  const { parameters } = operation(id);
+  const query: Record<string, string> = {};
+  const params: Record<string, string> = {};
+  const isOmitted = (value: unknown): boolean =>
+    value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+  const given = Object.entries(values).filter(([name, value]) => !isOmitted(value) && !transportParameters.has(name));
+  for (const [name, value] of Object.entries({ ...defaults, ...Object.fromEntries(given) })) {
+    const parameter = parameters.find((known) => known.name === name);
+    const separator = parameter === undefined ? "," : separatorOf(parameter);
+    const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
+    (parameter?.in === "path" ? params : query)[name] = text;
+  }
+  return operationRequest(id, query, params);
+}
+
+/** An object is no value of any parameter; its JSON text appears in the refusal. */
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -3,7 +3,7 @@ import type { Identity } from "../accounts/accounts.ts";
 import { parseApiKey } from "../accounts/keys/api-key.ts";
 import { Refusal } from "../contract/errors.ts";
 import { identityOf, type RequestContext } from "../http/context.ts";
-import { identify } from "../http/middleware/operations/identify.ts";
+import { identify } from "../http/middleware/identify.ts";
 import { agentScopes } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 

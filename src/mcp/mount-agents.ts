@@ -2,15 +2,15 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
-import { refuseKeyInQuery } from "../http/middleware/operations/refuse-key-in-query.ts";
+import { refuseKeyInQuery } from "../http/middleware/refuse-requests.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { CallsInProgress } from "./calls-in-progress.ts";
 import { identifyAgent } from "./identify-agent.ts";
+import type { CallsInProgress } from "./respond-to-agent.ts";
 
 /** Adds the agent server to a service. It passes requests for other paths on. */
 export function mountAgents(app: Koa<RequestState>, services: SiteServices): void {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const calls = new CallsInProgress();
+  const calls: CallsInProgress = new Map();
   router.all("/mcp", refuseKeyInQuery, async (context) => {
     const identity = await identifyAgent(context, services);
     // Loads the SDK with the first request: most services start without it in half of the time that it takes.

@@ -2,7 +2,9 @@
  * Answers a request to `/mcp`. Each request is served by a server of its own, which lives as long as the request: clients of the 2025
  * protocols keep no session here, those of 2026 need none.
  */
-import { createMcpHandler } from "@modelcontextprotocol/server";
+
+import { isIP } from "node:net";
+import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf } from "../base/user-error.ts";
@@ -10,17 +12,21 @@ import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import type { RequestContext } from "../http/context.ts";
-import { refusalOf } from "../http/middleware/requests/handle-errors.ts";
+import { refusalOf } from "../http/middleware/handle-errors.ts";
 import { readBody } from "../http/request-body.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
-import { foreignHostResponse } from "./allowed-hosts.ts";
-import type { CallsInProgress } from "./calls-in-progress.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { tools } from "./tools.ts";
 
 /** The size of a request. */
 export const agentRequestBytesMax = 65_536;
+
+/**
+ * The tool calls in progress, for the notification by which clients of 2025 cancel one. It arrives as a separate request, so that calls are known by
+ * the session id that their client was given; later clients close the connection of a call instead. Nothing else of a session is kept.
+ */
+export type CallsInProgress = Map<string, AbortController>;
 
 export interface AgentServices extends SiteServices {
   readonly calls: CallsInProgress;
@@ -134,8 +140,13 @@ function trackCall(
   if (method === "initialize") context.set(sessionHeader, context.state.requestId);
   if (session === "") return () => undefined;
   if (method === "notifications/cancelled" && isObject(params))
-    calls.cancel(keyOf(params.requestId), new Abandoned("The client has cancelled the call."));
-  return method === "tools/call" ? calls.add(keyOf(id), call) : () => undefined;
+    calls.get(keyOf(params.requestId))?.abort(new Abandoned("The client has cancelled the call."));
+  if (method !== "tools/call") return () => undefined;
+  const key = keyOf(id);
+  calls.set(key, call);
+  return () => {
+    if (calls.get(key) === call) calls.delete(key);
+  };
 }
 
 const sessionHeader = "Mcp-Session-Id";
@@ -176,3 +187,21 @@ function sendError(context: RequestContext, status: number, message: string): vo
   context.set("Connection", "close");
   context.body = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
 }
+
+/**
+ * Returns the response that refuses a request from elsewhere with a 403; undefined for all others. Accepted are the hosts and origins of the public
+ * URL, the host listened on, `localhost`, and IP addresses, which no DNS rebinding can fake: so no page of another site reaches a service through the
+ * browser of a user.
+ */
+function foreignHostResponse(
+  request: Request,
+  { publicUrl, host }: Pick<SiteServices, "publicUrl" | "host">,
+): Response | undefined {
+  const requested = hostnameOf(`http://${request.headers.get("Host")}`);
+  const names = ["localhost", host, ...(publicUrl === undefined ? [] : [hostnameOf(publicUrl)])];
+  const isAddress = isIP(requested.replace(/^\[(.*)\]$/, "$1")) !== 0;
+  const allowed = isAddress ? [...names, requested] : names;
+  return hostHeaderValidationResponse(request, allowed) ?? originValidationResponse(request, [requested, ...names]);
+}
+
+const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");

@@ -1,15 +1,32 @@
-/** The web application: pages rendered on the server, and their assets. It searches through the API's pipeline only. */
+/** The web application: the routes of its pages, rendered on the server, and their assets. It searches through the API's pipeline only. */
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
+import { consentPath } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { sendOAuthError } from "./account/consent-page.tsx";
-import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.tsx";
-import { addOperatorRoutes } from "./operator/routes.ts";
+import { agentsPage, disconnectAgent, disconnectionPage } from "./account/agents-page.tsx";
+import { answerConsent, consentPage, sendOAuthError } from "./account/consent-page.tsx";
+import { createVisitorKey, keysPage, revocationPage, revokeVisitorKey } from "./account/keys-page.tsx";
+import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
+import { limitsPage } from "./account/limits-page.tsx";
+import { moneyPage, setCap } from "./account/money-page.tsx";
+import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
+import { signInPage } from "./account/sign-in-page.tsx";
+import { addSignInRoutes } from "./account/sign-in-routes.ts";
+import { dealerPage } from "./explorer/dealer-page.tsx";
+import { lookUpPage } from "./explorer/find/find-page.tsx";
+import { listingPage } from "./explorer/listing/listing-page.tsx";
+import { searchPage } from "./explorer/search/search-page.tsx";
+import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
+import { accountsPage } from "./operator/accounts-page.tsx";
+import { auditPage } from "./operator/audit-page.tsx";
+import { ingestDayPage, ingestPage } from "./operator/ingest-page.tsx";
+import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
+import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
 import { serveAssets } from "./shell/assets.ts";
-import { refuseHiddenRequests } from "./shell/refuse-hidden-requests.ts";
-import { showErrors } from "./shell/show-errors.ts";
+import { visitorForm } from "./shell/forms.tsx";
+import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
@@ -22,4 +39,49 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   app.use(serveAssets);
   app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
+}
+
+/** Adds the pages of the explorer to a router. */
+function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
+  const add = (path: string, handle: PageHandler) => router.get(path, signedInPage(services, signInPage, handle));
+  add("/", searchPage(services.current));
+  add("/find", lookUpPage(services.current));
+  add("/listings/:listing_id", listingPage(services.current));
+  add("/dealers/:dealer_id", dealerPage);
+}
+
+/** Adds the pages and forms of an account to a router. */
+function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
+  addSignInRoutes(router, services);
+  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
+  router.get("/dashboard", page(moneyPage(services)));
+  router.post("/dashboard/cap", visitorForm(services, setCap(services)));
+  router.get("/dashboard/keys", page(keysPage(services)));
+  router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
+  router.get("/dashboard/keys/:keyId/revoke", page(revocationPage(services)));
+  router.post("/dashboard/keys/:keyId/revoke", visitorForm(services, revokeVisitorKey(services)));
+  router.get("/dashboard/agents", page(agentsPage(services)));
+  router.get("/dashboard/agents/:keyId/disconnect", page(disconnectionPage(services)));
+  router.post("/dashboard/agents/:keyId/disconnect", visitorForm(services, disconnectAgent(services)));
+  router.get(`${consentPath}/:id`, page(consentPage(services)));
+  router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
+  router.get("/dashboard/ledger", page(ledgerPage(services)));
+  router.get("/dashboard/ledger.csv", ledgerCsv(services));
+  router.get("/dashboard/limits", page(limitsPage(services)));
+  router.get("/dashboard/settings", page(settingsPage));
+  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
+}
+
+/** Adds the pages and forms of operators to a router. */
+function addOperatorRoutes(router: Router<RequestState>, services: SiteServices): void {
+  addOperatorPage(router, services, ["/operator", servicePage(services)]);
+  addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
+  addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
+  addOperatorPage(router, services, ["/operator/ingest", ingestPage(services)]);
+  addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
+  addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
+  addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
+  addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);
+  addOperatorForm(router, services, ["/operator/accounts/:accountId/:form", changeAccountByForm(services)]);
+  addMissingOperatorPages(router, services);
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { refuse } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
-import { refusalOf } from "../../src/http/middleware/requests/handle-errors.ts";
+import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import { retryOnDamage } from "../../src/serving/files/open-serving-files.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";

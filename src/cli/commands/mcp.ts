@@ -2,16 +2,16 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Command } from "commander";
 import pino from "pino";
+import { exitOnSignals } from "../../base/exits.ts";
 import { messageOf } from "../../base/user-error.ts";
 import type { Refusal } from "../../contract/errors.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
-import { refusalOf } from "../../http/middleware/requests/handle-errors.ts";
+import { refusalOf } from "../../http/middleware/handle-errors.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
 import { askLake } from "../../mcp/lake-operations.ts";
 import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
-import { exitOnSignals } from "../exit-on-signals.ts";
 import { LogDestination } from "../log-destination.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 

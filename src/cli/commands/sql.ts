@@ -1,7 +1,7 @@
 /** `carquet sql`: runs an analyst's SQL statements over the views of the published version, or opens a shell for them. */
 import { Command } from "commander";
+import { exitOnSignals } from "../../base/exits.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
-import { exitOnSignals } from "../exit-on-signals.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { checkPrintable, formatOfFile, resultFormats } from "../sql/result-formats.ts";
 import { printResults, statementsIn, writeLastResult } from "../sql/run-statements.ts";

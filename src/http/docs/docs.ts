@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { projectPath } from "../../base/project-files.ts";
 import type { Middleware } from "../context.ts";
-import { serveContent } from "../responses/static-content.ts";
+import { serveContent } from "../responses/etag.ts";
 
 /** The media type and file of each path; files are relative to `docs/`. */
 const assets: Readonly<Record<string, readonly [mediaType: string, file: string]>> = {

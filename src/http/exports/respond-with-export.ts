@@ -13,6 +13,7 @@ import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
 import { projectText } from "../../base/project-files.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { document, operation } from "../../contract/document.ts";
+import { refuse } from "../../contract/errors.ts";
 import { engineVersion } from "../../db/duckdb.ts";
 import { Abandoned, type Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
@@ -24,11 +25,10 @@ import { keyTextOf } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
 import type { Middleware, RequestContext } from "../context.ts";
-import { limitResponseTime } from "../response-time.ts";
 import { entityTag, matchesEntityTag, strongEntityTag } from "../responses/etag.ts";
 import { contentTypeOf, setFileName } from "../responses/headers.ts";
 import { negotiateFormat } from "../responses/negotiate.ts";
-import { type ByteRange, requestedRange } from "./byte-range.ts";
+import { limitResponseTime } from "../service/http-server.ts";
 import { runExport } from "./export-process.ts";
 import type { Spool, SpooledExport } from "./spool.ts";
 
@@ -196,4 +196,31 @@ function sendFile(context: RequestContext, { path, bytes }: SpooledExport, range
   context.res.setMaxListeners(20);
   context.body = content;
   context.length = last + 1 - first;
+}
+
+/** A part of a body, both ends included. */
+interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Returns the part of a body that a request asks for by `Range` and `If-Range` (RFC 9110); undefined for all of it: without `Range`, with several or malformed ranges, and if
+ * `If-Range` names another body. Refuses with `range_not_satisfiable` a range that begins after the end.
+ */
+function requestedRange(context: RequestContext, tag: string, bytes: number): ByteRange | undefined {
+  const ifRange = context.get("If-Range");
+  if (ifRange !== "" && ifRange !== tag) return undefined;
+  const [matched, first = "", last = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(context.get("Range")) ?? [];
+  if (matched === undefined || (first === "" && last === "")) return undefined;
+  if (first !== "" && last !== "" && Number(first) > Number(last)) return undefined;
+  const range =
+    first === ""
+      ? { first: Math.max(0, bytes - Number(last)), last: bytes - 1 }
+      : { first: Number(first), last: last === "" ? bytes - 1 : Math.min(Number(last), bytes - 1) };
+  if (range.first > range.last) {
+    context.set("Content-Range", `bytes */${bytes}`);
+    throw refuse("range_not_satisfiable", { bytes });
+  }
+  return range;
 }

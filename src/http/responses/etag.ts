@@ -1,7 +1,7 @@
-/** Entity tags, and the conditional requests that they answer. */
+/** Entity tags, the conditional requests that they answer, and static content, which is served with one. */
 import { createHash } from "node:crypto";
 import fresh from "fresh";
-import type { RequestContext } from "../context.ts";
+import type { Middleware, RequestContext } from "../context.ts";
 
 /** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
 export function entityTag(content: string | Buffer): string {
@@ -18,4 +18,20 @@ export function matchesEntityTag(context: RequestContext, tag: string): boolean 
   context.set("ETag", tag);
   // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
   return fresh({ "if-none-match": context.get("If-None-Match") }, { etag: tag });
+}
+
+/** Returns a middleware that serves content of a media type, cacheable for five minutes. */
+export function serveContent(source: string | Buffer, mediaType: string): Middleware {
+  const content = Buffer.from(source);
+  const tag = entityTag(content);
+  return async (context) => {
+    context.status = 200;
+    context.set("Cache-Control", "public, max-age=300");
+    if (matchesEntityTag(context, tag)) {
+      context.status = 304;
+      return;
+    }
+    context.type = mediaType;
+    context.body = content;
+  };
 }

@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import { v7 as uuidV7 } from "uuid";
 import { errorBody, errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { headerBytesMax, uriBytesMax } from "../limits.ts";
-import { securityHeaders } from "../middleware/requests/security-headers.ts";
+import { securityHeaders } from "../middleware/set-headers.ts";
 
 /** How long a connection whose request is rejected stays open, for the client to read the response. */
 const rejectedConnectionMs = 1000;

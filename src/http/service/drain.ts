@@ -8,6 +8,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
 
 /**
@@ -72,3 +73,22 @@ async function untilQuiet(lastRequestMs: () => number): Promise<void> {
     await sleep(quietMs / 10);
   }
 }
+
+interface StopState {
+  readonly isStopping: boolean;
+  readonly isRefusing: boolean;
+}
+
+/**
+ * Tells clients of a stopping service to close their connections: `Connection: close` on every response that is sent after the signal. Before
+ * the port is closed, refuses requests with 502, a status that no operation has: a proxy can repeat them on another replica, whatever their method.
+ */
+export const closeConnections =
+  (state: StopState): Middleware =>
+  async (context, next) => {
+    if (state.isRefusing) {
+      context.status = 502;
+      context.body = "This service is stopping.\n";
+    } else await next();
+    if (state.isStopping && !context.res.headersSent) context.res.setHeader("Connection", "close");
+  };

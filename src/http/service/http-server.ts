@@ -8,7 +8,6 @@ import type Koa from "koa";
 import { UserError } from "../../base/user-error.ts";
 import type { RequestState } from "../context.ts";
 import { headerBytesMax } from "../limits.ts";
-import { endResponseTime, limitResponseTime } from "../response-time.ts";
 import { respondToClientErrors } from "./client-errors.ts";
 import type { Connections } from "./connections.ts";
 
@@ -90,6 +89,24 @@ function createListener(
     void handle(request, response);
     if (response.getHeader("Connection") === "close") closing.add(socket);
   };
+}
+
+/** Time limits of the responses in progress. */
+const timers = new WeakMap<ServerResponse, NodeJS.Timeout>();
+
+/** Closes the connection of a response that has not ended after a time. Replaces an earlier limit. */
+export function limitResponseTime(response: ServerResponse, timeoutMs: number): void {
+  const { socket } = response.req;
+  endResponseTime(response);
+  timers.set(
+    response,
+    setTimeout(() => socket.destroy(), timeoutMs),
+  );
+}
+
+/** Removes the limit of a response that has ended. */
+function endResponseTime(response: ServerResponse): void {
+  clearTimeout(timers.get(response));
 }
 
 /** Resolves when a server listens. Throws a UserError, which names the settings of the port, if it cannot. */

@@ -2,11 +2,14 @@
  * Metrics of a service in the Prometheus text format. What happens is observed when it happens; what is counted elsewhere is read when the
  * metrics are asked for. Durations are in seconds, sizes in bytes.
  */
+
+import { createServer, type Server } from "node:http";
+import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import type { Middleware } from "../context.ts";
+import type { Middleware, RequestState } from "../context.ts";
 import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
@@ -183,3 +186,18 @@ export class Metrics {
 /** Returns the Unix time of the day in a version's name, such as `2026-11-20.1`; 0 without a version. */
 const asOfSeconds = (version: string | undefined): number =>
   version === undefined ? 0 : Date.parse(`${version.slice(0, 10)}T00:00:00Z`) / 1000;
+
+/**
+ * Returns a server that does not listen yet: it answers `/metrics` and the health checks on a separate port, where no client can lock it out, and
+ * other paths with 404.
+ */
+export function createMetricsServer(metrics: Metrics, health: Middleware): Server {
+  const app = new Koa<RequestState>();
+  app.use(health);
+  app.use(async (context, next) => {
+    if (context.path !== "/metrics") return next();
+    context.type = "text/plain; version=0.0.4; charset=utf-8";
+    context.body = await metrics.text();
+  });
+  return createServer(app.callback());
+}

@@ -14,7 +14,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { time } from "../shell/format.ts";
 import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/service-origin.ts";
+import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
 

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/service-origin.ts";
+import { serviceOrigin } from "../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find/find-box.tsx";

@@ -13,7 +13,7 @@ import { stateText } from "../account/money-page.tsx";
 import { usd } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/service-origin.ts";
+import { serviceOrigin } from "../shell/pages.tsx";
 import { accountForms } from "./account-forms.ts";
 import { AuditTable } from "./audit-page.tsx";
 import { ChangeForms } from "./change-forms.tsx";

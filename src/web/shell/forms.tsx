@@ -11,8 +11,7 @@ import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageContent } from "./document.tsx";
-import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";
-import { serviceOrigin } from "./service-origin.ts";
+import { errorPage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused. */

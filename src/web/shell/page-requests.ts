@@ -5,9 +5,8 @@ import { Abandoned } from "../../db/job.ts";
 import type { AskingCaller, AskOperation } from "../../http/ask.ts";
 import { clientSignal } from "../../http/calls.ts";
 import type { RequestContext } from "../../http/context.ts";
-import { loggedRefusalOf } from "../../http/middleware/requests/handle-errors.ts";
-import type { EndpointId } from "../../operations/operation-request.ts";
-import { operationRequest, type TextParameters } from "../../operations/operation-request.ts";
+import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
+import { type EndpointId, operationRequest, type TextParameters } from "../../operations/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most operations of a page in progress at once, as far as Node.js can warn. */

@@ -1,8 +1,9 @@
-/** Handlers of pages: find the visitor, render what a page returns, and show refusals as pages. */
+/** Handlers of pages: refuse requests that no browser shows, find the visitor, render what a page returns, and show refusals as pages. */
 import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
-import { loggedRefusalOf } from "../../http/middleware/requests/handle-errors.ts";
+import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
+import { allowedMethods } from "../../http/middleware/refuse-requests.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
@@ -113,3 +114,49 @@ const noticeOf = ({ code, message }: Refusal) => (
     </p>
   </section>
 );
+
+/** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
+export const showErrors =
+  (services: SiteServices): Middleware =>
+  async (context, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      if (thrown instanceof Abandoned || !isForBrowser(context)) throw thrown;
+      const visitor = await visitorOf(context, services).catch(() => undefined);
+      sendPage(context, errorPage(context, thrown), visitor);
+      if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
+    }
+  };
+
+/** The paths whose clients are programs. */
+const programPaths = /^\/(v1|mcp|oauth|\.well-known)(\/|$)/;
+
+const isForBrowser = (context: RequestContext): boolean =>
+  !programPaths.test(context.path) && context.accepts("json", "html") === "html";
+
+/** Returns the origin that a request was sent to; empty if its `Host` is invalid. */
+export function serviceOrigin({ protocol, host }: RequestContext): string {
+  const url = `${protocol}://${host}`;
+  return URL.canParse(url) ? new URL(url).origin : "";
+}
+
+/**
+ * Refuses GET requests for pages that a browser would not show to its visitor, before they are charged or use a one-time link: prefetches,
+ * and what pages of other sites and ports embed. HEAD is refused as in the API.
+ */
+export const refuseHiddenRequests: Middleware = async (context, next) => {
+  const { method } = context;
+  if (method === "HEAD") throw refuse("method_not_allowed", { method, allowed: allowedMethods(context).join(" or ") });
+  if (method !== "GET" || isShown(context)) return next();
+  context.status = 403;
+  context.set("Cache-Control", "no-store");
+  context.body = "Refused: pages are neither prefetched nor embedded by other sites. Open this address in a window.\n";
+};
+
+/** Returns true unless the browser says, by Fetch Metadata, that it would not show the page in a window. Older browsers do not say. */
+function isShown(context: RequestContext): boolean {
+  if (context.get("Sec-Purpose").startsWith("prefetch")) return false;
+  if (["", "same-origin", "none"].includes(context.get("Sec-Fetch-Site"))) return true;
+  return context.get("Sec-Fetch-Mode") === "navigate" && context.get("Sec-Fetch-Dest") === "document";
+}

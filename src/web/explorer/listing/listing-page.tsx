@@ -5,7 +5,7 @@ import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
-import { serviceOrigin } from "../../shell/service-origin.ts";
+import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { FindBox } from "../find/find-box.tsx";
 import type { ShownListing } from "../listing-fields.tsx";

@@ -7,7 +7,7 @@ import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { count, day } from "../../shell/format.ts";
 import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
-import { serviceOrigin } from "../../shell/service-origin.ts";
+import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { askCharts, ChartControls } from "../charts/charts-view.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";

@@ -1,18 +1,18 @@
 /** Responds to a metered operation over HTTP, in the negotiated format. A client that has the response already gets a 304. */
-import { document, type Operation, operation } from "../../../contract/document.ts";
-import type { RequestOf } from "../../../contract/types.ts";
-import { type FormatName, pageFormats, type TableEncoder } from "../../../formats/table-formats.ts";
-import { answererOf, type OperationServices, type Presenter } from "../../../operations/answer.ts";
-import type { EndpointId } from "../../../operations/operation-request.ts";
-import type { Pagination } from "../../../operations/present.ts";
-import type { ComputedResult } from "../../../operations/result-cache.ts";
-import { keyTextOf } from "../../../operations/result-cache.ts";
-import { resultTable } from "../../../operations/result-tables.ts";
-import { callerOf, requireConnected, setUsageHeaders } from "../../calls.ts";
-import type { Middleware, RequestContext } from "../../context.ts";
-import { entityTag, matchesEntityTag } from "../../responses/etag.ts";
-import { contentTypeOf, setFileName, setPageHeaders } from "../../responses/headers.ts";
-import { hasFormats, negotiateFormat } from "../../responses/negotiate.ts";
+import { document, type Operation, operation } from "../../contract/document.ts";
+import type { RequestOf } from "../../contract/types.ts";
+import { type FormatName, pageFormats, type TableEncoder } from "../../formats/table-formats.ts";
+import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
+import type { EndpointId } from "../../operations/operation-request.ts";
+import type { Pagination } from "../../operations/present.ts";
+import type { ComputedResult } from "../../operations/result-cache.ts";
+import { keyTextOf } from "../../operations/result-cache.ts";
+import { resultTable } from "../../operations/result-tables.ts";
+import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
+import type { Middleware, RequestContext } from "../context.ts";
+import { entityTag, matchesEntityTag } from "../responses/etag.ts";
+import { contentTypeOf, setFileName, setPageHeaders } from "../responses/headers.ts";
+import { hasFormats, negotiateFormat } from "../responses/negotiate.ts";
 
 /** Distinguishes releases whose responses to the same request differ. */
 const documentTag = entityTag(JSON.stringify(document));

@@ -1,8 +1,8 @@
 /** Authentication: finds the API key of `Authorization: Bearer <API_KEY>` and its account. */
-import type { Accounts } from "../../../accounts/accounts.ts";
-import { clientNetwork } from "../../../base/client-network.ts";
-import { Refusal, refuse } from "../../../contract/errors.ts";
-import type { Middleware } from "../../context.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
+import { clientNetwork } from "../../base/client-network.ts";
+import { Refusal, refuse } from "../../contract/errors.ts";
+import type { Middleware } from "../context.ts";
 
 /**
  * Refuses with `missing_api_key`, `invalid_api_key` or `too_many_invalid_api_keys`; the last one also closes the connection, unless it

@@ -1,9 +1,8 @@
 /** Request log: assigns the request id and logs one line per response. Values of parameters that are named as secrets are redacted. */
 import type { Logger } from "pino";
 import { v7 as uuidV7 } from "uuid";
-import { isSecretName, splitQuery } from "../../../contract/query-string.ts";
-import type { Middleware } from "../../context.ts";
-import { parseTraceparent } from "../../trace-context.ts";
+import { isSecretName, splitQuery } from "../../contract/query-string.ts";
+import type { Middleware } from "../context.ts";
 
 export const logRequests =
   (logger: Logger): Middleware =>
@@ -55,4 +54,21 @@ function isSecret(rawName: string): boolean {
   } catch {
     return true;
   }
+}
+
+/** The ids of the header `traceparent` of the W3C recommendation, version 00 and what later versions keep of it. */
+interface TraceContext {
+  /** 32 hexadecimal characters. */
+  readonly traceId: string;
+  /** The caller's span: 16 hexadecimal characters. */
+  readonly parentId: string;
+}
+
+const traceparent = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+
+/** Returns the ids of a `traceparent`, or undefined if it is absent or invalid. */
+function parseTraceparent(header: string): TraceContext | undefined {
+  const [, version, traceId, parentId, rest] = traceparent.exec(header) ?? [];
+  if (traceId === undefined || parentId === undefined || (version === "00" && rest !== undefined)) return undefined;
+  return { traceId, parentId };
 }

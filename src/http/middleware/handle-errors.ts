@@ -1,10 +1,10 @@
 /** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
-import { redactKeys } from "../../../accounts/keys/api-key.ts";
-import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../../contract/errors.ts";
-import { classifyFault } from "../../../db/engine-faults.ts";
-import { Abandoned } from "../../../db/job.ts";
-import { allowedMethods } from "../../allowed-methods.ts";
-import type { Middleware, RequestState } from "../../context.ts";
+import { redactKeys } from "../../accounts/keys/api-key.ts";
+import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import { Abandoned } from "../../db/job.ts";
+import type { Middleware, RequestState } from "../context.ts";
+import { allowedMethods } from "./refuse-requests.ts";
 
 /** The only `catch` that creates a response. */
 export const handleErrors: Middleware = async (context, next) => {

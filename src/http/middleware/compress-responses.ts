@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
-import type { Middleware, RequestContext } from "../../context.ts";
+import type { Middleware, RequestContext } from "../context.ts";
 
 /** Smaller responses are not compressed: they fit into two packets. */
 export const compressedBytesMin = 2048;
