@@ -13,7 +13,6 @@ export const compatibilityFiles = [
   "db/session-pool",
   "db/sqlite",
   "golden/golden",
-  "http/first-request",
   "http/operations/formats",
   "http/response-cache",
   "http/shutdown",

@@ -6,28 +6,28 @@
 import { parseArgs } from "node:util";
 import type { Campaign } from "./soak/campaign.ts";
 
-/** Modules of the campaigns, loaded on demand. */
-const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campaign }>>> = {
-  charges: () => import("./soak/charges.ts"),
-  crashes: () => import("./soak/crashes.ts"),
-  ledger: () => import("./soak/ledger.ts"),
-  life: () => import("./soak/lifecycle.ts"),
-  kills: () => import("./soak/ingest-kills.ts"),
-  follow: () => import("./soak/follow.ts"),
-  power: () => import("./soak/power.ts"),
-  search: () => import("./soak/search.ts"),
-  facets: () => import("./soak/facets.ts"),
-  trends: () => import("./soak/trends.ts"),
-  index: () => import("./soak/search-index.ts"),
-  feeds: () => import("./soak/feeds.ts"),
-  hostile: () => import("./soak/hostile.ts"),
-  healthy: () => import("./soak/healthy.ts"),
-  swaps: () => import("./soak/swaps.ts"),
-  damage: () => import("./soak/damage.ts"),
-  fairness: () => import("./soak/fairness.ts"),
-  restarts: () => import("./soak/restarts.ts"),
-  upgrade: () => import("./soak/upgrade.ts"),
-  mixed: () => import("./soak/mixed.ts"),
+/** The campaigns, loaded on demand. */
+const campaigns: Readonly<Record<string, () => Promise<Campaign>>> = {
+  charges: async () => (await import("./soak/services.ts")).charges,
+  crashes: async () => (await import("./soak/services.ts")).crashes,
+  ledger: async () => (await import("./soak/ledger.ts")).default,
+  life: async () => (await import("./soak/lifecycle.ts")).default,
+  kills: async () => (await import("./soak/writers.ts")).kills,
+  follow: async () => (await import("./soak/writers.ts")).follow,
+  power: async () => (await import("./soak/power.ts")).default,
+  search: async () => (await import("./soak/random-lakes.ts")).search,
+  facets: async () => (await import("./soak/random-lakes.ts")).facets,
+  trends: async () => (await import("./soak/random-lakes.ts")).trends,
+  index: async () => (await import("./soak/search-index.ts")).default,
+  feeds: async () => (await import("./soak/feeds.ts")).default,
+  hostile: async () => (await import("./soak/hostile.ts")).default,
+  healthy: async () => (await import("./soak/healthy.ts")).default,
+  swaps: async () => (await import("./soak/swaps.ts")).default,
+  damage: async () => (await import("./soak/damage.ts")).default,
+  fairness: async () => (await import("./soak/fairness.ts")).default,
+  restarts: async () => (await import("./soak/services.ts")).restarts,
+  upgrade: async () => (await import("./soak/services.ts")).upgrade,
+  mixed: async () => (await import("./soak/mixed.ts")).default,
 };
 
 const { values, positionals } = parseArgs({
@@ -40,11 +40,11 @@ const loadCampaign = campaigns[name ?? ""];
 if (name === undefined) await list();
 else if (loadCampaign === undefined || rest.length > 0)
   fail(`Unknown campaign "${positionals.join(" ")}": expected one of ${Object.keys(campaigns).join(", ")}.`);
-else await run(name, (await loadCampaign()).default);
+else await run(name, await loadCampaign());
 
 async function list(): Promise<void> {
-  for (const [campaign, module] of Object.entries(campaigns)) {
-    const { describe, draws } = (await module()).default;
+  for (const [campaign, load] of Object.entries(campaigns)) {
+    const { describe, draws } = await load();
     process.stdout.write(`${campaign}: ${describe}; ${draws} draws\n`);
   }
 }

@@ -1,7 +1,7 @@
 /** Checks of style and architecture over all sources. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
 import { test } from "node:test";
 import ts from "typescript";
 import { projectPath } from "../src/base/project-files.ts";
@@ -28,6 +28,9 @@ const layers: Readonly<Record<string, number>> = {
   cli: 10,
   "main.ts": 11,
 };
+
+/** A reader sees the names of this many files at a glance. */
+const folderFilesMax = 16;
 
 /** The lowest layer that may read the clock. */
 const clockLayer = 8;
@@ -124,6 +127,18 @@ test("layers below the entry points do not read the clock", () => {
 
 test("a file has at most 300 lines", () => {
   assertNone(({ text }) => (text.split("\n").length > 301 ? [`${text.split("\n").length - 1} lines`] : []));
+});
+
+test("a folder has at most sixteen files", () => {
+  const exempt = /\.gen\.|^test\/(golden|fixtures)\/|\/examples\//;
+  const counts = new Map<string, number>();
+  for (const folder of ["src", "test", "bench"])
+    for (const entry of readdirSync(projectPath(folder), { recursive: true, withFileTypes: true })) {
+      const path = relative(projectPath("."), join(entry.parentPath, entry.name));
+      if (entry.isFile() && !exempt.test(path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    }
+  const crowded = [...counts].filter(([, files]) => files > folderFilesMax);
+  assert.deepEqual(Object.fromEntries(crowded), {});
 });
 
 test("every module of src begins with a comment that says what it is for", () => {

@@ -11,7 +11,7 @@ import {
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
-import { skipWithoutRealCsv } from "../support/real-feeds.ts";
+import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 
 const seed = 20261122;
 

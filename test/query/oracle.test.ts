@@ -22,7 +22,7 @@ import { Chance } from "../support/chance.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
 import { createLake } from "../support/lakes/lakes.ts";
-import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
+import { realCsvPath, skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const seed = extentOf(20261125, 20261119);

@@ -10,7 +10,7 @@ import {
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
 import { Chance } from "../support/chance.ts";
-import { skipWithoutRealCsv } from "../support/real-feeds.ts";
+import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** Maximum number of requests to one lake. */

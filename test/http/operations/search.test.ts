@@ -120,9 +120,10 @@ for (const [limit, offset, found, next] of pages) {
 }
 
 test("a page has 50 listings from the first by default", async () => {
-  const { data, pagination } = await client.getBody("searchListings", "/v1/listings");
-  assert.deepEqual(pagination, { limit: 50, offset: 0, total, next_offset: 50 });
+  const { data, pagination, meta } = await client.getBody("searchListings", "/v1/listings");
+  assert.deepEqual(pagination, { limit: 50, offset: 0, total: 206, next_offset: 50 });
   assert.equal(data.length, 50);
+  assert.deepEqual(meta, { as_of: "2026-11-19", version: "2026-11-19.1" });
 });
 
 test("a search without a match returns an empty page", async () => {

@@ -6,7 +6,7 @@ import { readMapping } from "../../../src/ingest/feed/mapping.ts";
 import { Chance } from "../../support/chance.ts";
 import { openBothWays } from "../../support/implementations.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
-import { realCsvPath } from "../../support/real-feeds.ts";
+import { realCsvPath } from "../../support/lakes/feeds.ts";
 import { withScope } from "../../support/scope.ts";
 import { readInventory } from "../answers/inventory.ts";
 import type { RandomFeedsExtent } from "../random-lake/feeds.ts";

@@ -1,6 +1,9 @@
 /** Writes feeds with as few columns as a case needs. */
+
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { projectPath } from "../../../src/base/project-files.ts";
 import { type FeedTable, feed, feedTables } from "../../../src/ingest/feed/feed-schema.ts";
 
 export type FeedRow = Readonly<Record<string, string | number>>;
@@ -42,3 +45,11 @@ export function csvOf(table: FeedTable, rows: readonly FeedRow[]): string {
 }
 
 const quoteCell = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A real CSV of used cars from auctions, which is not part of the project. */
+export const realCsvPath = process.env.CARQUET_REAL_CSV ?? projectPath("data/real/usa_cars.csv");
+
+/** Reason to skip a test of real feeds, or false. */
+export const skipWithoutRealCsv = existsSync(realCsvPath)
+  ? false
+  : `${realCsvPath} does not exist: set CARQUET_REAL_CSV`;

@@ -1,10 +1,13 @@
-/** Campaign `kills`: ingests killed at random moments. */
+/** Campaigns of writers of a lake that are killed: `kills` and `follow`. */
+
+import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { killIngests } from "../support/campaigns/ingest-kills.ts";
+import { Chance } from "../support/chance.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export default {
+export const kills = {
   describe: "an ingest killed at any moment leaves the old or the new version intact, with its serving files",
   draws: 200,
   run: ({ seed, draws }) =>
@@ -18,5 +21,15 @@ export default {
         `${survived.length} kills survived, serving ${counts.join(", ")} afterwards, the same from serving files and from Parquet; ` +
         `${withPartialFiles} of them left partial serving files, which the next writer removed`
       );
+    }),
+} satisfies Campaign;
+
+export const follow = {
+  describe: "a follower killed at any moment leaves a whole version, and the next one completes it",
+  draws: 200,
+  run: ({ seed, draws }) =>
+    withScope(async (scope) => {
+      const { kills, unfinished } = await killFollowers(scope, draws, new Chance(seed));
+      return `${kills} kills, ${unfinished} before the new version was published; every lake whole, and completed afterwards`;
     }),
 } satisfies Campaign;
