@@ -22,13 +22,12 @@ import type { LakeVersion } from "../serving/lake-version.ts";
 import { filtersOf } from "./filters.ts";
 import { modeOf } from "./modes.ts";
 import {
-  emptyRangeFacet,
   type FixedWidths,
   fixedWidths,
   type NumericFacet,
   numericFacets,
   rangeChoice,
-  rangeFacet,
+  rangeFacetOf,
   requireRanges,
   statsOf,
 } from "./ranges.ts";
@@ -173,13 +172,6 @@ function facetMetricOf(
     sample,
     null_reason: count >= metricListingsMin && sample === 0 ? "no_values" : "insufficient_sample",
   };
-}
-
-/** Returns schema `RangeFacet` of a numeric facet. */
-function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefined, widths: FixedWidths) {
-  const [summary, rangeCounts] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
-  if (summary === undefined || rangeCounts === undefined) return emptyRangeFacet(widths.get(facet));
-  return rangeFacet(rangeCounts.ranges, rangeCounts.counts, summary);
 }
 
 function byName<F extends string, T>(facets: readonly F[], resultOf: (facet: F) => T): Readonly<Record<string, T>> {

@@ -5,7 +5,7 @@
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { type RangeChoice, type Ranges, smallestWidth } from "../listing/ranges.ts";
+import { type RangeChoice, smallestWidth } from "../listing/ranges.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { CountResult, NumberSummary } from "../listing/source.ts";
 
@@ -65,29 +65,25 @@ export function requireRanges(
   }
 }
 
-/** Returns schema `RangeFacet`. `counts` holds the count below the first bucket, of each regular bucket, and above the last one. */
-export function rangeFacet({ width, first, last }: Ranges, counts: readonly number[], { min, max }: NumberSummary) {
+/** Returns schema `RangeFacet` of a numeric facet; without buckets if the number is unknown for every match. */
+export function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefined, widths: FixedWidths) {
+  const [summary, found] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
+  if (summary === undefined || found === undefined)
+    return { buckets: [], interval: widths.get(facet) ?? null, min: null, max: null };
+  const { width, first, last } = found.ranges;
   const regular = Array.from({ length: last - first + 1 }, (_, index) => ({
     min: (first + index) * width,
     max: (first + index + 1) * width,
-    count: counts[index + 1] ?? 0,
+    count: found.counts[index + 1] ?? 0,
   }));
-  const [below = 0, above = 0] = [counts[0], counts.at(-1)];
+  const [below = 0, above = 0] = [found.counts[0], found.counts.at(-1)];
   const buckets = [
-    ...(below > 0 ? [{ min, max: first * width, count: below }] : []),
+    ...(below > 0 ? [{ min: summary.min, max: first * width, count: below }] : []),
     ...regular,
-    ...(above > 0 ? [{ min: (last + 1) * width, max: max + 1, count: above }] : []),
+    ...(above > 0 ? [{ min: (last + 1) * width, max: summary.max + 1, count: above }] : []),
   ];
   return { buckets, interval: width, min: buckets[0]?.min ?? null, max: buckets.at(-1)?.max ?? null };
 }
-
-/** Returns schema `RangeFacet` of a number that is unknown for every match. */
-export const emptyRangeFacet = (fixed: number | undefined) => ({
-  buckets: [],
-  interval: fixed ?? null,
-  min: null,
-  max: null,
-});
 
 /** Returns schema `FacetStats`, given the statistics and the number of matches. */
 export function statsOf(summary: NumberSummary | undefined, total: number) {

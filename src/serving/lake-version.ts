@@ -22,6 +22,7 @@ import type { DealerDirectory } from "./dealer-directory.ts";
 import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
 import type { VersionFiles } from "./files/version-files.ts";
+import { countValues, measureValues } from "./index/count-matches.ts";
 import {
   type FoundListing,
   type ListingState,
@@ -29,7 +30,7 @@ import {
   lookUpStatement,
   soldFilesSince,
 } from "./listing-files.ts";
-import type { IndexedSource } from "./listing-sources.ts";
+import type { AskListings, ListingSources, SourceOptions } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -121,31 +122,19 @@ export class LakeVersion {
   /** Returns the active listings of a day. Refuses a day that was not published. */
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
-    const inventory = activeOn(this.manifest, day);
-    const { count } = inventory;
-    return this.listingsOf(inventory, this.resources.serving.listings.on(day, { count, engine: this.engine }));
+    return this.listingsOf(activeOn(this.manifest, day), (sources, options) => sources.on(day, options));
   }
 
   /** Returns the intervals of listings that hold on a day from `first` to `last`: see `intervalsBetween`. */
   between(first: string, last: string): Listings {
     const inventory = intervalsBetween(this.manifest, first, last);
-    const { count } = inventory;
-    return this.listingsOf(
-      inventory,
-      this.resources.serving.listings.between(first, last, { count, engine: this.engine }),
-    );
+    return this.listingsOf(inventory, (sources, options) => sources.between(first, last, options));
   }
 
   /** Returns all sold listings; with a day, at least those whose sale became known after it. */
   soldSince(day: string | undefined): Listings {
-    return this.soldIn(day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day));
-  }
-
-  /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
-  soldIn(files: readonly LakeFile[]): Listings {
-    const inventory = goneIn(files);
-    const { count } = inventory;
-    return this.listingsOf(inventory, this.resources.serving.listings.soldIn(files, { count, engine: this.engine }));
+    const files = day === undefined ? this.manifest.tables.sold : soldFilesSince(this.manifest, day);
+    return this.listingsOf(goneIn(files), (sources, options) => sources.soldIn(files, options));
   }
 
   /** The number of listings of each published day, in the order of days. */
@@ -210,15 +199,23 @@ export class LakeVersion {
     closeResources(this.resources);
   }
 
-  private listingsOf(inventory: Inventory, source: IndexedSource): Listings {
-    const { folder } = this.resources;
+  private listingsOf(
+    inventory: Inventory,
+    askOf: (sources: ListingSources, options: SourceOptions) => AskListings,
+  ): Listings {
+    const { folder, serving } = this.resources;
+    const { count } = inventory;
+    const ask = askOf(serving.listings, { count, engine: this.engine });
     return {
-      ...source,
+      count,
+      findPage: (request) => ask((source) => source.findPage(request)),
+      countValues: (request) => ask(({ indexed }) => countValues(indexed, request)),
+      measureValues: (request) => ask(({ indexed }) => measureValues(indexed, request)),
       read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
-        source.withMatches(request, (matches) => {
+        ask((source) => {
           const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
-          return this.rowsFrom(inventory.files, statementOf(matches, listingsOf));
+          return this.rowsFrom(inventory.files, statementOf(source.orderedMatches(request), listingsOf));
         }),
     };
   }

@@ -1,10 +1,8 @@
 /** The listing sources of a version, answered by its search indexes: of a day, of days, and of what was sold. */
 import { plusDays } from "../base/day.ts";
 import type { Engine } from "../db/session-pool.ts";
-import type { Sql } from "../db/sql.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { life } from "../listing/life.ts";
-import type { ListingSource, PageRequest } from "../listing/source.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
 import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
 import type { Dictionary } from "./index/dictionary.ts";
@@ -21,11 +19,8 @@ export interface SourceOptions {
   readonly engine: Engine;
 }
 
-/** A listing source that can also select its matches. */
-export interface IndexedSource extends ListingSource {
-  /** Calls `use` with all matches as a relation: see `IndexSource.orderedMatches`. */
-  withMatches<T>(request: Pick<PageRequest, "filters" | "order">, use: (matches: Sql) => Promise<T>): Promise<T>;
-}
+/** Runs a request on the listings of an inventory, in the search indexes that have some of them. */
+export type AskListings = <T>(request: (source: IndexSource) => Promise<T>) => Promise<T>;
 
 /** Runs a request on the indexes of some parts. */
 type AskIndexes = <T>(parts: readonly Part[], request: (indexes: readonly SearchIndex[]) => Promise<T>) => Promise<T>;
@@ -37,46 +32,36 @@ export class ListingSources {
     private readonly ask: AskIndexes,
   ) {}
 
-  /** Returns the listings of a day. */
-  on(day: string, { count, engine }: SourceOptions): IndexedSource {
+  /** Asks the listings of a day. */
+  on(day: string, options: SourceOptions): AskListings {
     const { manifest, fetchedMatches } = this.options;
-    if (day !== manifest.as_of) {
-      const parts = this.partsOf((rows) => hasDay(rows, day));
-      return this.sourceOf(parts, count, (indexes) =>
-        this.indexed(
-          indexes.map((index) => index.on(day)),
-          { count, engine },
-        ),
+    if (day !== manifest.as_of)
+      return this.asking(
+        (rows) => hasDay(rows, day),
+        (index) => index.on(day),
+        options,
       );
-    }
     const parts = this.partsOf(({ today }) => today !== undefined);
-    return this.sourceOf(
-      parts,
-      count,
-      ([index]) => index?.today(engine, fetchedMatches) ?? this.indexed([], { count, engine }),
+    return (request) =>
+      this.ask(parts, ([index]) => request(index?.today(options.engine, fetchedMatches) ?? this.indexed([], options)));
+  }
+
+  /** Asks the intervals that hold on a day from `first` to `last`. */
+  between(first: string, last: string, options: SourceOptions): AskListings {
+    return this.asking(
+      (rows) => rows.first <= last && rows.last >= first,
+      (index) => index.between(first, last),
+      options,
     );
   }
 
-  /** Returns the intervals that hold on a day from `first` to `last`. */
-  between(first: string, last: string, options: SourceOptions): IndexedSource {
-    const parts = this.partsOf((rows) => rows.first <= last && rows.last >= first);
-    return this.sourceOf(parts, options.count, (indexes) =>
-      this.indexed(
-        indexes.map((index) => index.between(first, last)),
-        options,
-      ),
-    );
-  }
-
-  /** Returns the listings in some files of `sold`, and perhaps others that were sold. */
-  soldIn(files: readonly LakeFile[], options: SourceOptions): IndexedSource {
+  /** Asks the listings in some files of `sold`, and perhaps others that were sold. */
+  soldIn(files: readonly LakeFile[], options: SourceOptions): AskListings {
     const paths = new Set(files.map(({ path }) => path));
-    const parts = this.partsOf(({ sold }) => sold.some(({ path }) => paths.has(path)));
-    return this.sourceOf(parts, options.count, (indexes) =>
-      this.indexed(
-        indexes.map(({ sold }) => sold),
-        options,
-      ),
+    return this.asking(
+      ({ sold }) => sold.some(({ path }) => paths.has(path)),
+      ({ sold }) => sold,
+      options,
     );
   }
 
@@ -123,20 +108,12 @@ export class ListingSources {
     return new IndexSource({ contexts, engine, count, fetchedMatches: this.options.fetchedMatches });
   }
 
-  /** Returns the source that `sourceIn` returns for the indexes of some parts. */
-  private sourceOf(
-    parts: readonly Part[],
-    count: number,
-    sourceIn: (indexes: readonly SearchIndex[]) => IndexSource,
-  ): IndexedSource {
-    const ask = <T>(request: (source: IndexSource) => Promise<T>): Promise<T> =>
-      this.ask(parts, (indexes) => request(sourceIn(indexes)));
-    return {
-      count,
-      findPage: (request) => ask((source) => source.findPage(request)),
-      countValues: (request) => ask((source) => source.countValues(request)),
-      measureValues: (request) => ask((source) => source.measureValues(request)),
-      withMatches: (request, use) => ask((source) => use(source.orderedMatches(request))),
-    };
+  private asking(
+    isNeeded: (rows: IndexedRows) => boolean,
+    contextOf: (index: SearchIndex) => IndexContext,
+    options: SourceOptions,
+  ): AskListings {
+    const parts = this.partsOf(isNeeded);
+    return (request) => this.ask(parts, (indexes) => request(this.indexed(indexes.map(contextOf), options)));
   }
 }

@@ -31,7 +31,6 @@ import {
   type IndexCounts,
   idsStatement,
   type NumberedRanges,
-  numbered,
   rangeCounts,
 } from "./counting.ts";
 import { pairsIn } from "./page.ts";
@@ -177,14 +176,18 @@ async function groupEach(
 
 const namesOf = (numbers: readonly RangeChoice[]): readonly NumberName[] => numbers.map(({ attribute }) => attribute);
 
-/** Returns the ranges of the numbers that have statistics, with ids. */
-const numberedRanges = (numbers: readonly RangeChoice[], summaries: Summaries): readonly NumberedRanges[] =>
-  numbered(
-    numbers.flatMap((number) => {
-      const summary = summaries.get(number.attribute);
-      return (summary && rangesFor(number, summary)) ?? [];
-    }),
-  );
+/** Returns the ranges of the numbers that have statistics. Their buckets have consecutive ids, from 1 on. */
+function numberedRanges(numbers: readonly RangeChoice[], summaries: Summaries): readonly NumberedRanges[] {
+  let firstId = 1;
+  return numbers.flatMap((number) => {
+    const summary = summaries.get(number.attribute);
+    const ranges = summary && rangesFor(number, summary);
+    if (ranges === undefined) return [];
+    const numbered = { ...ranges, firstId };
+    firstId += ranges.last - ranges.first + 3;
+    return numbered;
+  });
+}
 
 /** Returns the number of matches. */
 export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {

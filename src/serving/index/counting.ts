@@ -22,16 +22,6 @@ export interface NumberedRanges extends Ranges {
 /** Pseudo id under which the matches themselves are counted. */
 export const totalId = firstValueId - 1;
 
-/** Assigns consecutive ids to the buckets of all ranges, from 1 on. */
-export function numbered(ranges: readonly Ranges[]): readonly NumberedRanges[] {
-  let next = 1;
-  return ranges.map((one) => {
-    const firstId = next;
-    next += one.last - one.first + 3;
-    return { ...one, firstId };
-  });
-}
-
 /** Returns the column to count for an attribute: its own, or a composite id that includes it. */
 function columnOf(attribute: CountedName): string {
   if (listingCategories.some((one) => one === attribute)) return attribute;

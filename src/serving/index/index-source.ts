@@ -5,32 +5,12 @@
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { sortKeys } from "../../listing/sorts.ts";
-import type {
-  CountRequest,
-  CountResult,
-  ListingSource,
-  MeasureRequest,
-  MeasureResult,
-  PageOrder,
-  PageRequest,
-  PageResult,
-} from "../../listing/source.ts";
-import {
-  countMatches,
-  countValues,
-  type IndexedListings,
-  type IndexMatches,
-  matchesIn,
-  measureValues,
-} from "./count-matches.ts";
+import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
+import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import { type IndexContext, numberOn, overMatches } from "./where.ts";
 
-export class IndexSource implements ListingSource {
-  constructor(protected readonly indexed: IndexedListings) {}
-
-  get count(): number {
-    return this.indexed.count;
-  }
+export class IndexSource {
+  constructor(readonly indexed: IndexedListings) {}
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
     const { engine } = this.indexed;
@@ -62,14 +42,6 @@ export class IndexSource implements ListingSource {
              ((coalesce(sort_value, 2147483647)::HUGEINT + 2147483648) << 92) + (place::HUGEINT << 64)
              + (('0x' || left(id, 12))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
       FROM   (SELECT *, replace(listing_id::VARCHAR, '-', '') AS id FROM (${sortable(parts, order)}))`;
-  }
-
-  countValues(request: CountRequest): Promise<CountResult> {
-    return countValues(this.indexed, request);
-  }
-
-  measureValues(request: MeasureRequest): Promise<MeasureResult> {
-    return measureValues(this.indexed, request);
   }
 }
 

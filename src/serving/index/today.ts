@@ -29,7 +29,7 @@ export class TodaySource extends IndexSource {
     }
     const positions = await this.positions.of(order.sort);
     if (part.matches === "always")
-      return { total: this.count, places: [...positions.subarray(offset, offset + limit)] };
+      return { total: this.indexed.count, places: [...positions.subarray(offset, offset + limit)] };
     const ranks = (await this.columnsOf(part, rankOf(order.sort))).map(
       ([vector = new Int32Array()]) => [vector, vector] as const,
     );
