@@ -49,8 +49,9 @@ function handlerOf(id: Exclude<OperationId, "getDocument">, services: PipelineSe
 
 function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
   if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
+  const { deprecation } = operation(id);
   return compose<RequestContext>([
-    setDeprecationHeaders(operation(id)),
+    ...(deprecation === undefined ? [] : [setDeprecationHeaders(deprecation)]),
     refuseKeyInQuery,
     identify(services.accounts),
     setRateLimitHeaders(services.accounts),

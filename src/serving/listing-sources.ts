@@ -23,7 +23,10 @@ export interface SourceOptions {
 export type AskListings = <T>(request: (source: IndexSource) => Promise<T>) => Promise<T>;
 
 /** Runs a request on the indexes of some parts. */
-type AskIndexes = <T>(parts: readonly Part[], request: (indexes: readonly SearchIndex[]) => Promise<T>) => Promise<T>;
+export type AskIndexes = <T>(
+  parts: readonly Part[],
+  request: (indexes: readonly SearchIndex[]) => Promise<T>,
+) => Promise<T>;
 
 export class ListingSources {
   constructor(

@@ -27,17 +27,14 @@ export const setSecurityHeaders: Middleware = async (context, next) => {
 };
 
 /** Sets `Deprecation` (RFC 9745), `Link` and `Sunset` (RFC 8594) on every response of a deprecated operation. */
-export function setDeprecationHeaders({ deprecation }: Operation): Middleware {
-  return async (context, next) => {
-    if (deprecation !== undefined) {
-      const { since, successor, sunset } = deprecation;
-      context.set("Deprecation", `@${epochMs(since) / 1000}`);
-      context.set("Link", `<${successor}>; rel="successor-version"`);
-      if (sunset !== undefined) context.set("Sunset", new Date(epochMs(sunset)).toUTCString());
-    }
+export const setDeprecationHeaders =
+  ({ since, successor, sunset }: NonNullable<Operation["deprecation"]>): Middleware =>
+  async (context, next) => {
+    context.set("Deprecation", `@${epochMs(since) / 1000}`);
+    context.set("Link", `<${successor}>; rel="successor-version"`);
+    if (sunset !== undefined) context.set("Sunset", new Date(epochMs(sunset)).toUTCString());
     await next();
   };
-}
 
 /** Sets the `X-RateLimit-*` headers on every response to an identified account, errors included. */
 export const setRateLimitHeaders =

@@ -15,7 +15,7 @@ import type { LakeFile } from "../../lake/manifest.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import type { Place } from "../../listing/source.ts";
 import type { SearchIndex } from "../index/search-index.ts";
-import { ListingSources } from "../listing-sources.ts";
+import { type AskIndexes, ListingSources } from "../listing-sources.ts";
 import type { RowStore, StoredListing } from "../rows/row-store.ts";
 import {
   buildIndex,
@@ -54,7 +54,7 @@ export class ServingFiles {
 
   private constructor(private readonly options: ServingOptions) {
     this.parts = servingPartsOf(options.manifest);
-    this.listings = new ListingSources(this.parts, options, (parts, request) => this.ask(parts, request));
+    this.listings = new ListingSources(this.parts, options, this.ask);
   }
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
@@ -123,7 +123,7 @@ export class ServingFiles {
   }
 
   /** Runs a request on the indexes of some parts. If it finds a file of theirs damaged, runs it again on indexes that are built anew. */
-  private ask<T>(parts: readonly Part[], request: (indexes: readonly SearchIndex[]) => Promise<T>): Promise<T> {
+  private readonly ask: AskIndexes = (parts, request) => {
     let inFiles: readonly Part[] = [];
     return retryOnDamage(
       async () => {
@@ -135,7 +135,7 @@ export class ServingFiles {
         for (const part of inFiles) this.fail(part, fault);
       },
     );
-  }
+  };
 
   /** Returns an index, which is opened or built if that was not asked for before. */
   private indexOf(part: Part): Promise<SearchIndex> {
