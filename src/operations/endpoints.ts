@@ -11,8 +11,7 @@ import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { EndpointId } from "./operation-request.ts";
-import { listingDetail, pagination, vinRecord, withoutKeys } from "./present.ts";
-import { ListingTexts, type Result } from "./result.ts";
+import { ListingTexts, listingDetail, pagination, type Result, vinRecord, withoutKeys } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
 export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<Result>;

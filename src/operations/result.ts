@@ -1,7 +1,25 @@
-/** The result of an operation, and its forms: JSON text for HTTP, an object for callers within the process. */
+/**
+ * The result of an operation: its parts in the shapes of the document, and its forms, JSON text for HTTP and an object for callers within the process.
+ */
+import { redactKeys } from "../accounts/keys/api-key.ts";
 import type { AnswerOf } from "../contract/types.ts";
+import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
+import type { UnmatchedMeta } from "../query/unmatched.ts";
 import type { EndpointId } from "./operation-request.ts";
-import type { Pagination } from "./present.ts";
+
+interface PageWindow {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Schema `Pagination`. */
+export type Pagination = AnswerOf<"searchListings">["pagination"];
+
+/** Returns schema `Pagination`. */
+export function pagination({ limit, offset }: PageWindow, total: number): Pagination {
+  const next = offset + limit;
+  return { limit, offset, total, next_offset: next < total ? next : null };
+}
 
 /** Listings as they are read from the row store: each is JSON text of schema `ListingSummary`. */
 export class ListingTexts {
@@ -28,3 +46,20 @@ export const dataOf = ({ data }: Pick<Result, "data">): object =>
 export const bodyOf = <Id extends EndpointId>({ pagination, meta, ...result }: Result): AnswerOf<Id> =>
   // What an endpoint returns is checked by the document's schemas in tests, not by the compiler.
   ({ data: dataOf(result), ...(pagination && { pagination }), meta }) as AnswerOf<Id>;
+
+/** Returns schema `ListingDetail`. */
+export function listingDetail({ vin, status, vinState, build, listing }: ListingLookUp): object {
+  const { id, price_history, ...rest } = listing;
+  return { id, vin, status, ...rest, vehicle: { vin, status: vinState, build }, price_history };
+}
+
+/** Returns schema `VinRecord`. */
+export function vinRecord({ vin, state, build, listing: { vin: _, ...latest } }: VinLookUp): object {
+  return { vin, status: state, build, latest_listing: latest };
+}
+
+/** Returns unmatched values without the API keys that were sent as values by mistake. */
+export function withoutKeys({ unmatched }: UnmatchedMeta): UnmatchedMeta {
+  if (unmatched === undefined) return {};
+  return { unmatched: unmatched.map((entry) => ({ ...entry, value: redactKeys(entry.value) })) };
+}

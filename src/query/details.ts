@@ -30,7 +30,7 @@ const propertiesOf = (schema: string): readonly string[] =>
       .properties,
   );
 
-/** Properties of `ListingDetail` that `detailOf` or `operations/present.ts` adds from other sources. */
+/** Properties of `ListingDetail` that `detailOf` or `operations/result.ts` adds from other sources. */
 const joinedProperties = ["status", "dealer", "vehicle", "price_history"] as const;
 
 const buildProperties = propertiesOf("Build").filter((property) => property !== "options");

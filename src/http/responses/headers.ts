@@ -3,7 +3,7 @@ import { redactKeys } from "../../accounts/keys/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
 import { splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
-import type { Pagination } from "../../operations/present.ts";
+import type { Pagination } from "../../operations/result.ts";
 import type { RequestContext } from "../context.ts";
 
 /** Sets `X-Total-Count` and the `Link` to the next page; no link if the request has an API key in its query, which would be in it. */

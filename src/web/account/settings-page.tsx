@@ -3,9 +3,9 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
+import { startBrowserSession } from "../shell/visitor.ts";
 import { dashboardPage, Notice } from "./dashboard-page.tsx";
 import { NewPasswordFields } from "./invitation-page.tsx";
-import { startBrowserSession } from "./session-cookie.ts";
 
 const path = "/dashboard/settings";
 

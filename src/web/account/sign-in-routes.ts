@@ -6,8 +6,8 @@ import type { Middleware, RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
 import { type Redirect, sendPage } from "../shell/pages.tsx";
+import { endBrowserSession, startBrowserSession } from "../shell/visitor.ts";
 import { deadLinkPage, invitationPage } from "./invitation-page.tsx";
-import { endBrowserSession, startBrowserSession } from "./session-cookie.ts";
 import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
 
 /** Adds the pages of sign-in to a router. */

@@ -1,4 +1,4 @@
-/** Who is signed in: reads the session cookie of a request, and counts it as a visit of its account. */
+/** Who is signed in: the session cookie of a browser, which signing in sets and signing out removes. A request counts as a visit of its account. */
 import type { Identity } from "../../accounts/accounts.ts";
 import type { VisitKind } from "../../accounts/policy/visit-limits.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -14,12 +14,11 @@ export interface Visitor {
 }
 
 /** Returns the name of the session cookie. Browsers accept the prefix over HTTPS only, and then from this host only. */
-export const sessionCookieName = ({ secure }: RequestContext): string =>
+const sessionCookieName = ({ secure }: RequestContext): string =>
   secure ? "__Host-carquet-session" : "carquet-session";
 
 /** Returns the value of the session cookie; undefined without one. */
-export const sessionCookie = (context: RequestContext): string | undefined =>
-  context.cookies.get(sessionCookieName(context));
+const sessionCookie = (context: RequestContext): string | undefined => context.cookies.get(sessionCookieName(context));
 
 /**
  * Returns the visitor of a request, whose visit lasts until the end of the response; undefined if its browser is not signed in. Refuses more
@@ -45,3 +44,33 @@ export async function visitorOf(
     throw thrown;
   }
 }
+
+/** How long a browser keeps the cookie. */
+const cookieMaxAgeMs = 30 * 86_400_000;
+
+/** Starts a session of an account in a browser, and ends the one that it had. */
+export async function startBrowserSession(
+  context: RequestContext,
+  { sessions }: Pick<SiteServices, "sessions">,
+  accountId: string,
+): Promise<void> {
+  const earlier = sessionCookie(context);
+  if (earlier !== undefined) await sessions.end(earlier);
+  setCookie(context, await sessions.create(accountId), cookieMaxAgeMs);
+}
+
+/** Ends the session of a browser. */
+export async function endBrowserSession(
+  context: RequestContext,
+  { sessions }: Pick<SiteServices, "sessions">,
+): Promise<void> {
+  const cookie = sessionCookie(context);
+  if (cookie !== undefined) await sessions.end(cookie);
+  setCookie(context, "", 0);
+}
+
+const setCookie = (context: RequestContext, value: string, maxAge: number): void =>
+  void context.cookies.set(sessionCookieName(context), value, {
+    ...{ httpOnly: true, sameSite: "lax", path: "/", secure: context.secure, overwrite: true },
+    ...(maxAge === 0 ? { expires: new Date(0) } : { maxAge }),
+  });
