@@ -4,7 +4,6 @@ import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import { consentPath } from "../http/oauth/metadata.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { addExplorerRoutes } from "./explorer/routes.tsx";
 import { agentsPage, disconnectAgent, disconnectionPage } from "./account/agents-page.tsx";
 import { answerConsent, consentPage, sendOAuthError } from "./account/consent-page.tsx";
 import { createVisitorKey, keysPage, revocationPage, revokeVisitorKey } from "./account/keys-page.tsx";
@@ -14,6 +13,7 @@ import { moneyPage, setCap } from "./account/money-page.tsx";
 import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
 import { signInPage } from "./account/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in-routes.ts";
+import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealer-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
@@ -43,7 +43,8 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
 
 /** Adds the pages of the explorer to a router. */
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const add = (path: string, handle: PageHandler) => router.get(path, signedInPage(services, signInPage, handle));
+  const add = (path: string, handle: PageHandler) =>
+    router.get(path, signedInPage(services, signInPage, confirmed(handle)));
   add("/", searchPage(services.current));
   add("/find", lookUpPage(services.current));
   add("/listings/:listing_id", listingPage(services.current));

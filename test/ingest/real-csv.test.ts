@@ -7,8 +7,8 @@ import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project-files.ts";
 import type { DeliveryReport } from "../../src/ingest/delivery-report.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
-import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { realCsvPath, skipWithoutRealCsv } from "../support/lakes/feeds.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 type AuctionRow = Readonly<

@@ -21,8 +21,8 @@ import {
 import { Chance } from "../support/chance.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
-import { createLake } from "../support/lakes/lakes.ts";
 import { realCsvPath, skipWithoutRealCsv } from "../support/lakes/feeds.ts";
+import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const seed = extentOf(20261125, 20261119);

@@ -7,7 +7,6 @@ import { inUnits, secondsParser } from "../option-parsers.ts";
 import { createFollower, openSource } from "../replication-options.ts";
 import { commandProgress, reportFailure, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
-import { graceOption, versionsOption } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
 const followSettings = {

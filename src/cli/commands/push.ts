@@ -9,7 +9,6 @@ import type { Progress } from "../progress.ts";
 import { createFollower, openStore, remoteUrl, withoutSecrets } from "../replication-options.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
-import { graceOption, versionsOption } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
 const pushSettings = {

@@ -1,9 +1,9 @@
 /** Refuses requests by their method and URL, before any other check. */
 
-import { uriBytesMax } from "../limits.ts";
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, isKeyName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware, RequestContext } from "../context.ts";
+import { uriBytesMax } from "../limits.ts";
 
 interface Route {
   readonly methods: readonly string[];

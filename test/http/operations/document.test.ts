@@ -5,7 +5,7 @@ import { buffer, text } from "node:stream/consumers";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { document } from "../../../src/contract/document.ts";
-import { compressedBytesMin } from "../../../src/http/middleware/requests/compress-responses.ts";
+import { compressedBytesMin } from "../../../src/http/middleware/compress-responses.ts";
 import { sampleService } from "../../support/http/service.ts";
 
 const { client } = await sampleService();

@@ -1,0 +1,29 @@
+/** The page that asks before the explorer is charged for what another site leads to. */
+import type { PageContent } from "../shell/document.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+
+/** Asks before a page is shown, and charged, to which a link or a script of another site leads. */
+export const confirmed =
+  (handle: PageHandler): PageHandler =>
+  async (visit) => {
+    const { context } = visit;
+    return ["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))
+      ? arrivalPage(`${context.path}${context.search}`)
+      : handle(visit);
+  };
+
+const arrivalPage = (target: string): PageContent => ({
+  title: "Open this page?",
+  section: "explorer",
+  body: (
+    <section class="narrow">
+      <h1>Open this page?</h1>
+      <p>Another site led here. Showing the page requests data, which is charged to your account.</p>
+      <p>
+        <a class="button" href={target}>
+          Show it
+        </a>
+      </p>
+    </section>
+  ),
+});
