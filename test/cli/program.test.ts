@@ -37,7 +37,7 @@ function createFifos(name: string, count: number): string {
 async function runWithProbe(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const [file = "", ...args] = command;
   const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env;
-  const probe = `--require=${projectPath("test/support/pool-probe.cjs")}`;
+  const probe = `--require=${projectPath("test/cli/pool-probe.cjs")}`;
   const child = spawn(file, [...args, "accounts", "list", "--accounts", accounts, "--json"], {
     cwd: projectPath("."),
     env: { ...inherited, NODE_OPTIONS: probe, ...env },
