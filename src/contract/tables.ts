@@ -2,7 +2,6 @@
  * Tables: the columns of an operation's answer, for formats with a schema. They derive from the document: a column for each property of the
  * items of `data`, in the order of the document, or of the operation's `x-row` where `data` is not a list.
  */
-
 import type { Row } from "../base/json.ts";
 import { operation, resolve } from "./document.ts";
 import type { ResponseSchema } from "./operations.ts";

@@ -1,5 +1,4 @@
 /** The formats of answers and exports: their media types, the extensions of their files, and their encoders. */
-
 import type { Table } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { ParquetWriter } from "./parquet.ts";

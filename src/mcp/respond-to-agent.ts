@@ -2,7 +2,6 @@
  * Answers a request to `/mcp`. Each request is served by a server of its own, which lives as long as the request: clients of the 2025
  * protocols keep no session here, those of 2026 need none.
  */
-
 import { isIP } from "node:net";
 import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";

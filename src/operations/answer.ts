@@ -2,7 +2,6 @@
  * Answers the metered operations: `answer` is what a request with an API key, a page and a tool call have in common. A call is limited, validated, its
  * price held, computed or taken from the cache, and charged. It knows neither HTTP nor formats: its caller makes the body from the result.
  */
-
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
 import type { IdempotentRequest } from "../accounts/ledger/idempotency.ts";

@@ -1,5 +1,4 @@
 /** The operations that have a table, and how the `data` of each becomes one. */
-
 import type { Json, Row } from "../base/json.ts";
 import { type Table, tableColumns } from "../contract/tables.ts";
 import type { AnswerOf, OperationId, QueryOf } from "../contract/types.ts";

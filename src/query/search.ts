@@ -3,7 +3,6 @@
  *
  * Active, snapshot and sold searches differ only in their listing source (see `modes.ts`).
  */
-
 import { defaultOf } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";

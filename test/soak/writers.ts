@@ -1,5 +1,4 @@
 /** Campaigns of writers of a lake that are killed: `kills` and `follow`. */
-
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { killIngests } from "../support/campaigns/ingest-kills.ts";
 import { Chance } from "../support/chance.ts";

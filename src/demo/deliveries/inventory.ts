@@ -1,5 +1,4 @@
 /** The inventory rows of a day: those that its feeds contain, and every feed field of each car, in the writing style of its dealer. */
-
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listSeparator } from "../../ingest/feed/feed-schema.ts";

@@ -1,5 +1,4 @@
 /** Refuses requests by their method and URL, before any other check. */
-
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, isKeyName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware, RequestContext } from "../context.ts";

@@ -2,7 +2,6 @@
  * Metrics of a service in the Prometheus text format. What happens is observed when it happens; what is counted elsewhere is read when the
  * metrics are asked for. Durations are in seconds, sizes in bytes.
  */
-
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";

@@ -1,5 +1,4 @@
 /** Writes feeds with as few columns as a case needs. */
-
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
