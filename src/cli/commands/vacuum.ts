@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
-import { countParser, integerParser } from "../option-parsers.ts";
+import { integerParser } from "../option-parsers.ts";
 import { ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
