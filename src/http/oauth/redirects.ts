@@ -5,7 +5,7 @@ import type { RequestContext } from "../context.ts";
 /** Schemes of apps whose redirects are fixed and lack the dot of a reversed domain. */
 const appSchemes = ["cursor", "vscode", "vscode-insiders", "windsurf"];
 
-/** Throws an error of the protocol unless every URI is `https`, `http` on this computer, or of an app's scheme (RFC 8252, section 7). */
+/** Throws an error of the protocol unless every URI is `https`, `http` on this computer, or of an app's scheme (RFC 8252). */
 export function checkRedirectUris(uris: readonly string[]): void {
   for (const uri of uris) {
     if (isAllowed(uri)) continue;
@@ -27,7 +27,7 @@ function isAllowed(uri: string): boolean {
 
 /**
  * Returns what is wrong with an authorization request that was answered at once with a redirect to its client; undefined for any other
- * response. Anybody can register a client, so that such a redirect would make this service lead to any address (RFC 9700, section 4.11.2).
+ * response. Anybody can register a client, so that such a redirect would make this service lead to any address (RFC 9700).
  */
 export function unseenRedirectOf({ response }: RequestContext, ownUrl: string): string | undefined {
   const { location } = response.headers;

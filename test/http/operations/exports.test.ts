@@ -1,7 +1,7 @@
 /** Operation `exportListings`: files, charges, resumed downloads, and limits. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { getPriority, hostname } from "node:os";
 import { join } from "node:path";
@@ -11,9 +11,7 @@ import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
-import { Job } from "../../../src/db/job.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
-import { Spool } from "../../../src/http/exports/spool.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { eventually } from "../../support/command-line.ts";
 import { fetchListings } from "../../support/http/paging.ts";
@@ -277,41 +275,6 @@ test("an export that exceeds the size of the spool is refused, and leaves no fil
   while ((await spooledFiles(folder)).length > 0) await sleep(5);
   await full.stop();
   assert.deepEqual(await readdir(folder), ["other"]);
-});
-
-test("the least recently used export is removed when the spool exceeds its size", async (t) => {
-  const folder = await temporaryFolder(t);
-  const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
-  const written: string[] = [];
-  const use = async (key: string): Promise<void> => {
-    const file = await full.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
-      written.push(key);
-      await writeFile(path, Buffer.alloc(400));
-      return { rows: 1, bytes: 400 };
-    });
-    file.release();
-  };
-  for (const key of ["a", "b", "a", "c", "a", "b"]) await use(key);
-  await full.close();
-  assert.deepEqual(written, ["a", "b", "c", "b"]);
-});
-
-test("a file is removed at its age; one in use when it is released", async (t) => {
-  const folder = await temporaryFolder(t);
-  const short = new Spool({ folder, bytesMax: 1e6, writtenMax: 1, waitingMax: 1, ageMs: 100 });
-  const open = (key: string): Promise<{ release(): void }> =>
-    short.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
-      await writeFile(path, key);
-      return { rows: 1, bytes: 1 };
-    });
-  const [unused, used] = [await open("unused"), await open("used")];
-  unused.release();
-  await eventually("the unused file is removed", async () => (await spooledFiles(folder)).length === 1);
-  await sleep(150);
-  assert.equal((await spooledFiles(folder)).length, 1);
-  used.release();
-  await eventually("the used file is removed", async () => (await spooledFiles(folder)).length === 0);
-  await short.close();
 });
 
 test("a full disk refuses an export, which is not charged", async (t) => {

@@ -1,9 +1,16 @@
-/** The writers of exports: who goes next, who gives a writer up, and who is refused. */
+/** The spool of exports: which files it keeps, who goes next, who gives a writer up, and who is refused. */
 import assert from "node:assert/strict";
+import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../src/db/job.ts";
+import { Spool } from "../../src/http/exports/spool.ts";
 import { WriterQueue } from "../../src/http/exports/writer-queue.ts";
+import { eventually } from "../support/command-line.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+
+const filesOf = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true })).filter((name) => name.endsWith("/export"));
 
 /** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
 function openQueue(writtenMax: number, waitingMax = 16) {
@@ -84,4 +91,39 @@ test("a job that is aborted leaves the queue or its writer", async () => {
   await leave("b1");
   await leave("a1");
   assert.deepEqual([writing(), refused], [["c1"], ["b1", "a1"]]);
+});
+
+test("the least recently used export is removed when the spool exceeds its size", async (t) => {
+  const folder = await temporaryFolder(t);
+  const full = new Spool({ folder, bytesMax: 1000, writtenMax: 1, waitingMax: 1, ageMs: 60_000 });
+  const written: string[] = [];
+  const use = async (key: string): Promise<void> => {
+    const file = await full.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+      written.push(key);
+      await writeFile(path, Buffer.alloc(400));
+      return { rows: 1, bytes: 400 };
+    });
+    file.release();
+  };
+  for (const key of ["a", "b", "a", "c", "a", "b"]) await use(key);
+  await full.close();
+  assert.deepEqual(written, ["a", "b", "c", "b"]);
+});
+
+test("a file is removed at its age; one in use when it is released", async (t) => {
+  const folder = await temporaryFolder(t);
+  const short = new Spool({ folder, bytesMax: 1e6, writtenMax: 1, waitingMax: 1, ageMs: 100 });
+  const open = (key: string): Promise<{ release(): void }> =>
+    short.open({ key, job: new Job("a"), onUnfinished: () => {} }, async (path) => {
+      await writeFile(path, key);
+      return { rows: 1, bytes: 1 };
+    });
+  const [unused, used] = [await open("unused"), await open("used")];
+  unused.release();
+  await eventually("the unused file is removed", async () => (await filesOf(folder)).length === 1);
+  await sleep(150);
+  assert.equal((await filesOf(folder)).length, 1);
+  used.release();
+  await eventually("the used file is removed", async () => (await filesOf(folder)).length === 0);
+  await short.close();
 });
