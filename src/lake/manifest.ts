@@ -9,7 +9,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
 import { type FormerTables, formerTablesIn, readFormer } from "./former-tables.ts";
 import type { LakeFile, TableFiles } from "./listed-file.ts";
@@ -92,10 +92,35 @@ export const filesOf = (
   manifest: Pick<Manifest, "tables" | "former" | "serving">,
 ): readonly (LakeFile | ServingFile)[] => [...tableFilesOf(manifest), ...manifest.serving];
 
-/** Returns the name of the published version; undefined if nothing has been published. */
+const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
+
+/** Returns the version whose manifest has a path; undefined for other files. */
+export function versionOfKey(path: string): string | undefined {
+  const [, version = ""] = /^versions\/(.+)\.json$/.exec(path) ?? [];
+  return versionPattern.test(version) ? version : undefined;
+}
+
+/** Orders versions as a lake publishes them: by day, then by sequence. */
+export function compareVersions(left: string, right: string): number {
+  const [leftDay = "", leftSequence] = left.split(".");
+  const [rightDay = "", rightSequence] = right.split(".");
+  if (leftDay !== rightDay) return leftDay < rightDay ? -1 : 1;
+  return Number(leftSequence) - Number(rightSequence);
+}
+
+/** Returns the version that the text of a `CURRENT` names; `place` is that of the file. Throws a UserError if it names none. */
+export function versionIn(text: string, place: string): string {
+  const version = text.trim();
+  if (versionPattern.test(version)) return version;
+  const found = JSON.stringify(printable(version, 40));
+  throw new UserError(`${place}: invalid version ${found}: expected one such as 2026-11-19.1.`);
+}
+
+/** Returns the name of the published version; undefined if nothing has been published. Throws a UserError if `CURRENT` names none. */
 export async function currentVersion(lake: string): Promise<string | undefined> {
+  const path = currentPath(lake);
   try {
-    return (await readFile(currentPath(lake), "utf8")).trim();
+    return versionIn(await readFile(path, "utf8"), path);
   } catch (thrown) {
     if (isNotFound(thrown)) return undefined;
     throw thrown;
@@ -122,7 +147,7 @@ export async function readManifest(lake: string, version: string): Promise<Manif
  * is that of another version, or has a newer lake format.
  */
 export function parseManifest(text: string, place: string, version: string): Manifest {
-  const content: unknown = JSON.parse(text);
+  const content = parsedJson(text, place);
   const format = isObject(content) ? content.format : undefined;
   if (typeof format === "number" && format > lakeFormat)
     throw new UserError(
@@ -139,6 +164,14 @@ export function parseManifest(text: string, place: string, version: string): Man
   return { ...manifest, ...readFormer(former, manifest.as_of), serving, former };
 }
 
+function parsedJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    throw new UserError(`${place}: ${printable(messageOf(thrown), 200)}: expected a manifest in JSON.`);
+  }
+}
+
 /** Reads the published manifest; undefined if nothing has been published. */
 export async function currentManifest(lake: string): Promise<Manifest | undefined> {
   const version = await currentVersion(lake);
@@ -149,7 +182,7 @@ export async function currentManifest(lake: string): Promise<Manifest | undefine
 export async function versionsIn(lake: string): Promise<readonly string[]> {
   try {
     const names = await readdir(join(lake, "versions"));
-    return names.filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
+    return names.flatMap((name) => versionOfKey(`versions/${name}`) ?? []);
   } catch (thrown) {
     if (isNotFound(thrown)) return [];
     throw thrown;

@@ -5,9 +5,9 @@
 import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
 import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
-import { filesOf, type Manifest, manifestKey } from "../lake/manifest.ts";
+import { compareVersions, filesOf, type Manifest, manifestKey, versionOfKey } from "../lake/manifest.ts";
 import type { BucketObject, S3Store } from "./s3.ts";
-import { compareVersions, readSourceManifest, versionOfKey } from "./source-manifest.ts";
+import { readSourceManifest } from "./source-manifest.ts";
 import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
 /** The age at which an upload that has not been completed is one of a killed push. */

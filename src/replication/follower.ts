@@ -9,7 +9,7 @@ import { createFolder, syncToDisk } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
-import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
+import { compareVersions, currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
@@ -17,7 +17,7 @@ import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { followIngestRecord } from "./ingest-record.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";
-import { compareVersions, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
+import { readSourceManifest, readSourceVersion } from "./source-manifest.ts";
 import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
 
 /** How often a follower begins again because the source has published another version meanwhile. */

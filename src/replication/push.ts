@@ -7,19 +7,13 @@ import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
-import { filesOf, type Manifest, manifestKey, manifestPath, manifestText } from "../lake/manifest.ts";
+import { compareVersions, filesOf, type Manifest, manifestKey, manifestPath, manifestText } from "../lake/manifest.ts";
 import { viewsPath } from "../lake/writer/writer.ts";
 import { type BucketRetention, removeExpired } from "./bucket-retention.ts";
 import { mebibytes } from "./follower.ts";
 import { pushIngestRecord } from "./ingest-record.ts";
 import type { S3Store } from "./s3.ts";
-import {
-  compareVersions,
-  readSourceManifest,
-  readSourceVersion,
-  requireSameLake,
-  type SourceVersion,
-} from "./source-manifest.ts";
+import { readSourceManifest, readSourceVersion, requireSameLake, type SourceVersion } from "./source-manifest.ts";
 import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
 export interface PushOptions extends TransferOptions {

@@ -4,7 +4,7 @@
  */
 import { printable, UserError } from "../base/user-error.ts";
 import { type FormerTable, formerPartitions } from "../lake/former-tables.ts";
-import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf } from "../lake/manifest.ts";
+import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf, versionIn } from "../lake/manifest.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
@@ -19,22 +19,6 @@ export interface SourceVersion {
   readonly tag: string | undefined;
 }
 
-const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
-
-/** Returns the version whose manifest has a path; undefined for other files. */
-export function versionOfKey(path: string): string | undefined {
-  const [, version = ""] = /^versions\/(.+)\.json$/.exec(path) ?? [];
-  return versionPattern.test(version) ? version : undefined;
-}
-
-/** Orders versions as a lake publishes them: by day, then by sequence. */
-export function compareVersions(left: string, right: string): number {
-  const [leftDay = "", leftSequence] = left.split(".");
-  const [rightDay = "", rightSequence] = right.split(".");
-  if (leftDay !== rightDay) return leftDay < rightDay ? -1 : 1;
-  return Number(leftSequence) - Number(rightSequence);
-}
-
 /** Reads `CURRENT`; undefined if it does not exist. Throws a UserError if it names no version. */
 export async function readSourceVersion(
   source: LakeSource,
@@ -42,10 +26,7 @@ export async function readSourceVersion(
 ): Promise<SourceVersion | undefined> {
   const read = await readText(source, "CURRENT", currentBytesMax, options);
   if (read === undefined) return undefined;
-  const version = read.text.trim();
-  if (versionPattern.test(version)) return { version, tag: read.tag };
-  const found = JSON.stringify(printable(version, 40));
-  throw new UserError(`${source.placeOf("CURRENT")}: invalid version ${found}: expected one such as 2026-11-19.1.`);
+  return { version: versionIn(read.text, source.placeOf("CURRENT")), tag: read.tag };
 }
 
 /** Reads the manifest of a version; undefined if it does not exist. Throws a UserError if it is not one that a lake can have. */
@@ -58,14 +39,9 @@ export async function readSourceManifest(
   const place = source.placeOf(path);
   const read = await readText(source, path, manifestBytesMax, options);
   if (read === undefined) return undefined;
-  try {
-    const manifest = parseManifest(read.text, place, version);
-    requireLakeFiles(manifest, place);
-    return manifest;
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError) throw new UserError(`${place}: invalid content: expected a manifest in JSON.`);
-    throw thrown;
-  }
+  const manifest = parseManifest(read.text, place, version);
+  requireLakeFiles(manifest, place);
+  return manifest;
 }
 
 /** Throws a UserError unless a manifest has the day of its version, and lists each file once, by the path that a writer gives it. */

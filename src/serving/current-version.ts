@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
-import { currentVersion } from "../lake/manifest.ts";
+import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { Scrub, type ScrubOptions } from "./files/scrub.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { LakeVersion } from "./lake-version.ts";
@@ -69,6 +69,7 @@ export class CurrentVersion {
   static async watch(lake: string, options: CurrentVersionOptions): Promise<CurrentVersion> {
     const current = new CurrentVersion(lake, options);
     await current.poll();
+    if (current.failure !== undefined) await current.openEarlier();
     current.schedulePoll();
     current.scrub?.start();
     return current;
@@ -152,15 +153,33 @@ export class CurrentVersion {
       name = await currentVersion(this.lake);
       if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
       if (this.failure?.isDelayed(name)) return;
-      const { verified, onFallback } = this;
-      const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback });
-      // Meanwhile the previous version answers look-ups without a wait.
-      if (this.lease !== undefined) await version.rowsChecked;
-      this.swap({ version, inFlight: 0, isRetired: false });
+      await this.open(name);
       this.failure = undefined;
-      this.options.onOpen?.(name, version.served);
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
+    }
+  }
+
+  /** Opens a version and puts it into service. */
+  private async open(name: string): Promise<void> {
+    const { verified, onFallback } = this;
+    const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback });
+    // Meanwhile the previous version answers look-ups without a wait.
+    if (this.lease !== undefined) await version.rowsChecked;
+    this.swap({ version, inFlight: 0, isRetired: false });
+    this.options.onOpen?.(name, version.served);
+  }
+
+  /** Puts the newest version into service that opens, in place of the published one, which does not. */
+  private async openEarlier(): Promise<void> {
+    const published = this.failure?.version;
+    const names = [...(await versionsIn(this.lake))].sort(compareVersions).reverse();
+    for (const name of names.filter((one) => one !== published)) {
+      try {
+        return await this.open(name);
+      } catch (thrown) {
+        this.options.onFailure?.(name, messageOf(thrown));
+      }
     }
   }
 

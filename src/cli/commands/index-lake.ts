@@ -14,7 +14,7 @@ export const indexCommand = (): Command =>
     .description(
       "Check the search index and the row store of the published version, rebuild files that are missing, damaged or of another release, " +
         "and publish the version again with them. `carquet ingest` does this for the last version it publishes; without these files the " +
-        "service answers from Parquet, more slowly.",
+        "service builds its search index in memory.",
     )
     .action(async (settings: ValuesOf<typeof indexSettings>) => {
       const progress = createProgress();

@@ -30,6 +30,6 @@ export const verifyCommand = (): Command =>
       process.stdout.write(`${settings.lake}: version ${manifest.version} has no faults.\n`);
       if (lacksServingFiles(settings.lake, manifest))
         process.stdout.write(
-          `${settings.lake}: serving/ is missing: the service answers from Parquet, more slowly, until carquet index builds it.\n`,
+          `${settings.lake}: serving/ is missing: a service builds its search index in memory until carquet index builds it.\n`,
         );
     });

@@ -218,7 +218,7 @@ function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<Cur
       resultCache.clear();
     },
     onFailure: (version, message) =>
-      logger.error({ version, message }, "version cannot be opened; still serving the previous one"),
+      logger.error({ version, message }, "version cannot be opened; the one in service stays"),
   });
 }
 
