@@ -70,7 +70,6 @@ function fieldColumn(field: ListingField, status: string, origin: Point | undefi
   const column = flatColumns[field];
   if (column === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
   if (column.of === "tokens") return { value: wordsOf(column.column), needs: ["tokens_in_order"] };
-  if (column.of !== "facts") return { value: ident(column.of, column.column) };
   return { value: (servedColumns as Readonly<Record<string, Sql>>)[field] ?? column.value };
 }
 

@@ -3,7 +3,8 @@
  * ISO 8601 text). Build, dealer and token keys are resolved by `Dimensions`, not here.
  */
 import { ident, join, type Sql, sql } from "../db/sql.ts";
-import { type Attribute, attributeOf, type NameOf, namesIn, type ServeKind } from "../listing/schema.ts";
+import type { Attribute, ServeKind } from "../listing/attribute.ts";
+import { attributeOf, type NameOf, namesIn } from "../listing/schema.ts";
 import { JsonRowFormat } from "./json-row.ts";
 
 /** Attributes of listings that no response contains. */
@@ -11,10 +12,10 @@ type UnservedColumn = NameOf<{ readonly serve: "analysts" | "none" }>;
 
 export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, UnservedColumn>;
 
-/** Returns a column of `facts` with a JSON-compatible type: decimals become doubles. */
-export function jsonValue(column: string, { type }: Pick<Attribute, "type">): Sql {
-  const fact = ident("facts", column);
-  return typeof type === "string" && type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
+/** Returns an attribute of a row of `facts`, `builds` or `dealers` with a JSON-compatible type: decimals become doubles. */
+export function jsonValue({ home, column, type }: Attribute & { readonly column: string }): Sql {
+  const value = ident(home === "listings" ? "facts" : home, column);
+  return typeof type === "string" && type.startsWith("DECIMAL") ? sql`${value}::DOUBLE` : value;
 }
 
 /** Conversions to the served form, for the kinds whose served form differs from the JSON value. */
@@ -37,7 +38,7 @@ export const servedColumns = Object.fromEntries(
     .filter(isServed)
     .map((name) => {
       const attribute = attributeOf(name);
-      const value = jsonValue(attribute.column, attribute);
+      const value = jsonValue(attribute);
       return [name, attribute.serve === undefined ? value : (conversions[attribute.serve]?.(value) ?? value)] as const;
     }),
 ) as Readonly<Record<ServedColumn, Sql>>;

@@ -9,13 +9,12 @@
  * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
  */
 import { type DuckType, listTypeOf } from "../db/duck-type.ts";
+import type { Attribute, Kept } from "../listing/attribute.ts";
 import {
-  type Attribute,
   type AttributeName,
   attributeOf,
   attributes,
   columnsIn,
-  type Kept,
   type TokensName,
   tokensNames,
 } from "../listing/schema.ts";

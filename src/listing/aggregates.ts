@@ -5,8 +5,9 @@
  */
 import type { Row } from "../base/json.ts";
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { attributeOf, type NumberName } from "./schema.ts";
+import type { NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
+import { decimalsOf, ofUnits } from "./values.ts";
 
 /** The fewest listings with a known value that have a metric; fewer have `insufficient_sample`. */
 export const metricListingsMin = 10;
@@ -26,13 +27,13 @@ function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
  * `metricListingsMin` of them have the measure.
  */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
-  const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN count(${units}) >= ${integerLiteral(metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
+  const value = aggregateOf(aggregate, units, decimalsOf(measure));
+  return sql`CASE WHEN count(${units}) >= ${integerLiteral(metricListingsMin)} THEN (${value})::DOUBLE END`;
 }
 
 /** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */
 export const meanOf = (measure: NumberName, known: number, sum: number): number | null =>
-  known >= metricListingsMin ? sum / known / 10 ** (attributeOf(measure).decimals ?? 0) : null;
+  known >= metricListingsMin ? ofUnits(measure, sum / known) : null;
 
 /** The percentiles of a summary; the first and the last are the least and the greatest value. */
 const summaryPercents = [0, 1, 50, 99, 100];
@@ -63,12 +64,13 @@ export function readSummaries(row: Row | undefined, numbers: readonly NumberName
     const [known, sum, squares] = ["known", "sum", "squares"].map((name) => bigintIn(row, columnOf(attribute, name)));
     const percentiles = row?.[columnOf(attribute, "percentiles")];
     if (known === undefined || sum === undefined || squares === undefined || !Array.isArray(percentiles)) continue;
-    const [min, p1, median, p99, max] = percentiles.map(Number);
+    const inOnes = (units: unknown): number => ofUnits(attribute, Number(units));
+    const [min, p1, median, p99, max] = percentiles.map(inOnes);
     const variance = Number(known * squares - sum * sum) / Number(known) / Number(known - 1n);
     summaries.set(attribute, {
-      ...{ known: Number(known), min: Number(min), max: Number(max), mean: Number(sum) / Number(known) },
+      ...{ known: Number(known), min: Number(min), max: Number(max), mean: inOnes(Number(sum) / Number(known)) },
       ...{ p1: Number(p1), median: Number(median), p99: Number(p99) },
-      stddev: known > 1n ? Math.sqrt(variance) : null,
+      stddev: known > 1n ? inOnes(Math.sqrt(variance)) : null,
     });
   }
   return summaries;

@@ -1,5 +1,6 @@
 /** Ranges of a number: half-open buckets of equal width from the 1st to the 99th percentile of its values. */
 import type { NumberName } from "./schema.ts";
+import { inUnits, ofUnits } from "./values.ts";
 
 /** How the ranges of a number follow from its statistics. */
 export interface RangeChoice {
@@ -9,16 +10,20 @@ export interface RangeChoice {
   readonly bucketsMax: number;
 }
 
-/** Ranges of equal width: bucket `n` holds the values from `n * width` (inclusive) to `(n + 1) * width` (exclusive). */
+/** Ranges of equal width: bucket `n` holds the values from `edgeOf(n)` (inclusive) to `edgeOf(n + 1)` (exclusive). */
 export interface Ranges {
   readonly attribute: NumberName;
+  /** In units of the last decimal, as all numbers that the source counts. */
   readonly width: number;
   /** Number of the first and of the last regular bucket. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Round widths: 1, 2 or 5 times a power of ten. */
+/** Returns the value at which a bucket begins. */
+export const edgeOf = ({ attribute, width }: Ranges, bucket: number): number => ofUnits(attribute, bucket * width);
+
+/** Round widths in units: 1, 2 or 5 times a power of ten. */
 const roundWidths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** The percentiles between which the buckets lie. */
@@ -27,27 +32,33 @@ interface Percentiles {
   readonly p99: number;
 }
 
-/** Returns the ranges; undefined if a given width needs more than `bucketsMax` buckets. */
+/** Returns the ranges; undefined if a given width is no whole number of units, or needs more than `bucketsMax` buckets. */
 export function rangesFor({ attribute, width, bucketsMax }: RangeChoice, summary: Percentiles): Ranges | undefined {
-  const fits = (candidate: number): boolean => bucketsOf(candidate, summary).count <= bucketsMax;
-  const chosen = width ?? roundWidths.find(fits) ?? 1;
-  if (width !== undefined && !fits(width)) return undefined;
-  const { first, last } = bucketsOf(chosen, summary);
+  const span = spanOf(attribute, summary);
+  const fits = (candidate: number): boolean => bucketsOf(candidate, span).count <= bucketsMax;
+  const given = width === undefined ? undefined : inUnits(attribute, width);
+  if (given !== undefined && !(Number.isInteger(given) && fits(given))) return undefined;
+  const chosen = given ?? roundWidths.find(fits) ?? 1;
+  const { first, last } = bucketsOf(chosen, span);
   return { attribute, width: chosen, first, last };
 }
 
-/** Returns the smallest whole width that needs at most some number of buckets. */
-export function smallestWidth(summary: Percentiles, bucketsMax: number): number {
-  const { first, last } = bucketsOf(1, summary);
+/** Returns the smallest width of whole units that needs at most some number of buckets. */
+export function smallestWidth(attribute: NumberName, summary: Percentiles, bucketsMax: number): number {
+  const span = spanOf(attribute, summary);
+  const { first, last } = bucketsOf(1, span);
   let width = Math.floor((last - first) / bucketsMax) + 1;
-  while (bucketsOf(width, summary).count > bucketsMax) width += 1;
-  return width;
+  while (bucketsOf(width, span).count > bucketsMax) width += 1;
+  return ofUnits(attribute, width);
 }
 
-function bucketsOf(width: number, { p1, p99 }: Percentiles) {
-  const [first, last] = [Math.floor(wholeUnits(p1) / width), Math.floor(wholeUnits(p99) / width)];
+function bucketsOf(width: number, [least, greatest]: readonly [number, number]) {
+  const [first, last] = [Math.floor(least / width), Math.floor(greatest / width)];
   return { first, last, count: last - first + 1 };
 }
 
-/** Rounds a percentile down to an integer, after removing floating-point noise beyond two decimals. */
-const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * percentile) / 100);
+/** Returns the percentiles in whole units, rounded down after removing floating-point noise beyond two decimals. */
+const spanOf = (attribute: NumberName, { p1, p99 }: Percentiles): readonly [number, number] => {
+  const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * inUnits(attribute, percentile)) / 100);
+  return [wholeUnits(p1), wholeUnits(p99)];
+};

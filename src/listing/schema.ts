@@ -8,85 +8,8 @@
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 
-import { type DuckType, listTypeOf, structTypeOf } from "../db/duck-type.ts";
-
-/** The table of the star schema that stores an attribute. */
-export type Home = "listings" | "builds" | "dealers";
-
-/**
- * How ingest fills an attribute.
- *
- * - `field`: the feed field with the name of the column.
- * - `spelled`: like `field`, in the canonical spelling of its vocabulary.
- * - `list`: like `field`; an unknown value becomes an empty list.
- * - `flag`: like `field`; an unknown value becomes false.
- * - `tokens`: the keys of the field's values in `tokens`.
- * - `keywords`: the field's values as bits.
- * - `rule`: a SQL expression over the delivery, in `ingest/lifecycle/` or `ingest/dimensions/`.
- * - `history`: a SQL expression over the delivery and the listing of the day before, in `ingest/lifecycle/`.
- */
-export type FeedKind = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history";
-
-/**
- * How requests search an attribute.
- *
- * - `category`: a single value, matched case-insensitively and counted by value. Filters `<name>` and `exclude_<name>`.
- * - `name`: like `category`; punctuation is ignored too, so that slugs match (`f-150`, `F150`).
- * - `tokens`: a list of values, stored as keys into `tokens` and counted by value. Filters as for `category`.
- * - `keywords`: a list of history keywords, stored as bits and counted by value.
- * - `number`: an integer with bounds, statistics and ranges; `decimals` scales a decimal fraction to an integer.
- * - `time`: a timestamp with bounds, in seconds.
- * - `pattern`: a VIN, matched by masks.
- */
-export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern";
-
-/**
- * How an attribute is served. Without a kind, its value is served unchanged.
- *
- * - `second`, `microsecond`: a timestamp, formatted with that precision.
- * - `day`: a date.
- * - `words`: the tokens that its keys stand for.
- * - `price_history`: a list of price changes.
- * - `key`: not served; the dimension row that it identifies is served instead.
- * - `analysts`: only in the analysts' views.
- * - `none`: not served.
- */
-export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
-
-/**
- * When the files of listings hold an attribute; by default, always.
- *
- * - `counted`: it counts days. While a listing is active it follows from stored days (see `lake/market.ts`); afterwards it is stored.
- * - `gone`: only once the listing is no longer active.
- */
-export type Kept = "counted" | "gone";
-
-interface AttributeRow {
-  /** The column in its table; by default, the name of the attribute. */
-  readonly column?: string;
-  /** The DuckDB type of the column in the lake. */
-  readonly type: DuckType;
-  readonly feed: FeedKind;
-  readonly search?: SearchKind;
-  readonly serve?: ServeKind;
-  /** Digits after the decimal point of a `number`; by default 0. */
-  readonly decimals?: number;
-  /** On a `number`: adds the filters `min_<range>` and `max_<range>`, and a numeric facet. */
-  readonly range?: string;
-  /** API name of the ascending sort by this attribute; the prefix `-` makes it descending. */
-  readonly sort?: string;
-  /** The `kind` of its rows in `tokens`. */
-  readonly kind?: string;
-  /** The values of `keywords`, in the order of their bits. */
-  readonly words?: readonly string[];
-  readonly kept?: Kept;
-  /** Whether listings repeat this attribute of their build because files are sorted by it. */
-  readonly isSortKey?: boolean;
-}
-
-export interface Attribute extends AttributeRow {
-  readonly home: Home;
-}
+import { listTypeOf, structTypeOf } from "../db/duck-type.ts";
+import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute } from "./attribute.ts";
 
 /** The type of a pricing provider's line items. */
 export const lineItemsType = listTypeOf(
@@ -142,7 +65,7 @@ const builds = {
   seating_capacity: { type: "SMALLINT", feed: "field", search: "category" },
   assembly_location: { type: "VARCHAR", feed: "spelled", search: "category" },
   assembly_country: { type: "VARCHAR", feed: "spelled", search: "category" },
-} as const satisfies Readonly<Record<string, AttributeRow>>;
+} as const satisfies Readonly<Record<string, SharedAttribute<"field" | "spelled">>>;
 
 /** Attributes of a dealer. A change to any of them adds a row. */
 const dealers = {
@@ -159,7 +82,7 @@ const dealers = {
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
   makes: { type: listTypeOf("VARCHAR"), feed: "rule", serve: "none" },
-} as const satisfies Readonly<Record<string, AttributeRow>>;
+} as const satisfies Readonly<Record<string, SharedAttribute<"field" | "spelled" | "rule">>>;
 
 /** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */
 const listings = {
@@ -171,7 +94,7 @@ const listings = {
   miles: { type: "INTEGER", feed: "field", search: "number", range: "mileage", sort: "miles" },
   base_msrp: { type: "INTEGER", feed: "field" },
   msrp: { type: "INTEGER", feed: "rule", search: "number", range: "msrp", sort: "msrp" },
-  discount_from_msrp: { type: "DECIMAL(9,4)", feed: "history", search: "number", decimals: 4, sort: "discount" },
+  discount_from_msrp: { type: "DECIMAL(9,4)", feed: "history", search: "number", sort: "discount" },
   exterior_color: { type: "VARCHAR", feed: "spelled", search: "category" },
   interior_color: { type: "VARCHAR", feed: "spelled", search: "category" },
   base_exterior_color: { type: "VARCHAR", feed: "rule", search: "category" },
@@ -207,7 +130,7 @@ const listings = {
   pricing: { type: pricingType, feed: "rule" },
   /** The day whose delivery showed the sale; null unless sold. */
   sold_on_record: { type: "DATE", feed: "history", serve: "analysts", kept: "gone" },
-} as const satisfies Readonly<Record<string, AttributeRow>>;
+} as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */
 function inTable<H extends Home, Table extends Readonly<Record<string, AttributeRow>>>(home: H, rows: Table) {
@@ -239,7 +162,7 @@ export type TokensName = NameOf<{ readonly search: "tokens" }>;
 /** Attributes with any number of values: lists of tokens or keywords. */
 export type ListName = NameOf<{ readonly search: "tokens" | "keywords" }>;
 export type NumberName = NameOf<{ readonly search: "number" }>;
-/** Non-negative integers with minimum and maximum filters, counted in ranges. */
+/** Numbers with minimum and maximum filters, counted in ranges. */
 export type RangedName = NameOf<{ readonly range: string }>;
 /** Attributes that listings can be sorted by. */
 export type SortedName = NameOf<{ readonly sort: string }>;

@@ -5,7 +5,7 @@
 
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
-import { attributeOf, type CountedName, categoryNames, type NumberName } from "./schema.ts";
+import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
 /** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
@@ -18,11 +18,27 @@ export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-0
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
 
+/** Returns the number of digits after the decimal point of a number attribute: those of its type. */
+export const decimalsOf = (attribute: NumberName): number =>
+  Number(/^DECIMAL\(\d,(\d)\)$/.exec(attributes[attribute].type)?.[1] ?? 0);
+
+/** Returns how many units of its last decimal make 1 of a number attribute. */
+const unitsPerOne = (attribute: NumberName): number => 10 ** decimalsOf(attribute);
+
 /** Returns a number attribute in units of its last decimal, as an integer; null if it is unknown. */
 export function unitsOf(attribute: NumberName): Sql {
-  const { column, decimals = 0 } = attributeOf(attribute);
-  return decimals === 0 ? ident(column) : sql`(${ident(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
+  const { column, type } = attributeOf(attribute);
+  return type === "INTEGER"
+    ? ident(column)
+    : sql`(${ident(column)} * ${integerLiteral(unitsPerOne(attribute))})::INTEGER`;
 }
+
+/** Returns a value of a number attribute in units, without the floating-point noise of the product. */
+export const inUnits = (attribute: NumberName, value: number): number =>
+  decimalsOf(attribute) === 0 ? value : Number((value * unitsPerOne(attribute)).toPrecision(12));
+
+/** Returns the value that some units of a number attribute make. */
+export const ofUnits = (attribute: NumberName, units: number): number => units / unitsPerOne(attribute);
 
 /** Categories whose values match regardless of punctuation. */
 const punctuationInsensitive: ReadonlySet<string> = new Set(
@@ -38,9 +54,6 @@ export const compareValues = (attribute: CountedName): ((one: string, other: str
   attributeOf(attribute).type === "VARCHAR"
     ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
     : (one, other) => Number(one) - Number(other);
-
-/** Returns how many units (see `unitsOf`) make 1. */
-export const unitsPerOne = (attribute: NumberName): number => 10 ** (attributeOf(attribute).decimals ?? 0);
 
 /** Returns the integer that a sort compares; null if the value is unknown. */
 export const sortValueOf = ({ attribute }: SortKey): Sql =>

@@ -5,9 +5,10 @@
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { type RangeChoice, smallestWidth } from "../listing/ranges.ts";
+import { edgeOf, type RangeChoice, smallestWidth } from "../listing/ranges.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { CountResult, NumberSummary } from "../listing/source.ts";
+import { inUnits, ofUnits } from "../listing/values.ts";
 
 /** The most ranges of a range facet, and of one with a requested `interval`. */
 const rangesMax = 20;
@@ -59,7 +60,7 @@ export function requireRanges(
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${facet}:${width}`),
-      allowed: `a width with at most ${bucketsMax} buckets, for example ${facet}:${smallestWidth(summary, bucketsMax)}`,
+      allowed: `a width with at most ${bucketsMax} buckets, for example ${facet}:${smallestWidth(facet, summary, bucketsMax)}`,
       hint: "",
     });
   }
@@ -70,19 +71,22 @@ export function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefine
   const [summary, found] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
   if (summary === undefined || found === undefined)
     return { buckets: [], interval: widths.get(facet) ?? null, min: null, max: null };
-  const { width, first, last } = found.ranges;
+  const { ranges } = found;
+  const { first, last } = ranges;
   const regular = Array.from({ length: last - first + 1 }, (_, index) => ({
-    min: (first + index) * width,
-    max: (first + index + 1) * width,
+    min: edgeOf(ranges, first + index),
+    max: edgeOf(ranges, first + index + 1),
     count: found.counts[index + 1] ?? 0,
   }));
   const [below = 0, above = 0] = [found.counts[0], found.counts.at(-1)];
+  const end = ofUnits(facet, inUnits(facet, summary.max) + 1);
   const buckets = [
-    ...(below > 0 ? [{ min: summary.min, max: first * width, count: below }] : []),
+    ...(below > 0 ? [{ min: summary.min, max: edgeOf(ranges, first), count: below }] : []),
     ...regular,
-    ...(above > 0 ? [{ min: (last + 1) * width, max: summary.max + 1, count: above }] : []),
+    ...(above > 0 ? [{ min: edgeOf(ranges, last + 1), max: end, count: above }] : []),
   ];
-  return { buckets, interval: width, min: buckets[0]?.min ?? null, max: buckets.at(-1)?.max ?? null };
+  const interval = ofUnits(facet, ranges.width);
+  return { buckets, interval, min: buckets[0]?.min ?? null, max: buckets.at(-1)?.max ?? null };
 }
 
 /** Returns schema `FacetStats`, given the statistics and the number of matches. */

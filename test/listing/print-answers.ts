@@ -1,6 +1,6 @@
 /**
- * Child program: prints a lake's answers as JSON, with the index and from Parquet only. Its argument is JSON: the
- * `lake`, the `feeds` to ingest into it first, and the `paths` to answer.
+ * Child program: prints a lake's answers as JSON, twice: from serving files, counting in memory, and without serving files, counting in the engine. Its
+ * argument is JSON: the `lake`, the `feeds` to ingest into it first, and the `paths` to answer.
  */
 import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
@@ -21,7 +21,8 @@ export interface LakeAnswers {
 }
 
 async function answersOf({ lake, paths }: AnswerRequest, hasServingFiles: boolean): Promise<LakeAnswers> {
-  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", { hasServingFiles });
+  const options = { hasServingFiles, ...(hasServingFiles ? {} : { fetchedMatches: 0 }) };
+  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", options);
   const bodies: unknown[] = [];
   for (const path of paths) bodies.push(await answerPath(version, path));
   const hasIndex = version.served.index;

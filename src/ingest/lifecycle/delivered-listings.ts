@@ -5,15 +5,8 @@
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keywordBits, type TokenColumn } from "../../lake/tables.ts";
-import {
-  attributeOf,
-  attributes,
-  type FeedKind,
-  type NameOf,
-  namesIn,
-  pricingAmounts,
-  tokensNames,
-} from "../../listing/schema.ts";
+import type { FeedKind } from "../../listing/attribute.ts";
+import { attributeOf, attributes, type NameOf, namesIn, pricingAmounts, tokensNames } from "../../listing/schema.ts";
 import { matchesBuild } from "../dimensions/dimension-keys.ts";
 import type { Spellings } from "../normalize/vocabularies.ts";
 

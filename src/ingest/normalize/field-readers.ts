@@ -5,7 +5,7 @@
 import { plusDays } from "../../base/day.ts";
 import type { DuckType } from "../../db/duck-type.ts";
 import { columnType, join, numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import { lineItemsType } from "../../lake/tables.ts";
+import { buildColumns, dealerColumns, lineItemsType, listingColumns } from "../../lake/tables.ts";
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
@@ -28,8 +28,10 @@ export function fieldReader(field: string, schema: FeedField, day: string): Fiel
   switch (schema.type) {
     case "integer":
       return numberReader(schema, wholeNumber, "INTEGER", "not a whole number");
-    case "number":
-      return numberReader(schema, (text) => sql`TRY_CAST(${text} AS DOUBLE)`, "DOUBLE", "not a number");
+    case "number": {
+      const type = columnTypes[field] ?? "DOUBLE";
+      return numberReader(schema, (text) => sql`TRY_CAST(${text} AS ${columnType(type)})`, type, "not a number");
+    }
     case "boolean":
       return booleanReader;
     case "array":
@@ -38,6 +40,9 @@ export function fieldReader(field: string, schema: FeedField, day: string): Fiel
       return textReader(schema, day);
   }
 }
+
+/** The types of the columns that fields fill. */
+const columnTypes: Readonly<Record<string, DuckType>> = { ...dealerColumns, ...buildColumns, ...listingColumns };
 
 const vinReader: FieldReader = {
   type: "VARCHAR",
@@ -55,7 +60,12 @@ function wholeNumber(text: Sql): Sql {
     WHEN regexp_full_match(${digits}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${digits} AS DECIMAL(18, 2))::BIGINT END`;
 }
 
-function numberReader(schema: FeedField, number: (text: Sql) => Sql, type: string, invalidReason: string): FieldReader {
+function numberReader(
+  schema: FeedField,
+  number: (text: Sql) => Sql,
+  type: DuckType,
+  invalidReason: string,
+): FieldReader {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
     type,

@@ -9,10 +9,10 @@ import { type AttributeName, attributeOf, namesIn, tokensNames } from "../../lis
 import { jsonValue } from "../served-columns.ts";
 import { keywordBits, type TokenColumn } from "../tables.ts";
 
-/** The origin of a column: the listing (SQL over `facts`), its build, its dealer, or the tokens of a list of token keys. */
+/** The origin of a column: the listing, its build or its dealer, as SQL over that relation, or the tokens of a list of token keys. */
 export type ListingOrigin =
   | { readonly of: "facts"; readonly value: Sql }
-  | { readonly of: "builds" | "dealers"; readonly column: string }
+  | { readonly of: "builds" | "dealers"; readonly column: string; readonly value: Sql }
   | { readonly of: "tokens"; readonly column: TokenColumn };
 
 const keywords = join(
@@ -23,13 +23,14 @@ const keywords = join(
 
 /** Returns the origin of an attribute. */
 function originOf(attribute: AttributeName): ListingOrigin {
-  const { home, column, ...row } = attributeOf(attribute);
+  const row = attributeOf(attribute);
+  const { home, column, search } = row;
   const list = tokensNames.find((name) => name === attribute);
   if (list !== undefined) return { of: "tokens", column: list };
-  if (home !== "listings") return { of: home, column };
-  if (row.search === "keywords")
+  if (home !== "listings") return { of: home, column, value: jsonValue(row) };
+  if (search === "keywords")
     return { of: "facts", value: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)` };
-  return { of: "facts", value: jsonValue(column, row) };
+  return { of: "facts", value: jsonValue(row) };
 }
 
 const isIncluded = (attribute: AttributeName): boolean => !["key", "none"].includes(attributeOf(attribute).serve ?? "");
@@ -66,7 +67,6 @@ export function flatListings(facts: Sql, extra: readonly Sql[] = []): Sql {
 }
 
 function expressionOf(origin: ListingOrigin): Sql {
-  if (origin.of === "facts") return origin.value;
-  if (origin.of !== "tokens") return ident(origin.of, origin.column);
+  if (origin.of !== "tokens") return origin.value;
   return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
 }

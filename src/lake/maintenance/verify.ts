@@ -9,6 +9,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
+import { tokensNames } from "../../listing/schema.ts";
 import { publishedDays } from "../analyst/analyst-views.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import { fileFault } from "../listed-file.ts";
@@ -80,6 +81,9 @@ function relationsOf({ tables }: Manifest, folder: string) {
   };
 }
 
+/** The greatest token key of each list of a listing. */
+const greatestTokens = join(tokensNames.map((list) => sql`list_max(${ident(list)})`));
+
 /** Returns, for each violated invariant, its name and a FROM clause that selects the violating rows. */
 function invariantViolations(manifest: Manifest, folder: string): Readonly<Record<string, Sql>> {
   const { all, intervals, open, withDealer } = relationsOf(manifest, folder);
@@ -90,7 +94,7 @@ function invariantViolations(manifest: Manifest, folder: string): Readonly<Recor
     "listings whose build does not exist": unknownKey("build_key", "builds"),
     "listings whose dealer does not exist": unknownKey("dealer_key", "dealers"),
     "listings with a token key above the greatest": sql`FROM ${intervals}
-      WHERE greatest(list_max(features), list_max(options_packages)) > ${manifest.keys.tokens}`,
+      WHERE greatest(${greatestTokens}) > ${manifest.keys.tokens}`,
     "token keys that are not contiguous from 1": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS expected_key FROM ${all("tokens")})
       WHERE token_key <> expected_key`,
     "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${intervals}

@@ -15,6 +15,7 @@ import {
   categoryNames,
   type ListName,
   listNames,
+  type NumberName,
   numberNames,
   tokensNames,
 } from "../../listing/schema.ts";
@@ -79,7 +80,7 @@ const dropStatements = (): readonly Sql[] =>
 /** Collects the listings' columns that the index needs, and the builds and dealers that they refer to. */
 function collectStatements(listings: Sql): readonly Sql[] {
   const own = listingCategories.map((attribute) => ident(attributeOf(attribute).column));
-  const numbers = numberNames.map((attribute) => sql`${unitsOf(attribute)} AS ${ident(attribute)}`);
+  const numbers = numberNames.map((attribute) => sql`${numberIn(attribute)} AS ${ident(attribute)}`);
   const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${ident(part.column)}`);
   const lists = listNames.map((list) => ident(list));
   return [
@@ -91,7 +92,7 @@ function collectStatements(listings: Sql): readonly Sql[] {
                  ${daysOf(sql`valid_from`)} AS valid_from,
                  coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to,
                  CASE WHEN valid_to IS NULL OR valid_to <= DATE '1970-01-01' THEN ${daysOfDrops} END AS drops
-          FROM   (${listings})`,
+          FROM   (${listings}) AS listings`,
     ),
     temporary(
       "indexed_builds",
@@ -103,6 +104,15 @@ function collectStatements(listings: Sql): readonly Sql[] {
       sql`SELECT * FROM dealers WHERE dealer_key IN (SELECT DISTINCT dealer_key FROM indexed) ORDER BY dealer_key`,
     ),
   ];
+}
+
+/** Returns a number of a listing in units, as a scalar; that of its build or dealer is looked up. */
+function numberIn(attribute: NumberName): Sql {
+  const keys = { listings: undefined, builds: "build_key", dealers: "dealer_key" } as const;
+  const { home } = attributeOf(attribute);
+  const key = keys[home];
+  if (key === undefined) return unitsOf(attribute);
+  return sql`(SELECT ${unitsOf(attribute)} FROM ${ident(home)} WHERE ${ident(home, key)} = ${ident("listings", key)})`;
 }
 
 /** The days on which a listing's price dropped, as days since 1970. */

@@ -37,13 +37,13 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 /** Selects the id of the range that contains a number; 0 where the number is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges, context: IndexContext): Sql {
   const number = numberOn(attribute, context);
-  const bucket = sql`${number} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
+  const bucket = sql`(${number} - ${integerLiteral((first - 1) * width)}) // ${integerLiteral(width)}`;
   return sql`CASE WHEN ${number} IS NULL THEN ${integerLiteral(unknownId)}
     ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
 
 /** Stands for an unknown number: vectors have no nulls. */
-const unknownNumber = -1;
+const unknownNumber = 1 - 2 ** 31;
 
 /** Selects ids and numbers of all matches: one column per entry of `columns`, then one per number. */
 export function idsStatement(
