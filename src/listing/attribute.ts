@@ -1,4 +1,7 @@
-/** What a row of `schema.ts` says of an attribute: where it is stored, how ingest fills it, how requests search it, and how it is served. */
+/**
+ * What a row of `schema.ts` says of an attribute: where it is stored, how ingest fills it, how requests search it, how it is served, and where it is
+ * shown.
+ */
 import type { DuckType } from "../db/duck-type.ts";
 
 /** The table of the star schema that stores an attribute. */
@@ -52,6 +55,15 @@ export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_hist
  */
 export type Kept = "counted" | "gone";
 
+/**
+ * Where an attribute is shown to people and agents.
+ *
+ * - `facet`, `column`: beside the results of the explorer, and in their table.
+ * - `vehicle`, `build`, `listing`: in these lists on the page of a listing.
+ * - `agents`: its filters, in the schemas of the agents' tools.
+ */
+export type ShownPlace = "facet" | "column" | "vehicle" | "build" | "listing" | "agents";
+
 export interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */
   readonly column?: string;
@@ -71,6 +83,12 @@ export interface AttributeRow {
   readonly kept?: Kept;
   /** Whether listings repeat this attribute of their build because files are sorted by it. */
   readonly isSortKey?: boolean;
+  /** What people call it; by default, the words of its name. */
+  readonly title?: string;
+  /** What a number is an amount of: whole dollars, or a signed fraction that is shown as a percentage. */
+  readonly unit?: "dollars" | "fraction";
+  /** Where it is shown, each with its rank there. Attributes of the same rank follow each other as in the schema. */
+  readonly shown?: Readonly<Partial<Record<ShownPlace, number>>>;
 }
 
 export interface Attribute extends AttributeRow {

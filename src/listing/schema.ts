@@ -9,7 +9,7 @@
  */
 
 import { listTypeOf, structTypeOf } from "../db/duck-type.ts";
-import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute } from "./attribute.ts";
+import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute, ShownPlace } from "./attribute.ts";
 
 /** The type of a pricing provider's line items. */
 export const lineItemsType = listTypeOf(
@@ -46,35 +46,42 @@ const pricingType = structTypeOf({
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
 
+/** A text with the spelling of its vocabulary, a text as it is delivered, and a small whole number: searched by value. */
+const spelled = { type: "VARCHAR", feed: "spelled", search: "category" } as const;
+const plain = { type: "VARCHAR", feed: "field", search: "category" } as const;
+const small = { type: "SMALLINT", feed: "field", search: "category" } as const;
+/** A whole number, searched by bounds. */
+const number = { type: "INTEGER", feed: "field", search: "number" } as const;
+
 /** Attributes of a build. Vehicles that agree in all of them share a row. */
 const builds = {
-  year: { type: "SMALLINT", feed: "field", search: "category", isSortKey: true },
-  make: { type: "VARCHAR", feed: "spelled", search: "name", isSortKey: true },
-  model: { type: "VARCHAR", feed: "spelled", search: "name", isSortKey: true },
-  model_code: { type: "VARCHAR", feed: "spelled", search: "category" },
-  trim: { type: "VARCHAR", feed: "spelled", search: "category" },
-  version: { type: "VARCHAR", feed: "spelled", search: "category" },
-  body_type: { type: "VARCHAR", feed: "spelled", search: "category" },
-  drivetrain: { type: "VARCHAR", feed: "spelled", search: "category" },
-  fuel_type: { type: "VARCHAR", feed: "spelled", search: "category" },
-  powertrain_type: { type: "VARCHAR", feed: "spelled", search: "category" },
-  transmission: { type: "VARCHAR", feed: "spelled", search: "category" },
-  engine: { type: "VARCHAR", feed: "spelled", search: "category" },
-  cylinders: { type: "SMALLINT", feed: "field", search: "category" },
-  doors: { type: "SMALLINT", feed: "field", search: "category" },
-  seating_capacity: { type: "SMALLINT", feed: "field", search: "category" },
-  assembly_location: { type: "VARCHAR", feed: "spelled", search: "category" },
-  assembly_country: { type: "VARCHAR", feed: "spelled", search: "category" },
+  year: { ...small, isSortKey: true, title: "Year", shown: { facet: 5, vehicle: 1, agents: 4 } },
+  make: { ...spelled, search: "name", isSortKey: true, title: "Make", shown: { facet: 3, vehicle: 2, agents: 1 } },
+  model: { ...spelled, search: "name", isSortKey: true, title: "Model", shown: { facet: 4, vehicle: 3, agents: 2 } },
+  model_code: { ...spelled },
+  trim: { ...spelled, title: "Trim", shown: { facet: 8, vehicle: 4, agents: 3 } },
+  version: { ...spelled, title: "Version", shown: { vehicle: 5 } },
+  body_type: { ...spelled, title: "Body", shown: { facet: 7, column: 8, build: 1, agents: 5 } },
+  drivetrain: { ...spelled, title: "Drivetrain", shown: { facet: 10, column: 9, build: 7, agents: 6 } },
+  fuel_type: { ...spelled, title: "Fuel", shown: { facet: 9, column: 10, build: 4, agents: 7 } },
+  powertrain_type: { ...spelled, title: "Powertrain", shown: { build: 5, agents: 8 } },
+  transmission: { ...spelled, title: "Transmission", shown: { facet: 11, column: 11, build: 6, agents: 9 } },
+  engine: { ...spelled, title: "Engine", shown: { column: 12, build: 2, agents: 10 } },
+  cylinders: { ...small, title: "Cylinders", shown: { build: 3 } },
+  doors: { ...small, title: "Doors", shown: { build: 8 } },
+  seating_capacity: { ...small, title: "Seats", shown: { facet: 13, build: 9, agents: 11 } },
+  assembly_location: { ...spelled, title: "Assembled in", shown: { build: 10 } },
+  assembly_country: { ...spelled },
 } as const satisfies Readonly<Record<string, SharedAttribute<"field" | "spelled">>>;
 
 /** Attributes of a dealer. A change to any of them adds a row. */
 const dealers = {
-  dealer_id: { type: "VARCHAR", feed: "field", search: "category" },
+  dealer_id: { ...plain },
   dealer_name: { column: "name", type: "VARCHAR", feed: "field" },
-  dealer_type: { column: "type", type: "VARCHAR", feed: "field", search: "category" },
+  dealer_type: { ...plain, column: "type", title: "Dealer", shown: { facet: 15 } },
   line1: { type: "VARCHAR", feed: "field", serve: "none" },
   city: { type: "VARCHAR", feed: "field" },
-  state: { type: "VARCHAR", feed: "spelled", search: "category" },
+  state: { ...spelled, title: "State", shown: { facet: 14 } },
   postal_code: { type: "VARCHAR", feed: "rule" },
   country: { type: "VARCHAR", feed: "rule", serve: "none" },
   latitude: { type: "DOUBLE", feed: "rule" },
@@ -87,28 +94,63 @@ const dealers = {
 /** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */
 const listings = {
   id: { type: "VARCHAR", feed: "history" },
-  vin: { type: "VARCHAR", feed: "field", search: "pattern" },
+  vin: { type: "VARCHAR", feed: "field", search: "pattern", title: "VIN" },
   build_key: { type: "INTEGER", feed: "rule", serve: "key" },
   dealer_key: { type: "INTEGER", feed: "rule", serve: "key" },
-  price: { type: "INTEGER", feed: "field", search: "number", range: "price", sort: "price" },
-  miles: { type: "INTEGER", feed: "field", search: "number", range: "mileage", sort: "miles" },
-  base_msrp: { type: "INTEGER", feed: "field" },
-  msrp: { type: "INTEGER", feed: "rule", search: "number", range: "msrp", sort: "msrp" },
-  discount_from_msrp: { type: "DECIMAL(9,4)", feed: "history", search: "number", sort: "discount" },
-  exterior_color: { type: "VARCHAR", feed: "spelled", search: "category" },
-  interior_color: { type: "VARCHAR", feed: "spelled", search: "category" },
-  base_exterior_color: { type: "VARCHAR", feed: "rule", search: "category" },
-  base_interior_color: { type: "VARCHAR", feed: "rule", search: "category" },
-  inventory_type: { type: "VARCHAR", feed: "field", search: "category" },
-  availability_status: { type: "VARCHAR", feed: "field", search: "category" },
-  stock_number: { type: "VARCHAR", feed: "field" },
+  price: {
+    ...number,
+    range: "price",
+    sort: "price",
+    title: "Price",
+    unit: "dollars",
+    shown: { facet: 2, column: 1, listing: 1, agents: 16 },
+  },
+  miles: {
+    ...number,
+    range: "mileage",
+    sort: "miles",
+    title: "Miles",
+    shown: { facet: 6, column: 4, listing: 2, agents: 17 },
+  },
+  base_msrp: { type: "INTEGER", feed: "field", title: "Base MSRP", unit: "dollars", shown: { build: 11 } },
+  msrp: { ...number, feed: "rule", range: "msrp", sort: "msrp", title: "MSRP", unit: "dollars", shown: { column: 3 } },
+  discount_from_msrp: {
+    type: "DECIMAL(9,4)",
+    feed: "history",
+    search: "number",
+    sort: "discount",
+    title: "To MSRP",
+    unit: "fraction",
+    shown: { column: 2 },
+  },
+  exterior_color: { ...spelled, title: "Exterior", shown: { column: 13, vehicle: 6 } },
+  interior_color: { ...spelled, title: "Interior", shown: { column: 14, vehicle: 7 } },
+  base_exterior_color: { ...plain, feed: "rule", title: "Color", shown: { facet: 12, agents: 12 } },
+  base_interior_color: { ...plain, feed: "rule" },
+  inventory_type: { ...plain, title: "Condition", shown: { facet: 1, column: 7, listing: 3, agents: 15 } },
+  availability_status: { ...plain, title: "Availability", shown: { facet: 16 } },
+  stock_number: { type: "VARCHAR", feed: "field", title: "Stock number" },
   vdp_url: { type: "VARCHAR", feed: "field" },
   vhr_url: { type: "VARCHAR", feed: "field" },
   photo_urls: { type: listTypeOf("VARCHAR"), feed: "list" },
   window_sticker_verified: { type: "BOOLEAN", feed: "flag" },
-  features: { type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
+  features: {
+    type: listTypeOf("INTEGER"),
+    feed: "tokens",
+    search: "tokens",
+    kind: "feature",
+    serve: "words",
+    shown: { agents: 13 },
+  },
   options_packages: { type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "option", serve: "words" },
-  keywords: { type: "SMALLINT", feed: "keywords", search: "keywords", words: keywordValues, serve: "analysts" },
+  keywords: {
+    type: "SMALLINT",
+    feed: "keywords",
+    search: "keywords",
+    words: keywordValues,
+    serve: "analysts",
+    shown: { agents: 14 },
+  },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
   days_on_market: {
     type: "INTEGER",
@@ -117,13 +159,15 @@ const listings = {
     range: "days_on_market",
     sort: "days_on_market",
     kept: "counted",
+    title: "Days on market",
+    shown: { facet: 17, column: 5, agents: 18 },
   },
   days_seen: { type: "INTEGER", feed: "history", serve: "analysts", kept: "counted" },
   last_seen: { type: "DATE", feed: "history", serve: "none", kept: "counted" },
   last_checked_at: { type: "TIMESTAMP", feed: "rule", serve: "microsecond", kept: "counted" },
   missing_since: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
   feeds_without: { type: "INTEGER", feed: "history", serve: "none", kept: "gone" },
-  sold_date: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
+  sold_date: { type: "DATE", feed: "history", serve: "day", kept: "gone", title: "Sold", shown: { column: 6 } },
   price_history: { type: priceHistoryType, feed: "history", serve: "price_history" },
   /** The last known price of a listing whose price is unknown, for comparison with the next one; null while the price is known. */
   last_known_price: { type: "INTEGER", feed: "history", serve: "none" },
@@ -189,6 +233,15 @@ export const sortedNames = namesOf<SortedName>(({ sort }) => sort !== undefined)
 
 /** Returns the names of a table's attributes, in column order. */
 export const namesIn = <H extends Home>(home: H) => namesOf<NameOf<{ readonly home: H }>>((row) => row.home === home);
+
+type ShownName<Place extends ShownPlace> = NameOf<{ readonly shown: { readonly [P in Place]: number } }>;
+
+/** Returns the attributes that are shown in a place, in its order. */
+export function shownIn<Place extends ShownPlace>(place: Place): readonly ShownName<Place>[] {
+  const rankOf = (name: AttributeName): number => attributeOf(name).shown?.[place] ?? 0;
+  const names = namesOf<ShownName<Place>>(({ shown }) => shown?.[place] !== undefined);
+  return [...names].sort((one, other) => rankOf(one) - rankOf(other));
+}
 
 /** Returns the columns of a table of the star schema in file order, each with its type. */
 export const columnsIn = <H extends Home>(home: H): ColumnsOf<H> =>

@@ -2,6 +2,7 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
+import { attributeOf, shownIn } from "../listing/schema.ts";
 import type { AskedId } from "../operations/operation-request.ts";
 
 export interface Tool {
@@ -21,11 +22,11 @@ export interface Tool {
 
 const words = (text: string): string[] => text.split(/\s+/);
 
-const vehicles =
-  words(`make model trim year body_type drivetrain fuel_type powertrain_type transmission engine seating_capacity
-  base_exterior_color features keywords inventory_type`);
+const vehicles = shownIn("agents").filter((name) => attributeOf(name).range === undefined);
+const ranges = shownIn("agents")
+  .flatMap((name) => attributeOf(name).range ?? [])
+  .flatMap((range) => [`min_${range}`, `max_${range}`]);
 const exclusions = words("exclude_make exclude_model exclude_trim exclude_features exclude_state");
-const ranges = words("min_price max_price min_mileage max_mileage min_days_on_market max_days_on_market");
 const places = words("state postal_code radius");
 const views = words("inventory_status sold_within_days snapshot_date listed_after");
 const filters = [...vehicles, ...ranges, ...places, ...views, "dealer_type", "dealer_id"];

@@ -32,10 +32,13 @@ const run = async (command: string, ...args: readonly string[]): Promise<string>
   return result.stdout;
 };
 
-/** Runs the copy's answers, compiled, from serving files and from what the service reads into memory without them. */
+/** Compiles the copy. Returns the folder of its modules. */
+const compiledCopy = async (): Promise<string> =>
+  (await run(process.execPath, "bin/compile.cjs", "src", "test")).trim();
+
+/** Returns the copy's answers, from serving files and from what the service reads into memory without them. */
 async function answersOfCopy(request: AnswerRequest): Promise<readonly LakeAnswers[]> {
-  const compiled = (await run(process.execPath, "bin/compile.cjs", "src", "test")).trim();
-  const program = join(compiled, "test/listing/print-answers.js");
+  const program = join(await compiledCopy(), "test/listing/print-answers.js");
   return JSON.parse(await run(process.execPath, program, JSON.stringify(request)));
 }
 
@@ -144,6 +147,31 @@ test("new attributes are read, served, filtered, sorted, counted and measured", 
   const rows = await run(process.execPath, "bin/carquet.cjs", "sql", "--lake", lake, "--format", "json", query);
   const served = { horsepower: 306, battery_kwh: 99.9, rating: 4.5, price_trend: 12.75, warranties: ["Rust"] };
   assert.deepEqual(JSON.parse(rows), { builds: 15, ...served });
+});
+
+test("a new attribute is shown where its row says", { skip: skipInShortRun }, async () => {
+  const compiled = await compiledCopy();
+  const program = `
+    import { facetDefinitions } from "${compiled}/src/web/explorer/facets.js";
+    import { columnDefinitions } from "${compiled}/src/web/explorer/listing-fields.js";
+    import { tools } from "${compiled}/src/mcp/tools.js";
+    const columns = columnDefinitions.map(({ title, value }) => [title, value({ battery_kwh: 57.5, city: "" }, {})]);
+    console.log(JSON.stringify({ facets: facetDefinitions, columns, parameters: tools[0].parameters }));`;
+  const { facets, columns, parameters } = JSON.parse(
+    await run(process.execPath, "--input-type=module", "--eval", program),
+  );
+  assert.deepEqual(facets.slice(-2), [
+    { name: "battery_kwh", title: "Battery", parameters: ["min_battery", "max_battery"], step: 0.1, isOpen: false },
+    { name: "engine_aspiration", title: "Aspiration", parameters: ["engine_aspiration"], isOpen: false },
+  ]);
+  assert.deepEqual(
+    columns.filter(([title]: readonly string[]) => ["Battery", "Aspiration"].includes(String(title))),
+    [
+      ["Battery", "57.5"],
+      ["Aspiration", "–"],
+    ],
+  );
+  for (const name of ["engine_aspiration", "min_battery", "max_battery"]) assert.ok(parameters.includes(name), name);
 });
 
 test("a lake from before a new attribute answers null for it, with and without an index", {

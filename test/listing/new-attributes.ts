@@ -9,21 +9,27 @@ export interface NewAttribute {
 }
 
 const text = { type: "string", maxLength: 64 };
-const spelled = `{ type: "VARCHAR", feed: "spelled", search: "category" }`;
+const spelled = (rest: string): string => `{ ...spelled${rest} }`;
 const number = { type: "number", minimum: -1000, maximum: 10_000 };
-const numberRow = (type: string, range: string): string =>
-  `{ type: "${type}", feed: "field", search: "number", range: "${range}", sort: "${range}" }`;
+const numberRow = (type: string, range: string, rest = ""): string =>
+  `{ ...number, type: "${type}", range: "${range}", sort: "${range}"${rest} }`;
+/** The end of a row that is shown at the end of each place. */
+const shownAs = (title: string): string =>
+  `, title: "${title}", shown: { facet: 99, column: 99, build: 99, agents: 99 }`;
 
 /** Texts, whole numbers, decimal fractions and a list, of builds, dealers and listings. */
 const rows = {
-  engine_aspiration: { row: spelled, after: "assembly_country", table: "inventory", field: text },
-  title_status: { row: spelled, after: "sold_on_record", table: "inventory", field: text },
+  engine_aspiration: {
+    ...{ row: spelled(shownAs("Aspiration")), after: "assembly_country", table: "inventory" },
+    field: text,
+  },
+  title_status: { row: spelled(""), after: "sold_on_record", table: "inventory", field: text },
   horsepower: {
     ...{ row: numberRow("SMALLINT", "power"), after: "assembly_country", table: "inventory" },
     field: { ...number, type: "integer" },
   },
   battery_kwh: {
-    ...{ row: numberRow("DECIMAL(6,1)", "battery"), after: "assembly_country", table: "inventory" },
+    ...{ row: numberRow("DECIMAL(6,1)", "battery", shownAs("Battery")), after: "assembly_country", table: "inventory" },
     field: number,
   },
   rating: { row: numberRow("DECIMAL(2,1)", "rating"), after: "makes", table: "dealers", field: number },
@@ -75,7 +81,7 @@ const copyOfMiles = (name: string, { row, after }: NewAttribute): readonly Repla
 
 /** Returns what changes in the document for a new attribute. */
 export const documentChanges = (name: string, attribute: NewAttribute): readonly Replacement[] => {
-  if (attribute.row.includes(`"number"`)) return copyOfMiles(name, attribute);
+  if (attribute.row.includes("...number")) return copyOfMiles(name, attribute);
   return attribute.row.includes(`"tokens"`)
     ? copyOf("features", name, "{type: array, items: {type: string}}")
     : copyOf("engine", name, `{type: [string, "null"]}`);

@@ -20,9 +20,12 @@ function moveBound(facet: HTMLElement, slider: HTMLInputElement): void {
   const step = isMin ? Math.min(index, limit - 1) : Math.max(index, limit + 1);
   slider.value = String(step);
   if (isMin) minField.value = step <= 0 ? "" : String(edges[step]);
-  else maxField.value = step >= edges.length - 1 ? "" : String((edges[step] ?? 1) - 1);
+  else maxField.value = step >= edges.length - 1 ? "" : String(below(edges[step] ?? 1, Number(maxField.step || 1)));
   emphasize(facet, isMin ? step : limit, isMin ? limit : step);
 }
+
+/** Returns the greatest value below an edge, without floating-point noise. */
+const below = (edge: number, step: number): number => Number((edge - step).toFixed(9));
 
 /** Emphasizes the bars between two edges. */
 function emphasize(facet: HTMLElement, from: number, until: number): void {

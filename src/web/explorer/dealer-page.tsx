@@ -5,6 +5,7 @@ import { count, dollars, plainWords, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "./api-requests.tsx";
+import { titleOf } from "./attributes.ts";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find/find-box.tsx";
 import { FactList } from "./listing/listing-details.tsx";
@@ -13,13 +14,8 @@ import { chosenColumns } from "./listing-fields.tsx";
 import { ListingTable, Paging } from "./search/results.tsx";
 import { viewPath } from "./view.ts";
 
-/** The facets of a dealer's mix, with their titles. */
-const mixFacets = [
-  ["inventory_type", "Condition"],
-  ["make", "Make"],
-  ["model", "Model"],
-  ["body_type", "Body"],
-] as const;
+/** The facets of a dealer's mix. */
+const mixFacets = ["inventory_type", "make", "model", "body_type"] as const;
 
 const columns = ["vehicle", "price", "discount_from_msrp", "miles", "days_on_market", "inventory_type"];
 
@@ -35,7 +31,7 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
     ),
     requests.askPart("mix and prices", () =>
       requests.ask("getFacets", {
-        ...{ facets: [...mixFacets.map(([name]) => name), "price", "miles", "days_on_market"].join(), dealer_id },
+        ...{ facets: [...mixFacets, "price", "miles", "days_on_market"].join(), dealer_id },
         facet_value_limit: "8",
       }),
     ),
@@ -121,8 +117,8 @@ const Mix = ({ dealerId, counts }: MixProps): JSX.Element | null => {
             ["Median days on market", text(rounded(days?.median))],
           ]}
         />
-        {mixFacets.map(([name, title]) => (
-          <Shares key={name} title={title} name={name} dealerId={dealerId} buckets={counts.facets[name] ?? []} />
+        {mixFacets.map((name) => (
+          <Shares key={name} name={name} dealerId={dealerId} buckets={counts.facets[name] ?? []} />
         ))}
       </div>
     </section>
@@ -133,15 +129,14 @@ const rounded = (value: number | null | undefined): number | null =>
   value === null || value === undefined ? null : Math.round(value);
 
 interface SharesProps {
-  readonly title: string;
-  readonly name: string;
+  readonly name: (typeof mixFacets)[number];
   readonly dealerId: string;
   readonly buckets: readonly ValueBucket[];
 }
 
-const Shares = ({ title, name, dealerId, buckets }: SharesProps): JSX.Element => (
+const Shares = ({ name, dealerId, buckets }: SharesProps): JSX.Element => (
   <section class="fact-list">
-    <h3>{title}</h3>
+    <h3>{titleOf(name)}</h3>
     <dl>
       {buckets.map(({ value, count: listings }) => (
         <div key={value}>

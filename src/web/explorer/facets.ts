@@ -2,50 +2,48 @@
  * The facets of the explorer. Each is counted without its own filter, so that it shows what else could be chosen: all facets without a
  * chosen value share one API request, each of the others has its own.
  */
-import type { AnswerOf } from "../../contract/types.ts";
+import type { AnswerOf, QueryOf } from "../../contract/types.ts";
+import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
+import { ofUnits } from "../../listing/values.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
+import { titleOf } from "./attributes.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
+
+type FacetName = QueryOf<"getFacets">["facets"][number];
 
 export interface FacetDefinition {
   /** The name of the facet in the API. */
-  readonly name: string;
+  readonly name: FacetName;
   readonly title: string;
   /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
   readonly parameters: readonly [name: string, max?: string];
-  readonly isRange?: boolean;
+  /** Of a facet that is shown as ranges, the least difference of two values. */
+  readonly step?: number;
   /** Whether its values are shown before one is chosen. */
-  readonly isOpen?: boolean;
+  readonly isOpen: boolean;
 }
 
-const category = (name: string, title: string, isOpen = false): FacetDefinition => ({
-  ...{ name, title, isOpen, parameters: [name] },
-});
+/** The names of bounds, by facet. The API counts years by value; the page shows them as ranges. */
+const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
+  ...Object.fromEntries(rangedNames.map((name) => [name, attributes[name].range])),
+  year: "year",
+};
 
-const range = (name: string, title: string, parameters: readonly [min: string, max: string]): FacetDefinition => ({
-  ...{ name, title, parameters, isRange: true },
-});
+/** How many facets at the top of the page are open. */
+const openFacets = 7;
 
-/** All facets in the order of the page. The API counts years by value; the page shows them as ranges. */
-export const facetDefinitions: readonly FacetDefinition[] = [
-  category("inventory_type", "Condition", true),
-  range("price", "Price", ["min_price", "max_price"]),
-  category("make", "Make", true),
-  category("model", "Model", true),
-  range("year", "Year", ["min_year", "max_year"]),
-  range("miles", "Miles", ["min_mileage", "max_mileage"]),
-  category("body_type", "Body", true),
-  category("trim", "Trim"),
-  category("fuel_type", "Fuel"),
-  category("drivetrain", "Drivetrain"),
-  category("transmission", "Transmission"),
-  category("base_exterior_color", "Color"),
-  category("seating_capacity", "Seats"),
-  category("state", "State"),
-  category("dealer_type", "Dealer"),
-  category("availability_status", "Availability"),
-  range("days_on_market", "Days on market", ["min_days_on_market", "max_days_on_market"]),
-];
+const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
+
+/** All facets in the order of the page. */
+export const facetDefinitions: readonly FacetDefinition[] = shownFacets.map((name, index) => {
+  const bound = boundNames[name];
+  const shown = { name, title: titleOf(name), isOpen: index < openFacets };
+  if (bound === undefined) return { ...shown, parameters: [name] };
+  const ranged = rangedNames.find((one) => one === name);
+  const step = ranged === undefined ? 1 : ofUnits(ranged, 1);
+  return { ...shown, parameters: [`min_${bound}`, `max_${bound}`], step };
+});
 
 /** The most values of a facet that are shown. */
 const valuesMax = 50;

@@ -1,7 +1,9 @@
 /** How the fields of a listing are shown: the columns of a table, and the texts of a card. */
 import type { ComponentChildren } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
-import { count, day, dollars, percent, text } from "../shell/format.ts";
+import { type AttributeName, attributeOf, shownIn } from "../../listing/schema.ts";
+import { count, text } from "../shell/format.ts";
+import { titleOf, valueText } from "./attributes.ts";
 import { listingPath, type ViewParameters } from "./view.ts";
 
 export type ShownListing = AnswerOf<"searchListings">["data"][number];
@@ -16,14 +18,22 @@ export interface ColumnDefinition {
   readonly value: (listing: ShownListing, view: ViewParameters) => ComponentChildren;
 }
 
-const textColumn = (name: keyof ShownListing & string, title: string): ColumnDefinition => ({
-  ...{ name, title, fields: [name] },
-  value: (listing) => text(listing[name] as string | number | null | undefined),
+type ColumnName = keyof ShownListing & AttributeName;
+
+/** Titles that are shorter above a column. */
+const shortTitles: Readonly<Partial<Record<ColumnName, string>>> = { days_on_market: "Days" };
+
+const column = (name: ColumnName): ColumnDefinition => ({
+  ...{
+    name,
+    title: shortTitles[name] ?? titleOf(name),
+    fields: [name],
+    isNumber: attributeOf(name).search === "number",
+  },
+  value: (listing) => valueText(name, listing[name]),
 });
 
-const numberColumn = (name: string, title: string, value: (listing: ShownListing) => string): ColumnDefinition => ({
-  ...{ name, title, fields: [name], isNumber: true, value },
-});
+const shownColumns: readonly ColumnName[] = shownIn("column");
 
 /** Returns the year, make and model of a listing, or its VIN if none is known. */
 export const nameOf = ({ year, make, model, vin }: ShownListing): string =>
@@ -39,20 +49,7 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
       </a>
     ),
   },
-  numberColumn("price", "Price", ({ price }) => dollars(price)),
-  numberColumn("discount_from_msrp", "To MSRP", ({ discount_from_msrp }) => percent(discount_from_msrp)),
-  numberColumn("msrp", "MSRP", ({ msrp }) => dollars(msrp)),
-  numberColumn("miles", "Miles", ({ miles }) => count(miles)),
-  numberColumn("days_on_market", "Days", ({ days_on_market }) => count(days_on_market)),
-  { ...textColumn("sold_date", "Sold"), value: ({ sold_date }) => day(sold_date) },
-  textColumn("inventory_type", "Condition"),
-  textColumn("body_type", "Body"),
-  textColumn("drivetrain", "Drivetrain"),
-  textColumn("fuel_type", "Fuel"),
-  textColumn("transmission", "Transmission"),
-  textColumn("engine", "Engine"),
-  textColumn("exterior_color", "Exterior"),
-  textColumn("interior_color", "Interior"),
+  ...shownColumns.map(column),
   {
     ...{ name: "dealer", title: "Dealer", fields: ["dealer_id", "dealer_name"] },
     value: ({ dealer_id, dealer_name }) =>
@@ -66,9 +63,12 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
     ...{ name: "place", title: "Place", fields: ["city", "state"] },
     value: ({ city, state }) => text([city, state].filter(Boolean).join(", ")),
   },
-  numberColumn("distance_miles", "Distance", ({ distance_miles }) => count(distance_miles, " mi")),
-  textColumn("stock_number", "Stock number"),
-  textColumn("vin", "VIN"),
+  {
+    ...{ name: "distance_miles", title: "Distance", fields: ["distance_miles"], isNumber: true },
+    value: ({ distance_miles }) => count(distance_miles, " mi"),
+  },
+  column("stock_number"),
+  column("vin"),
 ];
 
 const defaultColumns = ["vehicle", "price", "discount_from_msrp", "miles", "days_on_market", "dealer", "place"];

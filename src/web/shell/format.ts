@@ -7,6 +7,11 @@ const integers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 export const count = (value: number | null | undefined, unit = ""): string =>
   value === null || value === undefined ? unknown : `${integers.format(value)}${unit}`;
 
+const decimals = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
+
+/** Formats a number with all its decimals. */
+export const decimal = (value: number): string => decimals.format(value);
+
 /** Formats whole dollars. */
 export const dollars = (value: number | null | undefined): string =>
   value === null || value === undefined ? unknown : `${value < 0 ? "−" : ""}$${integers.format(Math.abs(value))}`;
@@ -21,8 +26,8 @@ export const shortDollars = (value: number): string => `$${shortNumbers.format(v
 
 /** Formats a price or balance in micros, with as many decimals as it needs, at least two and at most six. */
 export function usd(micros: number): string {
-  const [whole = "0", decimals = ""] = (Math.abs(micros) / 1_000_000).toFixed(6).split(".");
-  const text = `$${integers.format(Number(whole))}.${decimals.replace(/0{1,4}$/, "")}`;
+  const [whole = "0", fraction = ""] = (Math.abs(micros) / 1_000_000).toFixed(6).split(".");
+  const text = `$${integers.format(Number(whole))}.${fraction.replace(/0{1,4}$/, "")}`;
   return micros < 0 ? `−${text}` : text;
 }
 

@@ -1,7 +1,9 @@
 /** Everything that is known about a listing: facts by name, the observed price breakdown, and the options. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { count, day, dollars, plainWords, text } from "../../shell/format.ts";
+import { type AttributeName, shownIn } from "../../../listing/schema.ts";
+import { day, dollars, plainWords, text } from "../../shell/format.ts";
+import { titleOf, valueText } from "../attributes.ts";
 
 type Details = AnswerOf<"getListing">["data"];
 type Fact = readonly [name: string, value: string];
@@ -37,43 +39,28 @@ export const FactList = ({
   </section>
 );
 
+/** Returns the facts that are attributes. */
+const factsOf = <T extends object>(values: T, names: readonly (keyof T & AttributeName)[]): readonly Fact[] =>
+  names.map((name) => [titleOf(name), valueText(name, values[name])]);
+
 const vehicleFacts = ({ vin, vehicle: { status, build } }: Details): readonly Fact[] => [
-  ["VIN", vin],
+  [titleOf("vin"), vin],
   ["State", status],
-  ["Year", text(build.year)],
-  ["Make", text(build.make)],
-  ["Model", text(build.model)],
-  ["Trim", text(build.trim)],
-  ["Version", text(build.version)],
-  ["Exterior", text(build.exterior_color)],
-  ["Interior", text(build.interior_color)],
+  ...factsOf(build, shownIn("vehicle")),
 ];
 
 const buildFacts = (build: Details["vehicle"]["build"]): readonly Fact[] => [
-  ["Body", text(build.body_type)],
-  ["Engine", text(build.engine)],
-  ["Cylinders", text(build.cylinders)],
-  ["Fuel", text(build.fuel_type)],
-  ["Powertrain", text(build.powertrain_type)],
-  ["Transmission", text(build.transmission)],
-  ["Drivetrain", text(build.drivetrain)],
-  ["Doors", text(build.doors)],
-  ["Seats", text(build.seating_capacity)],
-  ["Assembled in", text(build.assembly_location)],
-  ["Base MSRP", dollars(build.base_msrp)],
+  ...factsOf(build, shownIn("build")),
   ["MSRP with options", dollars(build.combined_msrp)],
   ["Window sticker", build.window_sticker_verified ? "verified" : "not verified"],
 ];
 
 const listingFacts = (listing: Details): readonly Fact[] => [
-  ["Price", dollars(listing.price)],
-  ["Miles", count(listing.miles)],
-  ["Condition", text(listing.inventory_type)],
+  ...factsOf(listing, shownIn("listing")),
   ["Status", listing.status],
   ["First observed", day(listing.inventory_date)],
   ["Last observed", `${listing.last_checked_at.slice(0, 16)} UTC`],
-  ["Sold", day(listing.sold_date)],
-  ["Stock number", text(listing.stock_number)],
+  ...factsOf(listing, ["sold_date", "stock_number"]),
   ["Dealer", listing.dealer.name],
   ["Phone", text(listing.dealer.phone)],
   ["Place", text(plainWords(listing.dealer.city, listing.dealer.state, listing.dealer.postal_code))],

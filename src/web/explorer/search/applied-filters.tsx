@@ -61,5 +61,5 @@ export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX
 export function filterTitle(name: string): string {
   const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
   if (facet === undefined) return name.replaceAll("_", " ");
-  return facet.isRange ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;
+  return facet.step !== undefined ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;
 }

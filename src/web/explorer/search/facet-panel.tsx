@@ -16,7 +16,7 @@ const shownMax = 8;
 export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
   <div class="facets">
     {facetDefinitions.map((definition) =>
-      definition.isRange ? (
+      definition.step !== undefined ? (
         <RangeFacetField
           key={definition.name}
           definition={definition}
@@ -42,7 +42,7 @@ interface CategoryFacetProps {
 }
 
 const CategoryFacetField = ({ definition, buckets, chosen }: CategoryFacetProps): JSX.Element | null => {
-  const { name, title, isOpen = false } = definition;
+  const { name, title, isOpen } = definition;
   const isChosen = (value: string): boolean => chosen.some((item) => isSameValue(item, value));
   const uncounted = chosen.filter((item) => !buckets.some(({ value }) => isSameValue(item, value)));
   const shown = buckets.filter(({ value }, index) => index < shownMax || isChosen(value));

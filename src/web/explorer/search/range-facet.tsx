@@ -1,6 +1,6 @@
 /** A facet of a number: a histogram of the matching listings, with a lower and an upper bound. */
 import type { JSX } from "preact";
-import { count } from "../../shell/format.ts";
+import { count, decimal } from "../../shell/format.ts";
 import type { CountedRange, FacetDefinition } from "../facets.ts";
 import type { ViewParameters } from "../view.ts";
 
@@ -11,7 +11,7 @@ interface RangeFacetProps {
 }
 
 export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): JSX.Element => {
-  const { name, title, parameters } = definition;
+  const { name, title, parameters, step = 1 } = definition;
   const [minName, maxName = ""] = parameters;
   const edges = [...ranges.map(({ min }) => min), ...ranges.slice(-1).map(({ max }) => max)];
   return (
@@ -19,21 +19,31 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
       <legend>
         <h2>{title}</h2>
       </legend>
-      <Histogram title={title} ranges={ranges} min={view[minName]} max={view[maxName]} />
+      <Histogram title={title} ranges={ranges} step={step} min={view[minName]} max={view[maxName]} />
       <Sliders title={title} edges={edges} min={view[minName]} max={view[maxName]} />
       <div class="bounds">
-        <BoundField name={minName} label={`Lowest ${title.toLowerCase()}`} value={view[minName]} hint={edges[0]} />
+        <BoundField
+          name={minName}
+          label={`Lowest ${title.toLowerCase()}`}
+          value={view[minName]}
+          hint={edges[0]}
+          step={step}
+        />
         <span aria-hidden="true">to</span>
         <BoundField
           name={maxName}
           label={`Highest ${title.toLowerCase()}`}
           value={view[maxName]}
-          hint={edges.length === 0 ? undefined : (edges.at(-1) ?? 1) - 1}
+          hint={edges.length === 0 ? undefined : below(edges.at(-1) ?? 1, step)}
+          step={step}
         />
       </div>
     </fieldset>
   );
 };
+
+/** Returns the greatest value below the end of a range, without floating-point noise. */
+const below = (end: number, step: number): number => Number((end - step).toFixed(9));
 
 const [barWidth, gap, height] = [10, 1, 40];
 
@@ -46,20 +56,21 @@ interface BoundsProps {
 const Histogram = ({
   title,
   ranges,
+  step,
   min,
   max,
-}: BoundsProps & { readonly title: string; readonly ranges: readonly CountedRange[] }) => {
+}: BoundsProps & { readonly title: string; readonly ranges: readonly CountedRange[]; readonly step: number }) => {
   const highest = Math.max(1, ...ranges.map((range) => range.count));
   const isBounded = min !== undefined || max !== undefined;
   const isWithin = (range: CountedRange): boolean =>
-    (min === undefined || range.max - 1 >= Number(min)) && (max === undefined || range.min <= Number(max));
+    (min === undefined || below(range.max, step) >= Number(min)) && (max === undefined || range.min <= Number(max));
   return (
     <svg
       class="histogram"
       viewBox={`0 0 ${Math.max(1, ranges.length) * barWidth} ${height}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${title}: ${summaryOf(ranges)}`}
+      aria-label={`${title}: ${summaryOf(ranges, step)}`}
     >
       {ranges.map((range, index) => {
         const size = range.count === 0 ? 0 : Math.max(1, (range.count / highest) * height);
@@ -72,7 +83,7 @@ const Histogram = ({
             width={barWidth - gap}
             height={size}
           >
-            <title>{`${bound(title, range.min)} to ${bound(title, range.max - 1)}: ${count(range.count)}`}</title>
+            <title>{`${bound(title, range.min)} to ${bound(title, below(range.max, step))}: ${count(range.count)}`}</title>
           </rect>
         );
       })}
@@ -81,12 +92,12 @@ const Histogram = ({
 };
 
 /** Years are written without separators. */
-const bound = (title: string, value: number): string => (title === "Year" ? String(value) : count(value));
+const bound = (title: string, value: number): string => (title === "Year" ? String(value) : decimal(value));
 
 /** Returns where most listings are, for those who do not see the bars. */
-function summaryOf(ranges: readonly CountedRange[]): string {
+function summaryOf(ranges: readonly CountedRange[], step: number): string {
   const [fullest] = [...ranges].sort((one, other) => other.count - one.count);
-  return fullest === undefined ? "no listings" : `most listings from ${fullest.min} to ${fullest.max - 1}`;
+  return fullest === undefined ? "no listings" : `most listings from ${fullest.min} to ${below(fullest.max, step)}`;
 }
 
 /** Two sliders over the bars, in steps of one bar; a browser module shows them and keeps them equal to the bounds. */
@@ -132,15 +143,17 @@ interface BoundFieldProps {
   readonly label: string;
   readonly value: string | undefined;
   readonly hint: number | undefined;
+  readonly step: number;
 }
 
-const BoundField = ({ name, label, value, hint }: BoundFieldProps): JSX.Element => (
+const BoundField = ({ name, label, value, hint, step }: BoundFieldProps): JSX.Element => (
   <input
     type="number"
     id={name}
     name={name}
-    min={0}
-    inputMode="numeric"
+    min={hint !== undefined && hint < 0 ? undefined : 0}
+    step={step === 1 ? undefined : step}
+    inputMode={step === 1 ? "numeric" : "decimal"}
     aria-label={label}
     value={value ?? ""}
     placeholder={hint === undefined ? "" : String(hint)}
