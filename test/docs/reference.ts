@@ -123,13 +123,16 @@ const feedFields = (): string =>
     .map((table) => {
       const { properties, required } = feed[table];
       const rows = Object.entries(properties).map(([name, field]) => [
-        `${code(name)}${required.includes(name) ? " (required)" : ""}`,
+        `${code(name)}${required.includes(name) ? " (required)" : ""}${otherNamesOf(field)}`,
         kindOf(field),
         descriptionOf(field),
       ]);
       return `### ${code(`${table}.*`)}\n\n${markdownTable(["field", "type", "meaning"], rows)}`;
     })
     .join("\n\n");
+
+const otherNamesOf = ({ "x-column-aliases": aliases = [] }: FeedField): string =>
+  aliases.length === 0 ? "" : `, *also* ${aliases.map(code).join(", ")}`;
 
 const descriptionOf = (field: FeedField): string =>
   "description" in field && typeof field.description === "string" ? field.description : "";

@@ -3,6 +3,7 @@ import { parse } from "csv-parse";
 import { printable, type UserError } from "../../base/user-error.ts";
 import type { FeedFile } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax, limitMessages } from "./feed-limits.ts";
+import { fieldOfColumn } from "./feed-schema.ts";
 import { chunksOf } from "./file-content.ts";
 import { fileError } from "./file-errors.ts";
 
@@ -50,8 +51,7 @@ function describeHeaderError(thrown: unknown, limits: FeedLimits): string {
 
 /** Throws a UserError if there are too many columns, or one has no name, a repeated name or one that is no text. */
 export function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
-  const header = file.format === "csv" ? ", row 0 (header)" : "";
-  const fail = (message: string): UserError => fileError(file, `${header}: ${message}`);
+  const fail = (message: string): UserError => headerError(file, message);
   if (columns.length > feedColumnsMax) throw fail(`too many columns: expected at most ${feedColumnsMax}.`);
   if (columns.includes("")) throw fail(`column ${columns.indexOf("") + 1} has no name.`);
   const unprintable = columns.findIndex((column) => /[\0\ufffd]/.test(column));
@@ -66,3 +66,22 @@ export function checkColumnNames(file: FeedFile, columns: readonly string[]): vo
     seen.add(folded);
   }
 }
+
+/** Returns the column of each field of a file in the Carquet format. Throws a UserError if two columns are the same field. */
+export function columnsByField(file: FeedFile, columns: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const column of columns) {
+    const field = fieldOfColumn(file.table, column);
+    if (field === undefined) continue;
+    const other = found.get(field);
+    if (other !== undefined) {
+      const names = `columns "${printable(other, 40)}" and "${printable(column, 40)}"`;
+      throw headerError(file, `${names} are both the field ${field}: expected one of them.`);
+    }
+    found.set(field, column);
+  }
+  return found;
+}
+
+const headerError = (file: FeedFile, message: string): UserError =>
+  fileError(file, `${file.format === "csv" ? ", row 0 (header)" : ""}: ${message}`);

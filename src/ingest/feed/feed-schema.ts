@@ -11,6 +11,8 @@ export interface FeedField {
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly items?: { readonly $ref: string } | Omit<FeedField, "items">;
+  /** Other names of its column, in lower case, for files that name it so. */
+  readonly "x-column-aliases"?: readonly string[];
   /** Synonyms of `enum` values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** Whether words such as NONE are values of the field, not markers of an unknown value. */
@@ -37,6 +39,21 @@ export const feedTables: readonly FeedTable[] = ["dealers", "options", "inventor
 
 /** The fields of each table, and its required columns. */
 export const feed: Readonly<Record<FeedTable, FeedTableSchema>> = schema.$defs;
+
+/** The fields of each table by the names of their columns, in lower case. */
+const fieldsByColumn = new Map(
+  feedTables.map((table) => {
+    const fields = Object.entries(feed[table].properties);
+    const names = fields.flatMap(([field, { "x-column-aliases": aliases = [] }]) =>
+      [field, ...aliases].map((name): readonly [string, string] => [name, field]),
+    );
+    return [table, new Map(names)] as const;
+  }),
+);
+
+/** Returns the field that a column of a file fills: it has its name or an alias, in any case. */
+export const fieldOfColumn = (table: FeedTable, column: string): string | undefined =>
+  fieldsByColumn.get(table)?.get(column.toLowerCase());
 
 /** Returns whether a field is a list of text values. */
 export const isTextList = (field: FeedField | undefined): boolean =>

@@ -6,7 +6,7 @@ import { ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.t
 import { checkColumnNames, readCsvHeader } from "./column-names.ts";
 import type { FeedFile } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
-import { type FeedField, feed, isTextList, listSeparator } from "./feed-schema.ts";
+import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
 import { fileError, limitError } from "./file-errors.ts";
 import type { Mapping } from "./mapping.ts";
 
@@ -118,7 +118,8 @@ function limitRecords(file: FeedFile, columns: readonly string[], rows: Sql, { r
 export const withinLimit = (limit: keyof FeedLimits, isExceeded: Sql): Sql =>
   sql`CASE WHEN ${isExceeded} THEN error(concat('exceeds the limit ', ${limit}, ' in row ', "row")) ELSE true END`;
 
-const fieldOf = (file: FeedFile, column: string): FeedField | undefined => feed[file.table].properties[column];
+const fieldOf = ({ table }: FeedFile, column: string): FeedField | undefined =>
+  feed[table].properties[fieldOfColumn(table, column) ?? ""];
 
 /** Returns a CSV value, split if the field is a text list. With a mapping, columns are not fields yet and stay text. */
 function textOrList(file: FeedFile, column: string, text: Sql, mapping?: Mapping): Sql {
@@ -152,7 +153,7 @@ function parquetTextOrList(file: FeedFile, column: string, columnType: string): 
 /** Throws a UserError for the first value that is an object or array although its field is not. */
 async function checkJsonTypes(session: Session, file: FeedFile, columns: readonly string[], rows: Sql): Promise<void> {
   const cases = columns.flatMap((column) => {
-    const field: FeedField | undefined = feed[file.table].properties[column];
+    const field = fieldOf(file, column);
     if (field === undefined) return [];
     const invalidStarts = field.type === "array" ? ["{"] : ["{", "["];
     return [sql`WHEN list_contains(${invalidStarts}, left(${ident(column)}::VARCHAR, 1)) THEN ${column}`];
@@ -163,6 +164,6 @@ async function checkJsonTypes(session: Session, file: FeedFile, columns: readonl
     WHERE "column" IS NOT NULL ORDER BY "row" LIMIT 1`);
   if (found === undefined) return;
   const column = textIn(found, "column");
-  const expected = feed[file.table].properties[column]?.type;
+  const expected = fieldOf(file, column)?.type;
   throw fileError(file, `, row ${integerIn(found, "row")}: nested value in column "${column}": expected ${expected}.`);
 }

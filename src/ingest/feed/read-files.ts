@@ -7,10 +7,11 @@
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { columnsByField } from "./column-names.ts";
 import type { Delivery } from "./delivery.ts";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
-import { type FeedTable, feed, isTextList, listSeparator } from "./feed-schema.ts";
+import { type FeedTable, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
 import { checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
 import { csvDialect, type FeedRelation, formatReaders, type ReadSettings, withinLimit } from "./file-formats.ts";
@@ -57,24 +58,28 @@ type TableRows = readonly [FeedTable, Sql];
 
 /** Returns the rows of a file in the Carquet format, whose columns are fields. */
 function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
+  const columnOf = columnsByField(file, columns);
   for (const column of feed[file.table].required) {
-    if (columns.includes(column)) continue;
+    if (columnOf.has(column)) continue;
     if (columns.length === 0) throw fileError(file, ": empty file: expected at least the required columns.");
     throw fileError(
       file,
       `, row 0 (header): missing column "${column}": ` +
-        `expected ${feed[file.table].required.join(", ")}; found ${printableColumns(columns, Object.keys(feed[file.table].properties))}.`,
+        `expected ${feed[file.table].required.join(", ")}; found ${printableColumns(columns, [...columnOf.values()])}.`,
     );
   }
   return [
     file.table,
-    fieldsOf(file, file.table, rows, (field) => (columns.includes(field) ? ident(field) : undefined)),
+    fieldsOf(file, file.table, rows, (field) => {
+      const column = columnOf.get(field);
+      return column === undefined ? undefined : ident(column);
+    }),
   ];
 }
 
 function describeIgnoredColumns(file: FeedFile, { columns }: FeedRelation): readonly string[] {
   return columns
-    .filter((column) => !(column in feed[file.table].properties))
+    .filter((column) => fieldOfColumn(file.table, column) === undefined)
     .map(
       (column) => `${printable(file.name)}: ignored column "${printable(column, 40)}": not a field of ${file.table}.`,
     );

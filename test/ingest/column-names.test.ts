@@ -1,0 +1,61 @@
+/** Columns of feed files: they have the names of their fields, or aliases. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
+import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
+import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const day = "2026-11-18";
+const dealers = csvOf("dealers", [{ dealer_id: dealerIdOf(1), name: "Almaden" }]);
+
+const lines = (...rows: readonly (readonly (string | number)[])[]): string =>
+  rows.map((row) => `${row.join()}\n`).join("");
+
+test("a column has the name of its field or an alias, in any case", async (t) => {
+  const object = { Vin: vinOf(2), dealer_id: dealerIdOf(1), Mileage: 20, STOCK: "B2", features: ["sunroof"] };
+  const folder = await temporaryFolder(t);
+  await writeFeedFiles(folder, day, {
+    "dealers.csv": dealers,
+    "inventory.csv": lines(
+      ["VIN", "Dealer_ID", "Odometer", "Stock #", "Features"],
+      [vinOf(1), dealerIdOf(1), 10, "A1", "sunroof|tow_hitch"],
+    ),
+    "inventory.ndjson": `${JSON.stringify(object)}\n`,
+  });
+  const { lake, reports } = await createLake(t, folder);
+  assert.deepEqual(reports[0]?.remarks, []);
+  assert.deepEqual(
+    await queryLake(lake, "SELECT miles, stock_number, list_sort(features) AS features FROM active ORDER BY vin"),
+    [
+      { miles: 10, stock_number: "A1", features: ["sunroof", "tow_hitch"] },
+      { miles: 20, stock_number: "B2", features: ["sunroof"] },
+    ],
+  );
+});
+
+/** Headers with two columns for one field, and how they are refused. */
+const ambiguous: Readonly<Record<string, RegExp>> = {
+  "vin,dealer_id,miles,Mileage":
+    /^UserError: inventory\.csv, row 0 \(header\): columns "miles" and "Mileage" are both the field miles: expected one of them\.$/,
+  "vin,dealer_id,stock,stock_no": /columns "stock" and "stock_no" are both the field stock_number/,
+};
+
+for (const [header, message] of Object.entries(ambiguous))
+  test(`a file with two columns for one field is refused: ${header}`, async () => {
+    const folder = await temporaryFolder(fileScope);
+    await writeFeedFiles(folder, day, { "dealers.csv": dealers, "inventory.csv": `${header}\n` });
+    await assert.rejects(ingestPath(`${folder}/lake`, `${folder}/${day}`), message);
+  });
+
+test("no alias is the name of a field, or stands for two", () => {
+  for (const table of feedTables) {
+    const fields = Object.entries(feed[table].properties);
+    const names = fields.flatMap(([name, field]) => [name, ...(field["x-column-aliases"] ?? [])]);
+    assert.equal(new Set(names).size, names.length, table);
+    assert.deepEqual(
+      names.filter((name) => name !== name.toLowerCase()),
+      [],
+    );
+  }
+});
