@@ -1,12 +1,8 @@
-/**
- * SQL that converts attribute values to integers, and the matching rules of values: integer sums are exact, and both listing sources
- * order integers alike.
- */
+/** SQL that converts attribute values to integers, whose sums are exact, and the matching rules of values. */
 
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
-import type { SortKey } from "./sorts.ts";
 
 /** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
 export const secondsOf = (time: Sql): Sql =>
@@ -54,10 +50,6 @@ export const compareValues = (attribute: CountedName): ((one: string, other: str
   attributeOf(attribute).type === "VARCHAR"
     ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
     : (one, other) => Number(one) - Number(other);
-
-/** Returns the integer that a sort compares; null if the value is unknown. */
-export const sortValueOf = ({ attribute }: SortKey): Sql =>
-  attribute === "listed_at" ? secondsOf(ident(attribute)) : unitsOf(attribute);
 
 /** Number of VIN characters in the first integer, six bits each. */
 const vinHeadLength = 10;

@@ -2,7 +2,7 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
-import { attributeOf, shownIn } from "../listing/schema.ts";
+import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
 import type { AskedId } from "../operations/operation-request.ts";
 
 export interface Tool {
@@ -26,6 +26,7 @@ const vehicles = shownIn("agents").filter((name) => attributeOf(name).range === 
 const ranges = shownIn("agents")
   .flatMap((name) => attributeOf(name).range ?? [])
   .flatMap((range) => [`min_${range}`, `max_${range}`]);
+const numbers = new Intl.ListFormat("en-GB").format(rangedNames.map((name) => `\`${name}\``));
 const exclusions = words("exclude_make exclude_model exclude_trim exclude_features exclude_state");
 const places = words("state postal_code radius");
 const views = words("inventory_status sold_within_days snapshot_date listed_after");
@@ -73,8 +74,8 @@ export const tools: readonly Tool[] = [
     id: "getFacets",
     title: "Count listings by attribute",
     description:
-      "Counts the matching listings: in total, by value of categorical attributes, and by range of `price`, `miles`, `msrp` and " +
-      "`days_on_market`, with their minimum, maximum, mean and median. Takes the filters of `search_listings`.",
+      `Counts the matching listings: in total, by value of categorical attributes, and by range of ${numbers}, with their minimum, maximum, ` +
+      "mean and median. Takes the filters of `search_listings`.",
     parameters: [...words("facets facet_value_limit interval"), ...filters],
     described: words("facets facet_value_limit interval"),
   }),
