@@ -7,7 +7,7 @@ import type { Row } from "../base/json.ts";
 import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import type { NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
-import { decimalsOf, ofUnits } from "./values.ts";
+import { decimalsOf, fromUnits } from "./values.ts";
 
 /** The fewest listings with a known value that have a metric; fewer have `insufficient_sample`. */
 export const metricListingsMin = 10;
@@ -33,7 +33,7 @@ export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql):
 
 /** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */
 export const meanOf = (measure: NumberName, known: number, sum: number): number | null =>
-  known >= metricListingsMin ? ofUnits(measure, sum / known) : null;
+  known >= metricListingsMin ? fromUnits(measure, sum / known) : null;
 
 /** The percentiles of a summary; the first and the last are the least and the greatest value. */
 const summaryPercents = [0, 1, 50, 99, 100];
@@ -64,7 +64,7 @@ export function readSummaries(row: Row | undefined, numbers: readonly NumberName
     const [known, sum, squares] = ["known", "sum", "squares"].map((name) => bigintIn(row, columnOf(attribute, name)));
     const percentiles = row?.[columnOf(attribute, "percentiles")];
     if (known === undefined || sum === undefined || squares === undefined || !Array.isArray(percentiles)) continue;
-    const inOnes = (units: unknown): number => ofUnits(attribute, Number(units));
+    const inOnes = (units: unknown): number => fromUnits(attribute, Number(units));
     const [min, p1, median, p99, max] = percentiles.map(inOnes);
     const variance = Number(known * squares - sum * sum) / Number(known) / Number(known - 1n);
     summaries.set(attribute, {

@@ -1,6 +1,6 @@
 /** Ranges of a number: half-open buckets of equal width from the 1st to the 99th percentile of its values. */
 import type { NumberName } from "./schema.ts";
-import { inUnits, ofUnits } from "./values.ts";
+import { fromUnits, toUnits } from "./values.ts";
 
 /** How the ranges of a number follow from its statistics. */
 export interface RangeChoice {
@@ -21,7 +21,7 @@ export interface Ranges {
 }
 
 /** Returns the value at which a bucket begins. */
-export const edgeOf = ({ attribute, width }: Ranges, bucket: number): number => ofUnits(attribute, bucket * width);
+export const edgeOf = ({ attribute, width }: Ranges, bucket: number): number => fromUnits(attribute, bucket * width);
 
 /** Round widths in units: 1, 2 or 5 times a power of ten. */
 const roundWidths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
@@ -36,7 +36,7 @@ interface Percentiles {
 export function rangesFor({ attribute, width, bucketsMax }: RangeChoice, summary: Percentiles): Ranges | undefined {
   const span = spanOf(attribute, summary);
   const fits = (candidate: number): boolean => bucketsOf(candidate, span).count <= bucketsMax;
-  const given = width === undefined ? undefined : inUnits(attribute, width);
+  const given = width === undefined ? undefined : toUnits(attribute, width);
   if (given !== undefined && !(Number.isInteger(given) && fits(given))) return undefined;
   const chosen = given ?? roundWidths.find(fits) ?? 1;
   const { first, last } = bucketsOf(chosen, span);
@@ -49,7 +49,7 @@ export function smallestWidth(attribute: NumberName, summary: Percentiles, bucke
   const { first, last } = bucketsOf(1, span);
   let width = Math.floor((last - first) / bucketsMax) + 1;
   while (bucketsOf(width, span).count > bucketsMax) width += 1;
-  return ofUnits(attribute, width);
+  return fromUnits(attribute, width);
 }
 
 function bucketsOf(width: number, [least, greatest]: readonly [number, number]) {
@@ -59,6 +59,6 @@ function bucketsOf(width: number, [least, greatest]: readonly [number, number]) 
 
 /** Returns the percentiles in whole units, rounded down after removing floating-point noise beyond two decimals. */
 const spanOf = (attribute: NumberName, { p1, p99 }: Percentiles): readonly [number, number] => {
-  const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * inUnits(attribute, percentile)) / 100);
+  const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * toUnits(attribute, percentile)) / 100);
   return [wholeUnits(p1), wholeUnits(p99)];
 };

@@ -30,11 +30,11 @@ export function unitsOf(attribute: NumberName): Sql {
 }
 
 /** Returns a value of a number attribute in units, without the floating-point noise of the product. */
-export const inUnits = (attribute: NumberName, value: number): number =>
+export const toUnits = (attribute: NumberName, value: number): number =>
   decimalsOf(attribute) === 0 ? value : Number((value * unitsPerOne(attribute)).toPrecision(12));
 
 /** Returns the value that some units of a number attribute make. */
-export const ofUnits = (attribute: NumberName, units: number): number => units / unitsPerOne(attribute);
+export const fromUnits = (attribute: NumberName, units: number): number => units / unitsPerOne(attribute);
 
 /** Categories whose values match regardless of punctuation. */
 const punctuationInsensitive: ReadonlySet<string> = new Set(

@@ -8,7 +8,7 @@ import type { QueryOf } from "../contract/types.ts";
 import { edgeOf, type RangeChoice, smallestWidth } from "../listing/ranges.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { CountResult, NumberSummary } from "../listing/source.ts";
-import { inUnits, ofUnits } from "../listing/values.ts";
+import { fromUnits, toUnits } from "../listing/values.ts";
 
 /** The most ranges of a range facet, and of one with a requested `interval`. */
 const rangesMax = 20;
@@ -79,13 +79,13 @@ export function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefine
     count: found.counts[index + 1] ?? 0,
   }));
   const [below = 0, above = 0] = [found.counts[0], found.counts.at(-1)];
-  const end = ofUnits(facet, inUnits(facet, summary.max) + 1);
+  const end = fromUnits(facet, toUnits(facet, summary.max) + 1);
   const buckets = [
     ...(below > 0 ? [{ min: summary.min, max: edgeOf(ranges, first), count: below }] : []),
     ...regular,
     ...(above > 0 ? [{ min: edgeOf(ranges, last + 1), max: end, count: above }] : []),
   ];
-  const interval = ofUnits(facet, ranges.width);
+  const interval = fromUnits(facet, ranges.width);
   return { buckets, interval, min: buckets[0]?.min ?? null, max: buckets.at(-1)?.max ?? null };
 }
 

@@ -5,7 +5,7 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import { daysOf, epochSeconds, inUnits, maskOf, vinParts } from "../../listing/values.ts";
+import { daysOf, epochSeconds, maskOf, toUnits, vinParts } from "../../listing/values.ts";
 import { gone, setsOf, unknownId } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -162,9 +162,9 @@ export function conditionOf(filter: Filter, context: IndexContext): Condition {
     case "hasTokens":
       return hasTokens(filter, context);
     case "atLeast":
-      return sql`${numberOn(filter.attribute, context)} >= ${integer(Math.ceil(inUnits(filter.attribute, filter.bound)))}`;
+      return sql`${numberOn(filter.attribute, context)} >= ${integer(Math.ceil(toUnits(filter.attribute, filter.bound)))}`;
     case "atMost":
-      return sql`${numberOn(filter.attribute, context)} <= ${integer(Math.floor(inUnits(filter.attribute, filter.bound)))}`;
+      return sql`${numberOn(filter.attribute, context)} <= ${integer(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
     case "listedSince":
       return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
     case "soldAfter":

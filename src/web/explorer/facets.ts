@@ -4,7 +4,7 @@
  */
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
-import { ofUnits } from "../../listing/values.ts";
+import { fromUnits } from "../../listing/values.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { titleOf } from "./attributes.ts";
@@ -41,7 +41,7 @@ export const facetDefinitions: readonly FacetDefinition[] = shownFacets.map((nam
   const shown = { name, title: titleOf(name), isOpen: index < openFacets };
   if (bound === undefined) return { ...shown, parameters: [name] };
   const ranged = rangedNames.find((one) => one === name);
-  const step = ranged === undefined ? 1 : ofUnits(ranged, 1);
+  const step = ranged === undefined ? 1 : fromUnits(ranged, 1);
   return { ...shown, parameters: [`min_${bound}`, `max_${bound}`], step };
 });
 
