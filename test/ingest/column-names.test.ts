@@ -59,3 +59,42 @@ test("no alias is the name of a field, or stands for two", () => {
     );
   }
 });
+
+test("columns with the names of JavaScript's own properties are unknown ones, in CSV and NDJSON", async (t) => {
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const car = `"vin":"${vinOf(2)}","dealer_id":"${dealerIdOf(1)}"`;
+  const folder = await temporaryFolder(t);
+  await writeFeedFiles(folder, day, {
+    "dealers.csv": dealers,
+    "inventory.csv": lines(["vin", "dealer_id", ...names], [vinOf(1), dealerIdOf(1), ...names]),
+    "inventory.ndjson": `{${car},${names.map((name) => `"${name}":{"price":1}`).join()}}\n`,
+  });
+  const { lake, reports } = await createLake(t, folder);
+  const [remarks] = reports.map((report) => report.remarks.join("\n"));
+  for (const name of names) assert.ok(remarks?.includes(name), `${name} in ${remarks}`);
+  assert.deepEqual(await queryLake(lake, "SELECT count(*)::INTEGER AS n FROM active WHERE price IS NULL"), [{ n: 2 }]);
+});
+
+test("websites of dealers are addresses of the web; anything else is unknown, with its reason", async (t) => {
+  const websites = {
+    "https://www.Almaden.example/used?x=1": "almaden.example",
+    "almaden.example": "almaden.example",
+    "http://autohaus-müller.example:8080": "autohaus-müller.example",
+    "javascript:alert(1)": null,
+    "https://user:secret@almaden.example": null,
+    "ftp://almaden.example": null,
+    "call us": null,
+    almaden: null,
+  };
+  const folder = await temporaryFolder(t);
+  const rows = Object.keys(websites).map((website, n) => ({ dealer_id: dealerIdOf(n), name: `Dealer ${n}`, website }));
+  await writeFeedFiles(folder, day, { "dealers.csv": csvOf("dealers", rows) });
+  const { lake } = await createLake(t, folder);
+  const stored = await queryLake(lake, "SELECT website FROM dealers ORDER BY dealer_id");
+  assert.deepEqual(
+    stored.map(({ website }) => website),
+    Object.values(websites),
+  );
+  const refused = await queryLake(lake, "SELECT DISTINCT field, reason FROM rejects");
+  assert.deepEqual(refused, [{ field: "website", reason: "not a website" }]);
+});

@@ -211,6 +211,14 @@ test("requests that show nothing to a visitor are refused, and charge nothing", 
   assert.equal((await send("GET", `/sign-in?token=${token}`, {})).status, 200, "the link has not been used");
 });
 
+test("marks of direction in texts end with their element", async () => {
+  const page = await send("GET", "/sign-in", {});
+  const [, path = ""] = /href="(\/assets\/style-\w+\.css)"/.exec(page.text) ?? [];
+  const style = await send("GET", path, {});
+  for (const element of ["a", "span", "td", "h1"])
+    assert.match(style.text, new RegExp(`(^|[,}])${element}(,[a-z0-9,]+)?\\{unicode-bidi:isolate\\}`), element);
+});
+
 test("browsers see errors as pages, other clients as JSON, and 405 names the methods of the path", async () => {
   const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   const cases: readonly (readonly [method: string, path: string, status: number, allow?: string])[] = [

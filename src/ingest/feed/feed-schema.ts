@@ -4,7 +4,7 @@ import { projectText } from "../../base/project-files.ts";
 /** The JSON Schema of a field, limited to the keywords that ingest uses. */
 export interface FeedField {
   readonly type: "string" | "integer" | "number" | "boolean" | "array";
-  readonly format?: "uuid" | "uri" | "date-time";
+  readonly format?: "uuid" | "uri" | "website" | "date-time";
   readonly pattern?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;

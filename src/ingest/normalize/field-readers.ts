@@ -131,6 +131,12 @@ function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
       "not an HTTP URL",
     ],
     [
+      schema.format === "website",
+      (text) =>
+        sql`NOT regexp_full_match(${text}, '(https?://)?([\\p{L}\\p{N}-]+\\.)+\\p{L}{2,}(:[0-9]+)?([/?#]\\S*)?', 'i')`,
+      "not a website",
+    ],
+    [
       schema.pattern !== undefined,
       (text) => sql`NOT regexp_matches(${text}, ${schema.pattern ?? ""})`,
       `does not match ${schema.pattern}`,
