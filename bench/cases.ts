@@ -3,15 +3,10 @@
  * Cases without a parameter to vary have a single query.
  */
 import { plusDays } from "../src/base/day.ts";
+import { allBenchFacets, benchCategoricalFacets } from "./dataset/columns.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";
 import { pastDayCases, trendCases } from "./history-cases.ts";
-import {
-  allBenchFacets,
-  benchCategoricalFacets,
-  type FacetOptions,
-  facetQuery,
-  sidebarFacets,
-} from "./queries/facets.ts";
+import { type FacetOptions, facetQuery, sidebarFacets } from "./queries/facets.ts";
 import { type BenchFilter, equals } from "./queries/filter.ts";
 import type { BenchQuery } from "./queries/query.ts";
 import { type QueriesByCase, queriesPerCaseMax, queryEach } from "./queries/query-each.ts";

@@ -1,9 +1,10 @@
 /** The cases of the bench suite on history: requests for a past day, in rotation over all of them, and trends. */
 import { calendarMonth, plusDays } from "../src/base/day.ts";
 import { trendListingsMax } from "../src/query/trends/trends.ts";
+import { allBenchFacets, benchNumericFacets } from "./dataset/columns.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";
 import type { DaySnapshot } from "./peers/peer.ts";
-import { allBenchFacets, benchNumericFacets, facetQuery } from "./queries/facets.ts";
+import { facetQuery } from "./queries/facets.ts";
 import { equals } from "./queries/filter.ts";
 import type { BenchQuery, BenchTrendMetric, TrendSpec } from "./queries/query.ts";
 import { type QueriesByCase, queryEach } from "./queries/query-each.ts";

@@ -2,28 +2,28 @@
  * The bench suite (`npm run bench -- --help`): builds or reuses a dataset, checks that Carquet and its peers answer the same queries
  * alike, measures them in turn, and prints the results.
  */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, UserError } from "../src/base/user-error.ts";
 import { type BenchCase, casesOf } from "./cases.ts";
 import { type Dataset, type Log, openDataset } from "./dataset/dataset.ts";
 import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts";
 import { firstRequestCases } from "./history-cases.ts";
-import { fdatasyncTiming, openCalibration } from "./measure/calibration.ts";
+import { measureFdatasync, openCalibration } from "./measure/calibration.ts";
 import {
   type LifecycleOptions,
   type LifecycleResults,
   measureFirstRequest,
   measureLifecycle,
 } from "./measure/lifecycle.ts";
-import { describeEnvironment } from "./measure/machine.ts";
+import { describeRun } from "./measure/machine.ts";
 import { mixSize, queryMix } from "./measure/mix.ts";
 import { holdsToday, runCases } from "./measure/run-cases.ts";
 import { measureThroughput } from "./measure/throughput.ts";
 import type { BenchQuery } from "./queries/query.ts";
-import { compareRuns } from "./report/compare.ts";
-import type { CaseResult, Results, Throughput } from "./report/results.ts";
-import { formatChanges, formatResults } from "./report/text-report.ts";
+import { compareRuns, formatChanges } from "./report/compare.ts";
+import { reportResults } from "./report/report.ts";
+import { type Measurement, measured, type Results, readResults } from "./report/results.ts";
 import { type Acquire, withResources } from "./resources.ts";
 import { createBenchKey } from "./servers/api-key.ts";
 import {
@@ -63,8 +63,7 @@ async function main(settings: Settings): Promise<void> {
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
   const results = await withResources((acquire) => measureAll(run, acquire));
-  process.stdout.write(`${formatResults(results)}\n`);
-  if (settings.json !== undefined) await writeFile(settings.json, `${JSON.stringify(results, null, 2)}\n`);
+  await reportResults(results, settings.json);
   if (earlier === undefined) return;
   const changes = compareRuns(earlier, results, settings.threshold);
   process.stdout.write(`\n${formatChanges(changes)}\n`);
@@ -91,11 +90,13 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const cachedThroughput = isSelected("throughput") ? await measureCached(run, carquet, mix) : [];
   const { peakMib } = carquet.cached.memory();
   return {
-    ...uncached,
-    cases: [...uncached.cases, ...firstRequests, ...lifecycle.cases],
-    throughput: [...uncached.throughput, ...cachedThroughput],
-    memory: { rest_mib: carquet.restMib, peak_mib: Math.max(peakMib, lifecycle.peakMib) },
-    fdatasync: fdatasyncTiming(carquet.lifecycle.scratch),
+    ...uncached.run,
+    measurements: [
+      ...[...uncached.cases, ...firstRequests, ...lifecycle.cases, ...uncached.throughput, ...cachedThroughput],
+      ...measured("memory of the service after start", "carquet", { MiB: carquet.restMib }),
+      ...measured("peak memory of the service", "carquet", { MiB: Math.max(peakMib, lifecycle.peakMib) }),
+      measureFdatasync(carquet.lifecycle.scratch),
+    ],
   };
 }
 
@@ -103,13 +104,13 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
 async function measureFirstRequests(
   { sampleValues, isSelected }: BenchRun,
   options: LifecycleOptions,
-): Promise<readonly CaseResult[]> {
+): Promise<readonly Measurement[]> {
   const queriesByCase = new Map(casesOf(sampleValues).map(({ name, queries }) => [name, queries]));
-  const results: CaseResult[] = [];
+  const results: Measurement[] = [];
   for (const [name, sources] of Object.entries(firstRequestCases).filter(([one]) => isSelected(one))) {
     const [first, ...others] =
       sources.map((source) => queriesByCase.get(source)).find((queries) => queries !== undefined) ?? [];
-    if (first !== undefined) results.push(await measureFirstRequest(name, [first, ...others], options));
+    if (first !== undefined) results.push(...(await measureFirstRequest(name, [first, ...others], options)));
   }
   return results;
 }
@@ -142,7 +143,11 @@ async function startCarquet(run: BenchRun, acquire: Acquire): Promise<CarquetSer
   return { inProcess, uncached, cached, restMib, lifecycle };
 }
 
-type UncachedResults = Pick<Results, "machine" | "versions" | "dataset" | "cases" | "throughput">;
+interface UncachedResults {
+  readonly run: Omit<Results, "measurements">;
+  readonly cases: readonly Measurement[];
+  readonly throughput: readonly Measurement[];
+}
 
 /** Measures the cases and the throughput of servers without a response cache. */
 function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly BenchQuery[]): Promise<UncachedResults> {
@@ -162,7 +167,7 @@ function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly B
           ...{ answers: "uncached", isQuick, log },
         })
       : [];
-    return { ...(await describeEnvironment(dataset, peers)), cases: measuredCases, throughput };
+    return { run: await describeRun(dataset, peers), cases: measuredCases, throughput };
   });
 }
 
@@ -171,7 +176,7 @@ function measureCached(
   run: BenchRun,
   servers: CarquetServers,
   mix: readonly BenchQuery[],
-): Promise<readonly Throughput[]> {
+): Promise<readonly Measurement[]> {
   return withResources(async (acquire) => {
     const { isQuick, peers: names } = run.settings;
     const cachingPeers = names.filter((name) => name === "solr");
@@ -194,12 +199,4 @@ async function openPeers(
     if (server !== undefined) servers.push(server);
   }
   return servers;
-}
-
-async function readResults(path: string): Promise<Results> {
-  try {
-    return JSON.parse(await readFile(path, "utf8"));
-  } catch (thrown) {
-    throw new UserError(`Cannot read --compare ${path}: expected results written by --json (${messageOf(thrown)}).`);
-  }
 }

@@ -7,18 +7,13 @@
  * each transaction. Prints processor time per charge and what the connections waited for.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { fdatasyncTiming } from "../measure/calibration.ts";
-import { describeMachine } from "../measure/machine.ts";
-import { quantile, roundToThousandths } from "../measure/timing.ts";
-import {
-  type ChargesCeiling,
-  type ChargesLoad,
-  type ChargesWriter,
-  chargesWriters,
-} from "../report/separate-results.ts";
+import { measureFdatasync } from "../measure/calibration.ts";
+import { medianBy } from "../measure/timing.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured } from "../report/results.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { type ScriptServer, startScript } from "../servers/carquet.ts";
@@ -40,6 +35,21 @@ const [seconds, rounds, inFlight] = [values.seconds, values.rounds, values["in-f
   number,
   number,
 ];
+const chargesWriters = ["PostgreSQL", "SQLite", "pgbench"] as const;
+type ChargesWriter = (typeof chargesWriters)[number];
+
+interface ChargesLoad {
+  readonly chargesPerSecond: number;
+  readonly chargesPerCommit: number;
+  /** Processor time per charge: of the replicas or of pgbench, and of PostgreSQL. */
+  readonly writerMicros: number;
+  readonly postgresMicros: number;
+  /** PostgreSQL's write-ahead log. */
+  readonly logBytes?: number;
+  /** What connections in use did, as shares of samples. */
+  readonly activities?: Readonly<Record<string, number>>;
+}
+
 const manyAccounts = 1000;
 const replicaCounts = [1, 2, 4] as const;
 /** Alone, pgbench waits for the disk after every charge; with 16 connections, commits share writes of the log. */
@@ -68,18 +78,19 @@ interface Fixtures {
 await withResources(async (acquire) => {
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-charges-")), (path) => rm(path, { recursive: true }));
   const fixtures = await createFixtures(acquire, scratch);
-  const measured = new Map<Variant, ChargesLoad[]>(variants.map((variant) => [variant, []]));
+  const loads = new Map<Variant, ChargesLoad[]>(variants.map((variant) => [variant, []]));
   for (let round = 0; round < rounds; round += 1)
-    for (const variant of variants) measured.get(variant)?.push(await measure(variant, fixtures));
-  const results: ChargesCeiling = {
-    kind: "charges",
-    environment: await describeMachine({ postgres: fixtures.postgres.version }),
-    fdatasync: fdatasyncTiming(scratch),
-    loads: variants.map((variant) => medianOf(measured.get(variant) ?? [])),
-  };
-  for (const load of results.loads) process.stdout.write(`${JSON.stringify(load)}\n`);
-  process.stdout.write(`write of 4 KiB: ${JSON.stringify(results.fdatasync)}\n`);
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+    for (const variant of variants) loads.get(variant)?.push(await measure(variant, fixtures));
+  const cores = availableParallelism();
+  const measurements = variants.flatMap((variant) => {
+    const load = medianBy(loads.get(variant) ?? [], ({ chargesPerSecond }) => chargesPerSecond);
+    return measurementsOf(variant, load, cores);
+  });
+  const notes = [
+    `As many charges as possible, ${inFlight} in flight, in one transaction for each batch that a replica has collected; pgbench commits each charge. \`synchronous_commit\` and \`fsync\` are on. Processor time and log are per charge. The last columns are what connections in use did, as shares of samples; *busy* is the share of the machine's processors that all took together.`,
+  ];
+  const about = { title: "Charges a second", notes, programs: { postgres: fixtures.postgres.version } };
+  await reportMeasurements(about, [...measurements, measureFdatasync(scratch)], values.json);
 });
 
 async function createFixtures(acquire: Acquire, scratch: string): Promise<Fixtures> {
@@ -107,19 +118,49 @@ async function measure(variant: Variant, fixtures: Fixtures): Promise<ChargesLoa
   sampler.start();
   const { charges, commits, clientMs } = await charge(variant, fixtures, seconds);
   const activities = sampler.stop();
-  const perCharge = (total: number): number => roundToThousandths(total / charges);
+  const perCharge = (total: number): number => total / charges;
   return {
-    ...variant,
-    in_flight: variant.writer === "pgbench" ? variant.clients : inFlight,
-    charges_per_second: Math.round((1000 * charges) / (performance.now() - startedAtMs)),
-    charges_per_commit: roundToThousandths(charges / commits),
-    client_micros: perCharge(1000 * clientMs),
-    postgres_micros: variant.writer === "SQLite" ? 0 : perCharge(1000 * (postgres.processorMs() - postgresMs)),
+    chargesPerSecond: Math.round((1000 * charges) / (performance.now() - startedAtMs)),
+    chargesPerCommit: charges / commits,
+    writerMicros: perCharge(1000 * clientMs),
+    postgresMicros: variant.writer === "SQLite" ? 0 : perCharge(1000 * (postgres.processorMs() - postgresMs)),
     ...(variant.writer !== "SQLite" && {
-      wal_bytes_per_charge: Math.round((sampler.walBytes() - walBytes) / charges),
+      logBytes: Math.round((sampler.walBytes() - walBytes) / charges),
       activities,
     }),
   };
+}
+
+function measurementsOf(
+  { writer, clients, accounts }: Variant,
+  load: ChargesLoad,
+  cores: number,
+): readonly Measurement[] {
+  const { chargesPerSecond, chargesPerCommit, writerMicros, postgresMicros, logBytes, activities = {} } = load;
+  const counted = (count: number, noun: string): string =>
+    `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  const by = {
+    PostgreSQL: counted(clients, "replica"),
+    SQLite: "1 service, SQLite",
+    pgbench: `pgbench, ${counted(clients, "connection")}`,
+  }[writer];
+  const name = `${counted(accounts, "account")}, ${by}`;
+  const percent = (share: number | undefined): number | undefined =>
+    share === undefined ? undefined : Math.round(100 * share);
+  return [
+    ...measured(name, "writer", { "charges/s": chargesPerSecond, "charges/commit": chargesPerCommit }),
+    ...measured(name, "writer", { "processor µs": writerMicros }),
+    ...measured(name, "PostgreSQL", { "processor µs": postgresMicros, "log bytes": logBytes }),
+    ...measured(name, "machine", {
+      "busy %": percent((chargesPerSecond * (writerMicros + postgresMicros)) / 1e6 / cores),
+    }),
+    ...measured(name, "connections", {
+      "compute %": percent(activities.computes),
+      "wait for a lock %": percent(activities.lock),
+      "wait for the disk %": percent(activities.disk),
+      "wait for the writer %": percent(activities.client),
+    }),
+  ];
 }
 
 interface Work extends Charged {
@@ -139,15 +180,4 @@ async function charge({ writer, clients, accounts }: Variant, fixtures: Fixtures
   const charged = (await Promise.all(servers.map((server) => server.fetchJson(path)))) as readonly Charged[];
   const total = (key: keyof Charged): number => charged.reduce((sum, one) => sum + one[key], 0);
   return { charges: total("charges"), commits: total("commits"), clientMs: processorMs() - before };
-}
-
-/** Returns the measurement with the median number of charges. */
-function medianOf(loads: readonly ChargesLoad[]): ChargesLoad {
-  const median = quantile(
-    loads.map((load) => load.charges_per_second),
-    0.5,
-  );
-  const found = loads.find((load) => load.charges_per_second === median);
-  if (found === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
-  return found;
 }

@@ -13,14 +13,9 @@ import { parseArgs } from "node:util";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { openAccounts } from "../../src/accounts/open-accounts.ts";
 import { runCarquet } from "../dataset/dataset.ts";
-import { describeMachine } from "../measure/machine.ts";
-import { quantile, roundToThousandths, timingOf } from "../measure/timing.ts";
-import {
-  type AccountsCost,
-  type AccountsLoad,
-  type AccountsVariant,
-  accountsVariants,
-} from "../report/separate-results.ts";
+import { medianBy } from "../measure/timing.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { measured, timed } from "../report/results.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { openInProcess, startScript } from "../servers/carquet.ts";
@@ -42,6 +37,18 @@ const connections = Number(values.connections);
 const warmUpSeconds = 2;
 const path = "/v1/listings?make=toyota,honda&max_price=30000&sort=price";
 
+const accountsVariants = ["none", "SQLite", "PostgreSQL"] as const;
+type AccountsVariant = (typeof accountsVariants)[number];
+
+interface AccountsLoad {
+  readonly requestsPerSecond: number;
+  readonly times: readonly number[];
+  /** Processor time per request in microseconds: of the service, of its main thread, and of PostgreSQL. */
+  readonly service: number;
+  readonly mainThread: number;
+  readonly postgres: number;
+}
+
 interface AccountsPlace {
   /** The accounts file, or the URL of the database. */
   readonly location: string;
@@ -59,24 +66,32 @@ interface Fixtures {
 await withResources(async (acquire) => {
   const fixtures = await createFixtures(acquire);
   const { postgres, places, pageBytes } = fixtures;
-  const measured: Record<AccountsVariant, AccountsLoad[]> = { without: [], SQLite: [], PostgreSQL: [] };
+  const loads: Record<AccountsVariant, AccountsLoad[]> = { none: [], SQLite: [], PostgreSQL: [] };
   for (let round = 0; round < rounds; round += 1)
     for (const variant of accountsVariants) {
-      const load = await measure(variant, fixtures);
-      measured[variant].push(load);
-      print(variant, load);
+      loads[variant].push(await measure(variant, fixtures));
+      process.stderr.write(`round ${round + 1}, ${variant}: done\n`);
     }
-  const loads = {
-    without: medianOf(measured.without),
-    SQLite: medianOf(measured.SQLite),
-    PostgreSQL: medianOf(measured.PostgreSQL),
-  };
-  for (const variant of accountsVariants) print(`median ${variant}`, loads[variant]);
-  process.stdout.write(`page of ${pageBytes} bytes\n`);
+  const medians = accountsVariants.map((variant) => medianBy(loads[variant], ({ service }) => service));
+  const measurements = medians.flatMap(
+    ({ requestsPerSecond, times, service, mainThread, postgres: database }, index) => {
+      const name = accountsVariants[index] ?? "";
+      return [
+        ...measured(name, "service", { "requests/s": requestsPerSecond }),
+        timed(name, "service", times),
+        ...measured(name, "service", { "processor µs": service }),
+        ...measured(name, "main thread", { "processor µs": mainThread }),
+        ...measured(name, "PostgreSQL", { "processor µs": database }),
+      ];
+    },
+  );
   for (const variant of ["SQLite", "PostgreSQL"] as const) printAudit(variant, places[variant].location);
-  const environment = await describeMachine({ postgres: postgres.version });
-  const results: AccountsCost = { kind: "accounts", environment, connections, page_bytes: pageBytes, loads };
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  const [none = 0, inFile = 0, inPostgres = 0] = medians.map(({ service }) => service);
+  const notes = [
+    `A page of ${Math.round(pageBytes / 1000)} kB from memory over ${connections} connections, each with its own account; processor time per request. Identifying, limiting and charging a request takes ${inFile - none} µs of the service with SQLite, and ${inPostgres - none} µs with PostgreSQL.`,
+  ];
+  const about = { title: "Accounts in SQLite and in PostgreSQL", notes, programs: { postgres: postgres.version } };
+  await reportMeasurements(about, measurements, values.json);
 });
 
 /** Ingests the sample delivery into a temporary lake, saves a page of it, and creates accounts in both engines. */
@@ -95,14 +110,14 @@ async function createFixtures(acquire: Acquire): Promise<Fixtures> {
     keys: createBenchKeys(location, Number(values.accounts)).map(({ key }) => key),
   });
   const file = placeAt(join(folder, "accounts.db"));
-  const places = { without: file, SQLite: file, PostgreSQL: placeAt(postgres.url) };
+  const places = { none: file, SQLite: file, PostgreSQL: placeAt(postgres.url) };
   return { postgres, places, pageFile, pageBytes: Buffer.byteLength(page) };
 }
 
 /** Measures one variant in its own process. */
 async function measure(variant: AccountsVariant, { postgres, places, pageFile }: Fixtures): Promise<AccountsLoad> {
   const { location, keys } = places[variant];
-  const middleware = variant === "without" ? "without" : "with";
+  const middleware = variant === "none" ? "without" : "with";
   const server = await startScript("bench/accounts/server.ts", [middleware, location, pageFile]);
   try {
     const load = { port: Number(new URL(server.url).port), connections, path, keys };
@@ -112,30 +127,14 @@ async function measure(variant: AccountsVariant, { postgres, places, pageFile }:
     const after = server.threadMs();
     const microsPerRequest = (ms: number): number => Math.round((ms * 1000) / times.length);
     return {
-      requests_per_second: roundToThousandths(times.length / seconds),
-      ...timingOf([...times]),
-      service_micros: microsPerRequest(after.process - before.process),
-      main_thread_micros: microsPerRequest(after.main - before.main),
-      postgres_micros: microsPerRequest(postgres.processorMs() - postgresMs),
+      ...{ requestsPerSecond: times.length / seconds, times: [...times] },
+      service: microsPerRequest(after.process - before.process),
+      mainThread: microsPerRequest(after.main - before.main),
+      postgres: microsPerRequest(postgres.processorMs() - postgresMs),
     };
   } finally {
     await server.stop();
   }
-}
-
-/** Returns the measurement with the median processor time, which depends little on other load of the machine. */
-function medianOf(loads: readonly AccountsLoad[]): AccountsLoad {
-  const times = loads.map(({ service_micros }) => service_micros);
-  const median = loads[times.indexOf(quantile(times, 0.5))];
-  if (median === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
-  return median;
-}
-
-function print(label: string, load: AccountsLoad): void {
-  const { requests_per_second, p50_ms, p99_ms, service_micros, main_thread_micros, postgres_micros } = load;
-  process.stdout.write(
-    `${label}: ${Math.round(requests_per_second)} requests/s, p50 ${p50_ms} ms, p99 ${p99_ms} ms, processor ${service_micros} µs per request, of which main thread ${main_thread_micros} µs, PostgreSQL ${postgres_micros} µs\n`,
-  );
 }
 
 /** Audits the ledger: every charge that was answered is in it. */

@@ -5,7 +5,6 @@ import { sql } from "../../src/db/sql.ts";
 
 /** What a connection does at a moment: computes, waits for a lock or the disk, or waits for the next statement of its client. */
 export const activities = ["computes", "lock", "disk", "client", "other"] as const;
-export type Activity = (typeof activities)[number];
 
 const everyMs = 50;
 

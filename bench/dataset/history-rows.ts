@@ -11,7 +11,7 @@ import { flatListings } from "../../src/lake/analyst/flat-listings.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
 import { activeOn, goneIn, intervalFiles, intervalRows, unorderedListings } from "../../src/lake/market.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
-import { type ColumnKind, columnNames, kindOf } from "./columns.ts";
+import { type ColumnKind, peerColumns } from "./columns.ts";
 import { flatColumnList, inPastOrder, publishedManifest } from "./flat-rows.ts";
 
 const [category, date, integer] = ["category", "date", "integer"] as const satisfies readonly ColumnKind[];
@@ -26,7 +26,7 @@ export const historyColumns = {
   events: { event: category, day: date, make: category, model: category, state: category },
   past: {
     ...interval,
-    ...Object.fromEntries(columnNames.map((name) => [name, kindOf(name)])),
+    ...peerColumns,
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnKind>>>>;
 

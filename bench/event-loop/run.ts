@@ -1,22 +1,25 @@
 /**
- * Measures the processor time of a metered request: `node --import tsx/esm bench/event-loop/run.ts [--lake DIR] [--requests 400]`.
+ * Measures the processor time of a metered request: `node --import tsx/esm bench/event-loop/run.ts [--lake DIR] [--requests 400] [--json FILE]`.
  *
  * Sends one request at a time to a service without a response cache, in rounds of all kinds of requests. Prints the median processor time
  * of each kind, of the main thread (which runs the event loop) and of the whole process. Needs Linux. Latencies are not printed, because
  * they depend on other load of the machine.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { quantile, roundToThousandths } from "../measure/timing.ts";
-import { createBenchKey } from "../servers/api-key.ts";
-import { openInProcess, startScript, withoutResponseCache } from "../servers/carquet.ts";
+import { quantile } from "../measure/timing.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured } from "../report/results.ts";
+import { withResources } from "../resources.ts";
+import { openInProcess, type ScriptServer, serveLake } from "../servers/carquet.ts";
 import type { ThreadTimes } from "../servers/process.ts";
 
 const { values } = parseArgs({
-  options: { lake: { type: "string", default: "data/lake" }, requests: { type: "string", default: "400" } },
+  options: {
+    lake: { type: "string", default: "data/lake" },
+    requests: { type: "string", default: "400" },
+    json: { type: "string" },
+  },
 });
 const requests = Number(values.requests);
 const rounds = 20;
@@ -34,25 +37,22 @@ const requestKinds: Readonly<Record<string, (sequence: number) => string>> = {
     `/v1/facets?facets=make,model,year,body_type,price,miles&max_price=${20_000 + sequence}`,
 };
 
-const scratch = await mkdtemp(join(tmpdir(), "carquet-event-loop-"));
-const accounts = join(scratch, "accounts.db");
-const serveArgs = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-const service = await startScript("bin/carquet.cjs", serveArgs, createBenchKey(accounts));
-try {
-  for (const [kind, times] of await measureKinds()) {
-    const median = (thread: keyof ThreadTimes): number => {
-      const threadTimes = times.map((time) => time[thread]);
-      return roundToThousandths(quantile(threadTimes, 0.5));
-    };
-    process.stdout.write(`${kind}: main ${median("main")} ms, process ${median("process")} ms\n`);
+await withResources(async (acquire) => {
+  const measurements: Measurement[] = [];
+  for (const [kind, times] of await measureKinds(await serveLake(acquire, values.lake))) {
+    const median = (thread: keyof ThreadTimes): number =>
+      quantile(
+        times.map((time) => time[thread]),
+        0.5,
+      );
+    measurements.push(...measured(kind, "main thread", { "processor ms": median("main") }));
+    measurements.push(...measured(kind, "process", { "processor ms": median("process") }));
   }
-} finally {
-  await service.stop();
-  await rm(scratch, { recursive: true });
-}
+  await reportMeasurements({ title: "Processor time of a metered request" }, measurements, values.json);
+});
 
 /** Returns the processor times per request of each round, by kind. The first round is a warm-up and is dropped. */
-async function measureKinds(): Promise<ReadonlyMap<string, readonly ThreadTimes[]>> {
+async function measureKinds(service: ScriptServer): Promise<ReadonlyMap<string, readonly ThreadTimes[]>> {
   const timesByKind = new Map<string, ThreadTimes[]>();
   const requestsPerRound = requests / rounds;
   let sequence = 0;

@@ -5,7 +5,7 @@
  * median time to the first paint. Then selects values of facets, each a view that was not requested before, and prints the median time from
  * the click to the frame that shows the new view. The service keeps no responses unless with `--cached`.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,9 +13,8 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { createAccounts } from "../../src/accounts/open-accounts.ts";
 import { insertSession } from "../../src/accounts/sign-in/session-table.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
-import { describeMachine } from "../measure/machine.ts";
-import { timingOf } from "../measure/timing.ts";
-import type { ExplorerResults } from "../report/separate-results.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, timed } from "../report/results.ts";
 import { withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { startScript, withoutResponseCache } from "../servers/carquet.ts";
@@ -55,21 +54,19 @@ await withResources(async (acquire) => {
   await context.addCookies([{ name: "carquet-session", value: secret, url: service.url, sameSite: "Lax" }]);
   // Loads the style sheet, the script and the code of the service.
   for (const view of views) await firstPaintMs(context, view);
-  const results: ExplorerResults = {
-    kind: "explorer",
-    environment: await describeMachine({ chromium: browser.version() }),
-    listings: await activeListings(context),
-    answers: values.cached ? "cached" : "uncached",
-    first_paint: {},
-    filter_change: timingOf(await filterChangesMs(context)),
-  };
+  const server = `${(await activeListings(context)).toLocaleString("en")} listings, ${values.cached ? "cached" : "uncached"}`;
+  const measurements: Measurement[] = [];
   for (const view of views) {
     const times: number[] = [];
     while (times.length < rounds) times.push(await firstPaintMs(context, view));
-    results.first_paint[view] = timingOf(times);
+    measurements.push(timed(`first paint of \`${view}\``, server, times));
   }
-  process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  measurements.push(timed("filter change", server, await filterChangesMs(context)));
+  const notes = [
+    "In Chromium on the same machine. A first paint is of a view that was requested before, a filter change always of a new one.",
+  ];
+  const programs = { chromium: browser.version() };
+  await reportMeasurements({ title: "The explorer", notes, programs }, measurements, values.json);
 });
 
 /** Creates accounts with a signed-in account. Returns the secret of its session. */

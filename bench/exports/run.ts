@@ -1,6 +1,6 @@
 /**
  * Measures exports: `node --import tsx/esm bench/exports/run.ts [--lake DIR] [--search make=Ford] [--formats parquet,csv]
- * [--rounds 3] [--seconds 60]`.
+ * [--rounds 3] [--seconds 60] [--json FILE]`.
  *
  * First writes all listings of a search in each format with `carquet export`. Prints seconds, rows per second, bytes and peak memory of
  * each. Then lets eight clients search a service, in turn with and without an export over HTTP, and prints the latencies of the searches.
@@ -15,10 +15,10 @@ import { parseArgs } from "node:util";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { exportFormats, type TableFormat } from "../../src/formats/table-formats.ts";
-import { timingOf } from "../measure/timing.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
 import { withResources } from "../resources.ts";
-import { createBenchKey } from "../servers/api-key.ts";
-import { type ScriptServer, startScript, withoutResponseCache } from "../servers/carquet.ts";
+import { type ScriptServer, serveLake } from "../servers/carquet.ts";
 import { memoryOf, processorMsOf } from "../servers/process.ts";
 
 const { values } = parseArgs({
@@ -28,32 +28,32 @@ const { values } = parseArgs({
     formats: { type: "string", default: exportFormats.join() },
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "60" },
+    json: { type: "string" },
   },
 });
 const clients = 8;
 const pollMs = 50;
-const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 await withResources(async (acquire) => {
   const folder = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
   const formats = values.formats.split(",");
+  const measurements: Measurement[] = [];
   for (const format of exportFormats.filter((name) => formats.includes(name)))
-    print(await measureFormat(format, join(folder, format)));
-  const accounts = join(folder, "accounts.db");
-  const key = createBenchKey(accounts);
-  const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-  const service = await acquire(startScript("bin/carquet.cjs", args, key), ({ stop }) => stop());
-  await measureLoad(service, 10_000);
+    measurements.push(...(await measureFormat(format, join(folder, format))));
+  const service = await serveLake(acquire, values.lake);
+  await measureLoad("warm-up", service, 10_000);
   for (let round = 1; round <= Number(values.rounds); round += 1) {
-    print(`round ${round}, without an export: ${await measureLoad(service, Number(values.seconds) * 1000)}`);
-    const exporting = startExport(service.url, key);
-    print(`round ${round}, with an export: ${await measureLoad(service, Number(values.seconds) * 1000)}`);
+    const durationMs = Number(values.seconds) * 1000;
+    measurements.push(...(await measureLoad(`round ${round}, without an export`, service, durationMs)));
+    const exporting = startExport(service.url, service.key);
+    measurements.push(...(await measureLoad(`round ${round}, with an export`, service, durationMs)));
     await exporting.stop();
   }
+  await reportMeasurements({ title: "Exports" }, measurements, values.json);
 });
 
-/** Exports the search to a file. Returns what it took, as a line. */
-async function measureFormat(format: TableFormat, path: string): Promise<string> {
+/** Exports the search to a file. Returns what it took. */
+async function measureFormat(format: TableFormat, path: string): Promise<readonly Measurement[]> {
   const search = values.search === "" ? [] : [values.search];
   const args = ["bin/carquet.cjs", "export", "--lake", values.lake, "--format", format, "--output", path, ...search];
   const startedAtMs = performance.now();
@@ -78,14 +78,12 @@ async function measureFormat(format: TableFormat, path: string): Promise<string>
   const { rows }: { readonly rows: number } = JSON.parse(output);
   const { size } = await stat(path);
   await rm(path);
-  return (
-    `${format}: ${rows} rows in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s, ` +
-    `${(processorMs / 1000).toFixed(1)} s of processor time, ${size} bytes, peak ${peakMib} MiB`
-  );
+  const costs = { s: seconds, "rows/s": rows / seconds, "processor s": processorMs / 1000 };
+  return measured(format, "export", { rows, ...costs, bytes: size, "peak MiB": peakMib });
 }
 
-/** Lets the clients search for a time. Returns the requests and their latencies, as a line. */
-async function measureLoad({ fetch }: ScriptServer, durationMs: number): Promise<string> {
+/** Lets the clients search for a time. Returns the requests and their latencies. */
+async function measureLoad(name: string, { fetch }: ScriptServer, durationMs: number): Promise<readonly Measurement[]> {
   const [startedAtMs, times]: [number, number[]] = [performance.now(), []];
   const search = async (): Promise<void> => {
     while (performance.now() < startedAtMs + durationMs) {
@@ -95,8 +93,7 @@ async function measureLoad({ fetch }: ScriptServer, durationMs: number): Promise
     }
   };
   await Promise.all(Array.from({ length: clients }, search));
-  const { p50_ms, p99_ms } = timingOf(times);
-  return `${times.length} requests, median ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`;
+  return [...measured(name, "search", { requests: times.length }), timed(name, "search", times)];
 }
 
 /** Returns the path of a search: pages of a make and a state, pages by price, and a sidebar. The sequence number makes each different. */

@@ -1,5 +1,6 @@
 /**
- * Measures ingestion: `node --import tsx/esm bench/ingest/run.ts [--listings 1000000] [--format parquet|csv] [--days 2] [--memory 4GiB]`.
+ * Measures ingestion: `node --import tsx/esm bench/ingest/run.ts [--listings 1000000] [--format parquet|csv] [--days 2] [--memory 4GiB]
+ * [--json FILE]`.
  *
  * Ingests synthetic deliveries into a temporary lake, each day in its own process. Prints seconds, rows per second and peak memory of each
  * day, then bytes per listing on disk. From the second day on, 95 % of the listings are known from the day before.
@@ -12,6 +13,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured } from "../report/results.ts";
 import { typescriptOptions } from "../servers/carquet.ts";
 import { writeDelivery } from "./feed.ts";
 
@@ -28,6 +31,7 @@ const { values } = parseArgs({
     format: { type: "string", default: "parquet" },
     days: { type: "string", default: "2" },
     memory: { type: "string" },
+    json: { type: "string" },
   },
 });
 const firstDay = "2026-11-01";
@@ -35,25 +39,23 @@ const format = values.format === "csv" ? "csv" : "parquet";
 const shape = { listings: Number(values.listings), turnover: 0.05, format } as const;
 const folder = await mkdtemp(join(tmpdir(), "carquet-bench-"));
 const [feeds, lake] = [join(folder, "feeds"), join(folder, "lake")];
-const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+const measurements: Measurement[] = [];
 try {
   for (let index = 0; index < Number(values.days); index += 1) {
     const day = plusDays(firstDay, index);
     await writeDelivery(feeds, firstDay, index, shape);
     const { rows, seconds, peakGib, steps } = await measureDay(day);
-    const rowsPerSecond = Math.round(rows / seconds);
-    const stepTimes = steps.map((step) => `${step.name} ${step.seconds.toFixed(1)} s`).join(", ");
-    print(
-      `${day} ${format}: ${rows} rows in ${seconds.toFixed(1)} s, ${rowsPerSecond} rows/s, peak ${peakGib.toFixed(2)} GiB (${stepTimes})`,
-    );
+    measurements.push(...measured(day, format, { rows, s: seconds, "rows/s": rows / seconds, "peak GiB": peakGib }));
+    for (const step of steps) measurements.push(...measured(`${day}, ${step.name}`, format, { s: step.seconds }));
   }
   const manifest = await currentManifest(lake);
   for (const [table, files] of Object.entries(manifest?.tables ?? {})) {
     const newest = files.at(-1);
     if (newest === undefined) continue;
-    const bytesPerListing = (newest.bytes / shape.listings).toFixed(1);
-    print(`${table}: ${newest.rows} rows, ${newest.bytes} bytes, ${bytesPerListing} bytes per listing`);
+    const { rows, bytes } = newest;
+    measurements.push(...measured(table, "newest file", { bytes, rows, "bytes per listing": bytes / shape.listings }));
   }
+  await reportMeasurements({ title: `Ingest of ${values.listings} listings` }, measurements, values.json);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 /**
  * Measures look-ups as history grows:
- * `node --import tsx/esm bench/lookups/run.ts [--active 4000000] [--past 16000000] [--asks 300] [--lake DIR]`.
+ * `node --import tsx/esm bench/lookups/run.ts [--active 4000000] [--past 16000000] [--asks 300] [--lake DIR] [--json FILE]`.
  *
  * Publishes a lake of synthetic listings (in DIR, where a later run reuses it). Then looks up random known VINs and ids one after another,
  * uncached: in process from the Parquet files, in process from the row store, and over HTTP, metered, from a service with a row store.
@@ -17,8 +17,10 @@ import { findListing, findVin } from "../../src/query/look-ups.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { at } from "../queries/query.ts";
-import { createBenchKey } from "../servers/api-key.ts";
-import { startScript, withoutResponseCache } from "../servers/carquet.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, timed } from "../report/results.ts";
+import { withResources } from "../resources.ts";
+import { serveLake } from "../servers/carquet.ts";
 import { publishSyntheticLake } from "./synthetic-lake.ts";
 
 const { values } = parseArgs({
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     /** The number of look-ups of each kind. */
     asks: { type: "string", default: "300" },
     lake: { type: "string" },
+    json: { type: "string" },
   },
 });
 const lookUps = Number(values.asks);
@@ -37,13 +40,14 @@ const parquetLookUpsMax = 5;
 const lake = values.lake ?? (await mkdtemp(join(tmpdir(), "carquet-lookups-")));
 if (!existsSync(join(lake, "CURRENT")))
   await publishSyntheticLake(lake, { active: Number(values.active), sold: Number(values.past) });
+const measurements: Measurement[] = [];
 for (const hasServingFiles of [false, true]) {
   const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version, { hasServingFiles });
   for (const table of ["listings", "sold"] as const) {
     const sample = await sampleListings(version, table);
     const state = table === "sold" ? "sold" : "active";
     const source = hasServingFiles ? "row store" : "Parquet";
-    await measureLookUps(`${state}, ${source}`, hasServingFiles ? sample : sample.slice(0, parquetLookUpsMax), {
+    await measureLookUps(state, source, hasServingFiles ? sample : sample.slice(0, parquetLookUpsMax), {
       VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, version)).vin,
       id: async (row) => (await findListing(textIn(row, "id"), undefined, version)).vin,
     });
@@ -51,6 +55,7 @@ for (const hasServingFiles of [false, true]) {
   }
   version.close();
 }
+await reportMeasurements({ title: "Look-ups by id and VIN" }, measurements, values.json);
 if (values.lake === undefined) await rm(lake, { recursive: true, force: true });
 
 function sampleListings(version: LakeVersion, table: "listings" | "sold"): Promise<readonly Row[]> {
@@ -59,24 +64,22 @@ function sampleListings(version: LakeVersion, table: "listings" | "sold"): Promi
 }
 
 async function measureOverHttp(state: string, sample: readonly Row[]): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), "carquet-lookups-accounts-"));
-  const accounts = join(scratch, "accounts.db");
-  const args = ["serve", "--lake", lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-  const service = await startScript("bin/carquet.cjs", args, createBenchKey(accounts));
-  await measureLookUps(`${state}, over HTTP`, sample, {
-    VIN: async (row) => at(await service.fetchJson(`/v1/vins/${textIn(row, "vin")}`), "data", "vin"),
-    id: async (row) => at(await service.fetchJson(`/v1/listings/${textIn(row, "id")}`), "data", "vin"),
+  await withResources(async (acquire) => {
+    const service = await serveLake(acquire, lake);
+    await measureLookUps(state, "over HTTP", sample, {
+      VIN: async (row) => at(await service.fetchJson(`/v1/vins/${textIn(row, "vin")}`), "data", "vin"),
+      id: async (row) => at(await service.fetchJson(`/v1/listings/${textIn(row, "id")}`), "data", "vin"),
+    });
   });
-  await service.stop();
-  await rm(scratch, { recursive: true });
 }
 
 /** Looks up each row of a sample and returns the VIN of the listing found. */
 type LookUp = (row: Row) => Promise<unknown>;
 
-/** Prints percentiles of the look-ups by VIN and by id. The first tenth is a warm-up. Throws if a look-up finds another VIN. */
+/** Measures the look-ups by VIN and by id. The first tenth is a warm-up. Throws if a look-up finds another VIN. */
 async function measureLookUps(
-  label: string,
+  state: string,
+  server: string,
   sample: readonly Row[],
   lookUpBy: Readonly<Record<"VIN" | "id", LookUp>>,
 ): Promise<void> {
@@ -88,11 +91,6 @@ async function measureLookUps(
       times.push(performance.now() - startedAtMs);
       if (vin !== row.vin) throw new Error(`Listing ${textIn(row, "id")} has VIN ${vin}: expected ${row.vin}.`);
     }
-    const sorted = times.slice(times.length / 10).sort((a, b) => a - b);
-    const percentile = (fraction: number): string =>
-      (sorted[Math.floor(fraction * (sorted.length - 1))] ?? 0).toFixed(1);
-    process.stdout.write(
-      `${label}, by ${key}: p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, ${sorted.length} look-ups\n`,
-    );
+    measurements.push(timed(`${state}, by ${key}`, server, times.slice(times.length / 10)));
   }
 }

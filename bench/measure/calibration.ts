@@ -6,7 +6,7 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
-import { type Timing, timingOf } from "./timing.ts";
+import { type Measurement, timed } from "../report/results.ts";
 
 export interface Calibration {
   run(): Promise<void>;
@@ -42,8 +42,8 @@ function countRandomNumbers(): number {
   return counts.size;
 }
 
-/** Times writes of 4 KiB with `fdatasync` in a folder: the lower bound of a charge's latency. */
-export function fdatasyncTiming(folder: string): Timing {
+/** Measures writes of 4 KiB with `fdatasync` in a folder: the lower bound of a charge's latency. */
+export function measureFdatasync(folder: string): Measurement {
   const path = join(folder, "synced");
   const file = openSync(path, "w");
   const times: number[] = [];
@@ -58,5 +58,5 @@ export function fdatasyncTiming(folder: string): Timing {
     closeSync(file);
     rmSync(path);
   }
-  return timingOf(times);
+  return timed("write of 4 KiB", "disk", times);
 }

@@ -5,9 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { currentPath, currentVersion, readManifest } from "../../src/lake/manifest.ts";
 import { type Dataset, runCarquet } from "../dataset/dataset.ts";
 import { at, type BenchQuery } from "../queries/query.ts";
-import type { CaseResult } from "../report/results.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
 import { type ScriptServer, startScript } from "../servers/carquet.ts";
-import { timingOf } from "./timing.ts";
 
 export interface LifecycleOptions {
   readonly dataset: Dataset;
@@ -20,7 +19,7 @@ export interface LifecycleOptions {
 }
 
 export interface LifecycleResults {
-  readonly cases: readonly CaseResult[];
+  readonly cases: readonly Measurement[];
   /** The largest resident memory of a service that switches versions. */
   readonly peakMib: number;
 }
@@ -31,7 +30,7 @@ const probe = "/v1/listings?limit=1";
 export async function measureLifecycle(options: LifecycleOptions): Promise<LifecycleResults> {
   const startUp = await measureStartUp(options);
   const { cases, peakMib } = await measurePublish(options);
-  return { cases: [startUp, ...cases], peakMib };
+  return { cases: [...startUp, ...cases], peakMib };
 }
 
 /** Measures the first request of a service that has just started, with the queries in rotation. The page cache has its files. */
@@ -39,7 +38,7 @@ export async function measureFirstRequest(
   name: string,
   queries: readonly [BenchQuery, ...BenchQuery[]],
   { dataset, accounts, key, repetitions }: LifecycleOptions,
-): Promise<CaseResult> {
+): Promise<readonly Measurement[]> {
   const times: number[] = [];
   let rows = 0;
   for (let repetition = 0; repetition < repetitions; repetition += 1) {
@@ -53,11 +52,16 @@ export async function measureFirstRequest(
       await service.stop();
     }
   }
-  return { case: name, rows, carquet: timingOf(times), peers: {}, ratio: {} };
+  return caseOf(name, rows, times);
 }
 
 /** Measures the time from the start of the process to its first answer. */
-async function measureStartUp({ dataset, accounts, key, repetitions }: LifecycleOptions): Promise<CaseResult> {
+async function measureStartUp({
+  dataset,
+  accounts,
+  key,
+  repetitions,
+}: LifecycleOptions): Promise<readonly Measurement[]> {
   const times: number[] = [];
   let rows = 0;
   for (let repetition = 0; repetition < repetitions; repetition += 1) {
@@ -70,7 +74,7 @@ async function measureStartUp({ dataset, accounts, key, repetitions }: Lifecycle
       await service.stop();
     }
   }
-  return lifecycleCase("start-up to the first answer", rows, times);
+  return caseOf("life: start-up to the first answer", rows, times);
 }
 
 /**
@@ -99,8 +103,8 @@ async function measurePublish(options: LifecycleOptions): Promise<LifecycleResul
     const buildTime = await measureServingFilesBuild(lake);
     return {
       cases: [
-        lifecycleCase("publish to the first answer", rows, times),
-        lifecycleCase("build the serving files", rows, [buildTime]),
+        ...caseOf("life: publish to the first answer", rows, times),
+        ...caseOf("life: build the serving files", rows, [buildTime]),
       ],
       peakMib,
     };
@@ -109,9 +113,10 @@ async function measurePublish(options: LifecycleOptions): Promise<LifecycleResul
   }
 }
 
-const lifecycleCase = (name: string, rows: number, times: readonly number[]): CaseResult => ({
-  ...{ case: `life: ${name}`, rows, carquet: timingOf(times), peers: {}, ratio: {} },
-});
+const caseOf = (name: string, rows: number, times: readonly number[]): readonly Measurement[] => [
+  ...measured(name, "carquet", { listings: rows }),
+  timed(name, "carquet", times),
+];
 
 /** Removes the serving files of a lake, rebuilds those of its published version, and returns the time in milliseconds. */
 async function measureServingFilesBuild(lake: string): Promise<number> {

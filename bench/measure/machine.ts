@@ -1,4 +1,4 @@
-/** Describes the environment of a run: machine, versions, and the sizes of the dataset and of the peers' databases. */
+/** Describes a run: machine, versions, and the sizes of the dataset and of the peers' databases. */
 import { stat } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
@@ -7,27 +7,25 @@ import { engineVersion } from "../../src/db/duckdb.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
 import { currentCommit, type Dataset, folderBytes } from "../dataset/dataset.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
-import type { Environment, Results, Storage } from "../report/results.ts";
+import type { Environment, Results } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 
-/** Returns the parts `machine`, `versions` and `dataset` of results. Sizes are in bytes. */
-export async function describeEnvironment(
-  dataset: Dataset,
-  peers: readonly Server[],
-): Promise<Pick<Results, "machine" | "versions" | "dataset">> {
+/** Returns all of a run's results but its measurements. */
+export async function describeRun(dataset: Dataset, peers: readonly Server[]): Promise<Omit<Results, "measurements">> {
   const manifest = await publishedManifest(dataset.lake);
+  const { listings, days, end, seed, options } = dataset.shape;
+  const sold = sumOf(manifest.tables.sold.map(({ rows }) => rows));
   const storage = storageOf(manifest);
+  const sizes = Object.entries(await databaseSizes(dataset, storage, peers));
+  const onDisk = sizes.map(([name, bytes]) => `${name} ${(bytes / 1e6).toFixed(0)} MB`).join(", ");
   return {
+    title: `${listings.toLocaleString("en")} listings, ${days} days, ${options} options, lake format ${manifest.format}`,
+    notes: [`Seed ${seed}, as of ${end}, ${sold.toLocaleString("en")} sold. On disk: ${onDisk}.`, storageNote(storage)],
     ...(await describeMachine({
       engine: engineVersion,
       ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
     })),
-    dataset: {
-      ...dataset.shape,
-      sold: manifest.tables.sold.reduce((sum, { rows }) => sum + rows, 0),
-      bytes: await databaseSizes(dataset, storage, peers),
-      storage,
-    },
+    dataset: { listings, days, options, lakeFormat: manifest.format },
   };
 }
 
@@ -51,12 +49,21 @@ export async function describeMachine(programs: Readonly<Record<string, string>>
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
+/** The files of a published version, in bytes. */
+interface Storage {
+  /** The days from the first to the last one with a snapshot. */
+  readonly days: number;
+  /** The mean number of active listings of a day. */
+  readonly active: number;
+  readonly tables: Readonly<Record<string, number>>;
+  readonly serving: number;
+}
+
 /** Returns the sizes of the published version. Files of earlier versions, which `vacuum` removes, do not count. */
-function storageOf({ format, days, tables, serving }: Manifest): Storage {
+function storageOf({ days, tables, serving }: Manifest): Storage {
   const published = Object.keys(days);
   const [first = "", last = ""] = [published[0], published.at(-1)];
   return {
-    format,
     days: 1 + (Date.parse(last) - Date.parse(first)) / (24 * 60 * 60 * 1000),
     active: sumOf(Object.values(days)) / published.length,
     tables: Object.fromEntries(
@@ -66,7 +73,7 @@ function storageOf({ format, days, tables, serving }: Manifest): Storage {
   };
 }
 
-/** Returns the bytes of the lake's tables (`lake`), of its serving files (`copies`), of the flat active rows, and of each peer. */
+/** Returns the bytes of the lake's tables (`lake`), of its serving files, of the flat active rows, and of each peer. */
 async function databaseSizes(
   dataset: Dataset,
   { tables, serving }: Storage,
@@ -75,10 +82,22 @@ async function databaseSizes(
   const flat = await stat(join(dataset.flat, "active.parquet"));
   const sizes: Record<string, number> = {
     lake: sumOf(Object.values(tables)),
-    copies: serving,
-    flat_active: flat.size,
+    "serving files": serving,
+    "flat active rows": flat.size,
   };
   // DuckDB reads the flat rows in place.
   for (const { name } of peers) if (name !== "duckdb") sizes[name] = await folderBytes(join(dataset.folder, name));
   return sizes;
+}
+
+/** Returns a sentence about the bytes per active listing and year. */
+function storageNote({ days, active, tables, serving }: Storage): string {
+  const bytesOf = (names: readonly string[]): number => sumOf(names.map((name) => tables[name] ?? 0));
+  const perYear = (bytes: number): string => Math.round((bytes / active) * (365 / days)).toLocaleString("en");
+  const all = bytesOf(Object.keys(tables));
+  return [
+    `Bytes per active listing and year, over ${days} days of ${Math.round(active).toLocaleString("en")} listings:`,
+    `${perYear(bytesOf(["listings", "snapshots"]))} in listings and snapshots (${perYear(bytesOf(["snapshots"]))} in ended intervals alone, which grow with the days),`,
+    `${perYear(all)} in all tables, ${perYear(all + serving)} with serving files.`,
+  ].join(" ");
 }

@@ -2,14 +2,14 @@
 import type { BenchCase } from "../cases.ts";
 import type { Log } from "../dataset/dataset.ts";
 import { at, type BenchQuery } from "../queries/query.ts";
-import type { CaseResult, ServerName } from "../report/results.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
 import type { InProcess } from "../servers/carquet.ts";
-import type { Server } from "../servers/server.ts";
+import type { Server, ServerName } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
 import { dayPeerNames } from "../settings.ts";
 import { assertSameAnswer } from "./assert-same-answer.ts";
 import type { Calibration } from "./calibration.ts";
-import { roundToThousandths, type TimingLimits, timeInterleaved, timingOf } from "./timing.ts";
+import { type TimingLimits, timeInterleaved } from "./timing.ts";
 
 export interface CaseOptions {
   /** Carquet in this process, without HTTP, key and ledger. */
@@ -39,9 +39,9 @@ const quickEffort: Effort = {
   ...{ comparedQueries: 2, processorMs: 150 },
 };
 
-/** Returns the results of all cases. Throws a `UserError` if a server's answer differs from Carquet's. */
-export async function runCases(cases: readonly BenchCase[], options: CaseOptions): Promise<readonly CaseResult[]> {
-  const results: CaseResult[] = [];
+/** Returns the measurements of all cases. Throws a `UserError` if a server's answer differs from Carquet's. */
+export async function runCases(cases: readonly BenchCase[], options: CaseOptions): Promise<readonly Measurement[]> {
+  const results: Measurement[] = [];
   const { carquet, peers, warmUpQueries, isQuick, log } = options;
   for (const server of cases.length === 0 ? [] : [carquet, ...peers]) {
     const ownCases = cases.filter((benchCase) => benchCase.peers.some((peer) => peer === server.name));
@@ -50,7 +50,7 @@ export async function runCases(cases: readonly BenchCase[], options: CaseOptions
   }
   for (const benchCase of cases) {
     const casePeers = peers.filter(({ name }) => benchCase.peers.some((peer) => peer === name));
-    results.push(await runCase(benchCase, { ...options, peers: casePeers }));
+    results.push(...(await runCase(benchCase, { ...options, peers: casePeers })));
     log(`${benchCase.name}: done`);
   }
   return results;
@@ -59,7 +59,7 @@ export async function runCases(cases: readonly BenchCase[], options: CaseOptions
 /** Returns whether a server holds the listings of the published day. */
 export const holdsToday = (name: ServerName): boolean => name === "carquet" || dayPeerNames.includes(name);
 
-async function runCase({ name, queries }: BenchCase, options: CaseOptions): Promise<CaseResult> {
+async function runCase({ name, queries }: BenchCase, options: CaseOptions): Promise<readonly Measurement[]> {
   const { inProcess, carquet, peers, calibration, isQuick } = options;
   const effort = isQuick ? quickEffort : fullEffort;
   const [firstQuery] = queries;
@@ -77,23 +77,19 @@ async function runCase({ name, queries }: BenchCase, options: CaseOptions): Prom
     ],
     effort,
   );
-  const processorTimes: [ServerName, number][] = [];
+  const measurements = [...measured(name, "carquet", { listings: rows })];
   for (const server of servers) {
-    const ms = await processorMsPerRequest(server, queryOf, effort.processorMs);
-    if (!Number.isNaN(ms)) processorTimes.push([server.name, roundToThousandths(ms)]);
+    const share = deviation.get(server.name);
+    measurements.push(timed(name, server.name, times.get(server.name)));
+    measurements.push(
+      ...measured(name, server.name, {
+        "processor ms": await processorMsPerRequest(server, queryOf, effort.processorMs),
+        "deviation %": share === undefined ? undefined : 100 * share,
+      }),
+    );
   }
-  const ours = timingOf(times.get("carquet"));
-  const theirs = peers.map((peer) => ({ peer: peer.name, timing: timingOf(times.get(peer.name)) }));
-  return {
-    ...{ case: name, rows, carquet: ours, in_process: timingOf(times.get("in process")) },
-    peers: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, timing])),
-    ratio: Object.fromEntries(
-      theirs.map(({ peer, timing }) => [peer, roundToThousandths(timing.p50_ms / ours.p50_ms)]),
-    ),
-    processor_ms: Object.fromEntries(processorTimes),
-    ...(deviation.size === 0 ? {} : { deviation: Object.fromEntries(deviation) }),
-    calibration: timingOf(times.get("calibration")),
-  };
+  const references = ["in process", "calibration"].map((reference) => timed(name, reference, times.get(reference)));
+  return [...measurements, ...references];
 }
 
 /** Sends every query once to every server: Carquet hashes the files of past days at their first use. */

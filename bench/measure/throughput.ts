@@ -4,14 +4,12 @@
  */
 import type { Log } from "../dataset/dataset.ts";
 import type { BenchQuery } from "../queries/query.ts";
-import type { Load, ServerName, Throughput } from "../report/results.ts";
-import type { Server } from "../servers/server.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
+import type { Server, ServerName } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
-import type { PeerName } from "../settings.ts";
-import { roundToThousandths, timingOf } from "./timing.ts";
 
 export interface ThroughputOptions {
-  readonly answers: Throughput["answers"];
+  readonly answers: "cached" | "uncached";
   readonly carquet: Server<"carquet">;
   readonly peers: readonly Server[];
   readonly queries: readonly BenchQuery[];
@@ -25,8 +23,8 @@ const warmUpQueriesMax = 1000;
 /** How many distinct queries are repeated when response caches are on. */
 const cachedQueries = 200;
 
-/** Measures Carquet and the peers for each number of clients. */
-export async function measureThroughput(options: ThroughputOptions): Promise<readonly Throughput[]> {
+/** Measures Carquet and the peers for each number of clients, named `8 clients, uncached`. */
+export async function measureThroughput(options: ThroughputOptions): Promise<readonly Measurement[]> {
   const { answers, carquet, peers, isQuick, log } = options;
   const servers = [carquet, ...peers];
   const queries = answers === "cached" ? options.queries.slice(0, cachedQueries) : options.queries;
@@ -34,24 +32,17 @@ export async function measureThroughput(options: ThroughputOptions): Promise<rea
   const requestsMin = answers === "cached" ? queries.length : 0;
   await warmUp(servers, queries.slice(-warmUpQueriesMax), { durationMs: warmUpMs(isQuick), requestsMin });
   const bursts = isQuick ? { repetitions: 1, seconds: 2 } : { repetitions: 3, seconds: 5 };
-  const results: Throughput[] = [];
+  const results: Measurement[] = [];
   for (const clients of clientCounts) {
-    const [ours = noLoad, ...theirs] = await loadInBursts(servers, queries, { ...bursts, clients });
-    const loads = peers.map(({ name }, index): [PeerName, Load] => [name, theirs[index] ?? noLoad]);
-    results.push({
-      ...{ clients, answers, carquet: ours, peers: Object.fromEntries(loads) },
-      ratio: Object.fromEntries(
-        loads.map(([name, load]) => [name, roundToThousandths(ours.requests_per_second / load.requests_per_second)]),
-      ),
-    });
-    log(`throughput, ${answers}, ${clients} clients: done`);
+    const name = `${clients} ${clients === 1 ? "client" : "clients"}, ${answers}`;
+    results.push(...(await loadInBursts(servers, queries, { name, ...bursts, clients })));
+    log(`throughput, ${name}: done`);
   }
   return results;
 }
 
-const noLoad: Load = { requests_per_second: Number.NaN, p50_ms: Number.NaN, p99_ms: Number.NaN };
-
 interface Bursts {
+  readonly name: string;
   readonly clients: number;
   readonly repetitions: number;
   readonly seconds: number;
@@ -61,8 +52,8 @@ interface Bursts {
 async function loadInBursts(
   servers: readonly Server<ServerName>[],
   queries: readonly BenchQuery[],
-  { clients, repetitions, seconds }: Bursts,
-): Promise<readonly Load[]> {
+  { name, clients, repetitions, seconds }: Bursts,
+): Promise<readonly Measurement[]> {
   const states = servers.map((server) => ({ server, next: 0, times: [] as number[], elapsedMs: 0, processorMs: 0 }));
   for (let repetition = 0; repetition < repetitions; repetition += 1) {
     for (const state of states) {
@@ -82,9 +73,9 @@ async function loadInBursts(
       state.processorMs += state.server.processorMs() - processorMsBefore;
     }
   }
-  return states.map(({ times, elapsedMs, processorMs }) => ({
-    requests_per_second: roundToThousandths((1000 * times.length) / elapsedMs),
-    ...timingOf(times),
-    ...(Number.isNaN(processorMs) ? {} : { processor_ms: roundToThousandths(processorMs / times.length) }),
-  }));
+  return states.flatMap(({ server, times, elapsedMs, processorMs }) => [
+    ...measured(name, server.name, { "requests/s": (1000 * times.length) / elapsedMs }),
+    timed(name, server.name, times),
+    ...measured(name, server.name, { "processor ms": processorMs / times.length }),
+  ]);
 }

@@ -1,10 +1,5 @@
 /** Interleaved timing: candidates run in turn, round by round, so that a disturbance of the machine affects all of them. */
 
-export interface Timing {
-  readonly p50_ms: number;
-  readonly p99_ms: number;
-}
-
 export interface Candidate {
   readonly name: string;
   readonly run: (round: number) => Promise<unknown>;
@@ -39,11 +34,6 @@ export async function timeInterleaved(
   return timesByName;
 }
 
-/** Returns the median and the 99th percentile of times in milliseconds. */
-export function timingOf(times: readonly number[] = []): Timing {
-  return { p50_ms: roundToThousandths(quantile(times, 0.5)), p99_ms: roundToThousandths(quantile(times, 0.99)) };
-}
-
 /** Returns the smallest value that at least a fraction of all values do not exceed; NaN for no values. */
 export function quantile(values: readonly number[], fraction: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -52,3 +42,11 @@ export function quantile(values: readonly number[], fraction: number): number {
 
 /** Rounds to three decimals. */
 export const roundToThousandths = (value: number): number => Number(value.toFixed(3));
+
+/** Returns the item with the median value. */
+export function medianBy<T>(items: readonly T[], of: (item: T) => number): T {
+  const values = items.map(of);
+  const median = items[values.indexOf(quantile(values, 0.5))];
+  if (median === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
+  return median;
+}

@@ -9,19 +9,11 @@ import type { Row } from "../../src/base/json.ts";
 import { messageOf, UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
-import { type ColumnKind, columnNames, kindOf } from "../dataset/columns.ts";
+import { type ColumnKind, peerColumns } from "../dataset/columns.ts";
 import { type Dataset, type Log, peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
 import { type HistoryRelation, historyColumns } from "../dataset/history-rows.ts";
-import {
-  type Dialect,
-  haversineMiles,
-  inBoundingBox,
-  isTokenList,
-  type OpenPeer,
-  quoteString,
-  type SqlPeer,
-} from "./peer.ts";
+import { type Dialect, isTokenList, type OpenPeer, quoteString, type SqlPeer } from "./peer.ts";
 
 /** Reads wide columns only for the rows of a page. The query condition cache is off: answers are measured uncached. */
 const settings = "SETTINGS query_plan_max_limit_for_lazy_materialization = 1000, use_query_condition_cache = 0";
@@ -75,7 +67,7 @@ type Chdb = typeof import("chdb");
 const importChdb = (): Promise<Chdb> =>
   import("chdb").catch((thrown: unknown) => {
     throw new UserError(
-      `Cannot load ClickHouse (${messageOf(thrown).split("\n")[0]}): expected the packages of "npm ci --prefix bench". Use --peers duckdb,sqlite,solr to leave it out.`,
+      `Cannot load ClickHouse (${messageOf(thrown).split("\n")[0]}): expected the packages of "npm ci --prefix bench". Use --peers duckdb,solr to leave it out.`,
     );
   });
 
@@ -121,9 +113,13 @@ interface Table {
 const bloomFilter = "bloom_filter(0.001)";
 
 function listingTables({ flat }: Dataset): readonly Table[] {
-  const columns = Object.fromEntries(columnNames.map((column) => [column, kindOf(column)]));
   return relations.map((name) => ({
-    ...{ name, columns, file: join(flat, `${name}.parquet`), order: ["make", "model", "year", "position"] },
+    ...{
+      name,
+      columns: peerColumns,
+      file: join(flat, `${name}.parquet`),
+      order: ["make", "model", "year", "position"],
+    },
     indexes: { id: bloomFilter, vin: bloomFilter, days_on_market: "minmax", price: "minmax" },
   }));
 }
@@ -183,8 +179,6 @@ const dialect: Dialect = {
     SELECT ${columns.map(quoteName).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
   hasToken: (list, token) => `has(${list}, ${quoteString(token)})`,
-  distanceMiles: haversineMiles,
-  withinRadius: (origin, miles) => `${inBoundingBox(origin, miles)} AND ${haversineMiles(origin)} <= ${miles}`,
   valueCounts: (facets, from, where, limit) =>
     facets
       .map((facet) => {

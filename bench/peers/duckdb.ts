@@ -10,7 +10,7 @@ import { SessionPool, sessionsMax } from "../../src/db/session-pool.ts";
 import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
 import { historyRelations } from "../dataset/history-rows.ts";
-import { type Dialect, haversineMiles, inBoundingBox, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
+import { type Dialect, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
 export const openDuckdb: OpenPeer = async ({ flat, history }) => {
   const database = await DuckDatabase.open({ threads: availableParallelism() });
@@ -52,8 +52,6 @@ const dialect: Dialect = {
     SELECT ${columns.map((column) => `"${column}"`).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
   hasToken: (list, token) => `list_contains(${list}, ${quoteString(token)})`,
-  distanceMiles: haversineMiles,
-  withinRadius: (origin, miles) => `${inBoundingBox(origin, miles)} AND ${haversineMiles(origin)} <= ${miles}`,
   valueCounts(facets, from, where, limit) {
     const counts = facets.map((facet) => {
       const values = isTokenList(facet) ? `(SELECT unnest(${facet}) AS "${facet}" FROM matches)` : "matches";

@@ -4,13 +4,11 @@ import type { SqlPeerName } from "../settings.ts";
 import { openClickhouse, openClickhouseIntervals } from "./clickhouse.ts";
 import { openDuckdb } from "./duckdb.ts";
 import type { OpenPeer, SqlPeer } from "./peer.ts";
-import { openSqlite } from "./sqlite.ts";
 
 const openers: Readonly<Record<SqlPeerName, OpenPeer>> = {
   duckdb: openDuckdb,
   clickhouse: openClickhouse,
   "clickhouse-intervals": openClickhouseIntervals,
-  sqlite: openSqlite,
 };
 
 /** Opens a peer on a dataset and fills its database if it does not exist yet. */

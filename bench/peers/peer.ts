@@ -1,6 +1,6 @@
 /** SQL peers: the interface of another engine that holds the same rows, and the SQL that differs between engines. */
 import type { Row } from "../../src/base/json.ts";
-import type { ColumnName } from "../dataset/columns.ts";
+import type { CategoricalColumn, ColumnName } from "../dataset/columns.ts";
 import type { Dataset, Log } from "../dataset/dataset.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { HistoryRelation } from "../dataset/history-rows.ts";
@@ -53,11 +53,7 @@ export function tableExpression(from: Relation | DaySnapshot): string {
 export interface Dialect {
   page(query: PageQuery): string;
   /** Condition: a list of the listing contains a token. */
-  hasToken(list: TokenList, token: string, from: string): string;
-  /** Condition: the listing's dealer is at most so many miles from an origin. */
-  withinRadius(origin: Origin, miles: number, from: string): string;
-  /** Expression: great-circle miles from an origin. */
-  distanceMiles(origin: Origin): string;
+  hasToken(list: TokenList, token: string): string;
   /** Statement: rows of `facet`, `value` and `listings`; for each facet the most common values first, ties by value. */
   valueCounts(facets: readonly CategoricalColumn[], from: string, where: string, limit: number): string;
   /** Expression: the exact percentile of a column, interpolated; `fraction` is from 0 to 1. */
@@ -73,8 +69,6 @@ export interface Dialect {
 export type TokenList = "features" | "options_packages" | "keywords";
 export const tokenLists: readonly TokenList[] = ["features", "options_packages", "keywords"];
 
-export type CategoricalColumn = Exclude<ColumnName, "position" | "id" | "vin">;
-
 export const isTokenList = (column: string): column is TokenList => tokenLists.some((list) => list === column);
 
 /** Returns a string literal. */
@@ -89,8 +83,11 @@ export function haversineMiles({ latitude, longitude }: Origin): string {
     + ${Math.cos(radians(latitude))} * cos(radians(latitude)) * pow(sin((radians(longitude) - ${radians(longitude)}) / 2), 2))))`;
 }
 
-/** Returns the condition that a point lies in the bounding box of a circle: a cheap prefilter without false negatives. */
-export function inBoundingBox({ latitude, longitude }: Origin, miles: number): string {
+/** Returns the condition that a point is at most so many miles from an origin. A bounding box is the prefilter. */
+export const withinRadius = (origin: Origin, miles: number): string =>
+  `${inBoundingBox(origin, miles)} AND ${haversineMiles(origin)} <= ${miles}`;
+
+function inBoundingBox({ latitude, longitude }: Origin, miles: number): string {
   const height = (miles / earthRadiusMiles) * (180 / Math.PI) * 1.001;
   const width = height / Math.cos(radians(Math.min(89, Math.abs(latitude) + height)));
   return `latitude BETWEEN ${latitude - height} AND ${latitude + height} AND longitude BETWEEN ${longitude - width} AND ${longitude + width}`;

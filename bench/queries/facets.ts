@@ -3,25 +3,13 @@
  * statistics with percentiles first, then counts of ranges whose width follows from the percentiles.
  */
 import type { Row } from "../../src/base/json.ts";
-import { type CategoricalColumn, type SqlPeer, tableExpression } from "../peers/peer.ts";
+import { type BenchNumericFacet, benchNumericFacets, type CategoricalColumn } from "../dataset/columns.ts";
+import { type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { compareFacets } from "./compare-facets.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type FacetSpec } from "./query.ts";
 import { type RangeCount, rangeFacetsBody, rangeGrid, type Statistics, toStatistics } from "./ranges.ts";
 import { countListings } from "./search.ts";
-
-export const benchNumericFacets = ["price", "msrp", "miles", "days_on_market"] as const;
-export type BenchNumericFacet = (typeof benchNumericFacets)[number];
-
-export const benchCategoricalFacets = [
-  ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
-  ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
-  ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
-  ...["availability_status", "options_packages", "features", "keywords"],
-] as readonly CategoricalColumn[];
-
-/** All 30 facets of the API. */
-export const allBenchFacets = [...benchCategoricalFacets, ...benchNumericFacets];
 
 /** The facets that a typical search page shows beside its results. */
 export const sidebarFacets = [
@@ -91,7 +79,7 @@ async function executeFacets(spec: FacetSpec, peer: SqlPeer): Promise<object> {
   const { filters, categorical, numeric, metric } = spec;
   const { dialect } = peer;
   const from = tableExpression(spec.from);
-  const where = sqlCondition(filters, dialect, from);
+  const where = sqlCondition(filters, dialect);
   const total = await countListings(peer, from, where);
   const statement =
     metric === undefined

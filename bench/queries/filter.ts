@@ -1,6 +1,6 @@
 /** Filters of benchmark queries as plain data, rendered as parameters of the API and as SQL. Solr's queries: `peers/solr/requests.ts`. */
 import type { Zip } from "../dataset/sample-values.ts";
-import { type Dialect, quoteString } from "../peers/peer.ts";
+import { type Dialect, quoteString, withinRadius } from "../peers/peer.ts";
 
 export type BenchFilter =
   | { readonly kind: "equals"; readonly column: "make" | "model" | "state"; readonly value: string }
@@ -53,12 +53,11 @@ const parameterRenderers: FilterRenderers<[], string> = {
   soldWithin: ({ days }) => `sold_within_days=${days}`,
 };
 
-const conditionRenderers: FilterRenderers<[Dialect, string], string> = {
+const conditionRenderers: FilterRenderers<[Dialect], string> = {
   equals: ({ column, value }) => `${column} = ${quoteString(value)}`,
   maxPrice: ({ price }) => `price <= ${price}`,
-  near: ({ zip, miles }, dialect, from) => dialect.withinRadius(zip, miles, from),
-  features: ({ tokens }, dialect, from) =>
-    tokens.map((token) => dialect.hasToken("features", token, from)).join(" AND "),
+  near: ({ zip, miles }) => withinRadius(zip, miles),
+  features: ({ tokens }, dialect) => tokens.map((token) => dialect.hasToken("features", token)).join(" AND "),
   vinMask: ({ mask }) => `vin LIKE ${quoteString(mask.replaceAll("?", "_").replaceAll("*", "%"))}`,
   dealer: ({ id }) => `dealer_id = ${quoteString(id)}`,
   soldWithin: ({ after }) => `sold_on_record > ${quoteString(after)}`,
@@ -69,7 +68,7 @@ export const filterParameters = (filters: readonly BenchFilter[]): readonly stri
   filters.map((filter) => renderFilter(parameterRenderers, filter)).filter((parameter) => parameter !== "");
 
 /** Renders filters as a SQL condition in a peer's dialect; `true` for no filters. */
-export const sqlCondition = (filters: readonly BenchFilter[], dialect: Dialect, from: string): string =>
+export const sqlCondition = (filters: readonly BenchFilter[], dialect: Dialect): string =>
   filters.length === 0
     ? "true"
-    : filters.map((filter) => renderFilter(conditionRenderers, filter, dialect, from)).join(" AND ");
+    : filters.map((filter) => renderFilter(conditionRenderers, filter, dialect)).join(" AND ");

@@ -4,10 +4,9 @@
  */
 import { isObject } from "../../src/base/json.ts";
 import type { DayRange, IntervalLength } from "../../src/query/trends/intervals.ts";
-import type { ColumnName } from "../dataset/columns.ts";
+import type { BenchNumericFacet, CategoricalColumn, ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
-import type { CategoricalColumn, DaySnapshot, SqlPeer } from "../peers/peer.ts";
-import type { BenchNumericFacet } from "./facets.ts";
+import type { DaySnapshot, SqlPeer } from "../peers/peer.ts";
 import type { BenchFilter, TrendFilter } from "./filter.ts";
 
 /** A page of listings. */

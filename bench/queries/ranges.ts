@@ -1,5 +1,5 @@
 /** Ranges of numeric facets, computed from statistics and counts of any engine: the same bucket rules as Carquet's. */
-import type { BenchNumericFacet } from "./facets.ts";
+import type { BenchNumericFacet } from "../dataset/columns.ts";
 
 /** Statistics of the known values of a column, percentiles interpolated; null if no value is known. */
 export interface Statistics {

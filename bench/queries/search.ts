@@ -2,7 +2,7 @@
 import { type ColumnName, defaultColumns } from "../dataset/columns.ts";
 import type { Zip } from "../dataset/sample-values.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
-import { type Dialect, quoteString, type SqlPeer, tableExpression } from "../peers/peer.ts";
+import { haversineMiles, quoteString, type SqlPeer, tableExpression } from "../peers/peer.ts";
 import { type BenchFilter, filterParameters, sqlCondition } from "./filter.ts";
 import { at, type BenchQuery, type LookUpSpec, listAt, type SearchSpec } from "./query.ts";
 
@@ -57,16 +57,16 @@ const totalAndIds = (body: unknown) => ({
 
 async function executeSearch({ filters, sort, offset, columns, ...spec }: SearchSpec, peer: SqlPeer): Promise<object> {
   const from = tableExpression(spec.from);
-  const where = sqlCondition(filters, peer.dialect, from);
+  const where = sqlCondition(filters, peer.dialect);
   const total = await countListings(peer, from, where);
-  const order = orderExpression(sort, filters, peer.dialect);
+  const order = orderExpression(sort, filters);
   const data = await peer.rows(peer.dialect.page({ columns, from, where, order, limit, offset }));
   return { data, pagination: { limit, offset, total } };
 }
 
 /** Sorts distances by thousandths of a mile, so that different rounding of the engines does not change the order. */
-function orderExpression(sort: SearchSpec["sort"], filters: readonly BenchFilter[], dialect: Dialect): string {
-  return sort === "distance" ? `round(1000 * (${dialect.distanceMiles(distanceOrigin(filters))}))` : sort;
+function orderExpression(sort: SearchSpec["sort"], filters: readonly BenchFilter[]): string {
+  return sort === "distance" ? `round(1000 * (${haversineMiles(distanceOrigin(filters))}))` : sort;
 }
 
 /** Returns the origin of the filter `near`. Throws if there is no such filter. */

@@ -7,17 +7,17 @@
  * so requests a second cannot grow, but a request should not cost more. Four services with an accounts file each are the control: they share
  * nothing but the processors.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openDataset } from "../dataset/dataset.ts";
 import { loadSampleValues } from "../dataset/sample-values.ts";
-import { describeMachine } from "../measure/machine.ts";
 import { mixSize, queryMix } from "../measure/mix.ts";
-import { quantile, roundToThousandths, timingOf } from "../measure/timing.ts";
+import { medianBy } from "../measure/timing.ts";
 import type { BenchQuery } from "../queries/query.ts";
-import type { ReplicaLoad, ReplicaMix } from "../report/separate-results.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { startScript, withoutResponseCache } from "../servers/carquet.ts";
@@ -82,7 +82,7 @@ await withResources(async (acquire) => {
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-replicas-")), (path) => rm(path, { recursive: true }));
   const postgres = await acquire(startPostgres(), (server) => server.stop());
   const isSelected = ({ answers }: Workload): boolean => values.answers.split(",").includes(answers);
-  const loads: ReplicaLoad[] = [];
+  const measurements: Measurement[] = [];
   for (const workload of workloads.filter(isSelected))
     for (const accounts of ["PostgreSQL", "SQLite"] as const)
       await withResources(async (acquireReplica) => {
@@ -91,13 +91,24 @@ await withResources(async (acquire) => {
         const locationOf = (number: number): string =>
           accounts === "PostgreSQL" ? postgres.url : join(folder, `${number}.db`);
         const replicas = await startReplicas(acquireReplica, ["--lake", dataset.lake, ...cache], locationOf);
-        const measured = await measureWorkload(workload, { postgres, replicas }, mix.slice(0, workload.queries));
-        loads.push(...measured.map((load) => ({ accounts, ...load })));
+        const loads = await measureWorkload(workload, { postgres, replicas }, mix.slice(0, workload.queries));
+        const place = accounts === "SQLite" ? "a file each" : accounts;
+        for (const { clients, replicas: count, ...load } of loads)
+          measurements.push(
+            ...measurementsOf(
+              `${workload.answers}, ${clients} clients, ${place}, ${count} ${count === 1 ? "replica" : "replicas"}`,
+              load,
+            ),
+          );
       });
-  const environment = await describeMachine({ postgres: postgres.version });
-  const results: ReplicaMix = { kind: "replicas", environment, listings: shape.listings, loads };
-  for (const load of loads) process.stdout.write(`${JSON.stringify(load)}\n`);
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  const notes = [
+    `The query mix at ${shape.listings.toLocaleString("en")} listings, sent in turn to 1, 2 and 4 services on one machine, with PostgreSQL and the clients on the same processors; processor time per request. The replicas share accounts in PostgreSQL; the control has a SQLite file for each service, so that they share nothing but the processors. Latency says nothing about replicas on machines of their own.`,
+  ];
+  await reportMeasurements(
+    { title: "Replicas", notes, programs: { postgres: postgres.version } },
+    measurements,
+    values.json,
+  );
 });
 
 async function startReplicas(
@@ -123,24 +134,45 @@ async function startReplicas(
   return replicas;
 }
 
-type UnnamedLoad = Omit<ReplicaLoad, "accounts">;
+interface ReplicaLoad {
+  readonly clients: number;
+  readonly replicas: number;
+  readonly requestsPerSecond: number;
+  readonly times: readonly number[];
+  /** Processor time per request: of all replicas, of PostgreSQL, and of the clients, which send and receive. */
+  readonly serviceMs: number;
+  readonly postgresMs: number;
+  readonly clientMs: number;
+}
+
+function measurementsOf(
+  name: string,
+  { requestsPerSecond, times, serviceMs, postgresMs, clientMs }: Omit<ReplicaLoad, "clients" | "replicas">,
+): readonly Measurement[] {
+  return [
+    ...measured(name, "services", { "requests/s": requestsPerSecond }),
+    timed(name, "services", times),
+    ...measured(name, "services", { "processor ms": serviceMs }),
+    ...measured(name, "PostgreSQL", { "processor ms": postgresMs }),
+    ...measured(name, "clients", { "processor ms": clientMs }),
+  ];
+}
 
 /** Measures a workload on some of the replicas, in rounds. Returns the median of each scale by processor time. */
 async function measureWorkload(
-  { clients, warmUpSeconds, answers }: Workload,
+  { clients, warmUpSeconds }: Workload,
   { postgres, replicas }: Servers,
   queries: readonly BenchQuery[],
-): Promise<readonly UnnamedLoad[]> {
+): Promise<readonly ReplicaLoad[]> {
   for (const replica of replicas) await sendFor(warmUpSeconds, clients, { postgres, replicas: [replica] }, queries);
-  const loads: UnnamedLoad[][] = scales.map(() => []);
+  const loads: ReplicaLoad[][] = scales.map(() => []);
   for (let round = 0; round < rounds; round += 1)
     for (const [index, { replicas: count, clientsTimes }] of scales.entries()) {
       const servers = { postgres, replicas: replicas.slice(0, count) };
-      const load = { answers, ...(await sendFor(seconds, clients * clientsTimes, servers, queries)) };
-      loads[index]?.push(load);
-      log(JSON.stringify(load));
+      loads[index]?.push(await sendFor(seconds, clients * clientsTimes, servers, queries));
+      log(`round ${round + 1}, ${count} replicas: done`);
     }
-  return loads.map(medianOf);
+  return loads.map((rounds) => medianBy(rounds, ({ serviceMs }) => serviceMs));
 }
 
 /** Sends queries to the replicas in turn, each client the next one when it has the answer to its last one. */
@@ -149,7 +181,7 @@ async function sendFor(
   clients: number,
   { postgres, replicas }: Servers,
   queries: readonly BenchQuery[],
-): Promise<Omit<UnnamedLoad, "answers">> {
+): Promise<ReplicaLoad> {
   const serviceMs = (): number => replicas.reduce((sum, replica) => sum + replica.process.threadMs().process, 0);
   const before = { service: serviceMs(), postgres: postgres.processorMs(), client: process.cpuUsage() };
   const startedAtMs = performance.now();
@@ -166,20 +198,12 @@ async function sendFor(
   await Promise.all(Array.from({ length: clients }, (_, client) => sendQueries(client)));
   const elapsedMs = performance.now() - startedAtMs;
   const { user, system } = process.cpuUsage(before.client);
-  const perRequest = (ms: number): number => roundToThousandths(ms / times.length);
+  const perRequest = (ms: number): number => ms / times.length;
   return {
-    ...{ clients, replicas: replicas.length },
-    requests_per_second: roundToThousandths((1000 * times.length) / elapsedMs),
-    ...timingOf(times),
-    processor_ms: perRequest(serviceMs() - before.service),
-    postgres_ms: perRequest(postgres.processorMs() - before.postgres),
-    client_ms: perRequest((user + system) / 1000),
+    ...{ clients, replicas: replicas.length, times },
+    requestsPerSecond: (1000 * times.length) / elapsedMs,
+    serviceMs: perRequest(serviceMs() - before.service),
+    postgresMs: perRequest(postgres.processorMs() - before.postgres),
+    clientMs: perRequest((user + system) / 1000),
   };
-}
-
-function medianOf(loads: readonly UnnamedLoad[]): UnnamedLoad {
-  const times = loads.map(({ processor_ms }) => processor_ms);
-  const median = loads[times.indexOf(quantile(times, 0.5))];
-  if (median === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
-  return median;
 }

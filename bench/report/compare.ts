@@ -3,7 +3,8 @@
  * they depend on the machine and its load.
  */
 import { quantile } from "../measure/timing.ts";
-import type { CaseResult, Results } from "./results.ts";
+import { type Results, ratioIn } from "./results.ts";
+import { alignTable, formatNumber } from "./tables.ts";
 
 export interface CaseChange {
   readonly case: string;
@@ -12,30 +13,25 @@ export interface CaseChange {
   readonly isSlower: boolean;
 }
 
+type Compared = Pick<Results, "measurements">;
+
 /** Returns the change of each case that both runs have. A case is slower if its change is below the threshold. */
-export function compareRuns(
-  before: Pick<Results, "cases">,
-  now: Pick<Results, "cases">,
-  threshold: number,
-): readonly CaseChange[] {
-  const resultsBefore = new Map(before.cases.map((result) => [result.case, result]));
-  return now.cases.flatMap((result) => {
-    const resultBefore = resultsBefore.get(result.case);
-    if (resultBefore === undefined) return [];
-    const ratiosBefore = ratiosOf(resultBefore);
-    const changes = Object.entries(ratiosOf(result)).flatMap(([reference, ratio]) => {
-      const ratioBefore = ratiosBefore[reference];
-      return ratioBefore === undefined || !(ratioBefore > 0) ? [] : [ratio / ratioBefore];
+export function compareRuns(before: Compared, now: Compared, threshold: number): readonly CaseChange[] {
+  const servers = new Set(now.measurements.map(({ server }) => server));
+  servers.delete("carquet");
+  servers.delete("in process");
+  const cases = now.measurements.flatMap(({ name, unit, server }) =>
+    unit === "ms" && server === "carquet" ? [name] : [],
+  );
+  return cases.flatMap((name) => {
+    const changes = [...servers].flatMap((server) => {
+      const [ratio, ratioBefore] = [ratioIn(now, name, server), ratioIn(before, name, server)];
+      return ratio === undefined || ratioBefore === undefined || !(ratioBefore > 0) ? [] : [ratio / ratioBefore];
     });
     if (changes.length === 0) return [];
     const change = median(changes);
-    return [{ case: result.case, change, isSlower: change < threshold }];
+    return [{ case: name, change, isSlower: change < threshold }];
   });
-}
-
-/** Returns the ratios of a case by reference: peers and `calibration`. */
-function ratiosOf({ carquet, ratio, calibration }: CaseResult): Readonly<Record<string, number>> {
-  return calibration === undefined ? ratio : { ...ratio, calibration: calibration.p50_ms / carquet.p50_ms };
 }
 
 /** Returns the median; for an even number of values, the mean of the two middle ones. */
@@ -45,4 +41,13 @@ function median(values: readonly number[]): number {
     0.5,
   );
   return (quantile(values, 0.5) + upperMiddle) / 2;
+}
+
+/** Returns a table of the changes since an earlier run, largest slowdown first. */
+export function formatChanges(changes: readonly CaseChange[]): string {
+  const sorted = [...changes].sort((a, b) => a.change - b.change);
+  return alignTable([
+    ["case", "new ratio / old ratio", ""],
+    ...sorted.map(({ case: name, change, isSlower }) => [name, formatNumber(change), isSlower ? "slower" : ""]),
+  ]);
 }

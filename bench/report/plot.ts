@@ -12,12 +12,11 @@ export interface PlotPanel {
   readonly lines: readonly PlotLine[];
 }
 
-const { ink, grid, orange, blue, green, amber, slate } = chartColors;
+const { ink, grid, orange, blue, green, amber } = chartColors;
 const colors: Readonly<Record<string, string>> = {
   carquet: orange,
   duckdb: amber,
   clickhouse: blue,
-  sqlite: slate,
   solr: green,
 };
 const colorOf = (name: string): string => colors[name] ?? ink;

@@ -7,14 +7,12 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
-import { casesTable, resultsSection, tableLegend, throughputTable } from "./markdown-report.ts";
-import { type PlotLine, type PlotPanel, renderPlot } from "./plot.ts";
-import { renderReplicas } from "./replicas-chart.ts";
-import type { CaseResult, Results } from "./results.ts";
-import { separateSections } from "./separate-report.ts";
-import type { SeparateResults } from "./separate-results.ts";
+import { lakeFormat } from "../../src/lake/manifest.ts";
+import { peerNames } from "../settings.ts";
+import { type PlotPanel, renderPlot } from "./plot.ts";
+import { type Results, readResults, valueIn } from "./results.ts";
+import { formatSection, markdownTable, tablesOf } from "./tables.ts";
 import { targetsTable } from "./targets.ts";
-import { peersOf } from "./text-report.ts";
 
 const resultsFolder = projectPath("bench/results");
 
@@ -29,19 +27,27 @@ const shortHistoryDaysMax = 30;
 
 type PlotDimension = "listings" | "days";
 
-const files = (await readdir(resultsFolder)).filter((name) => name.endsWith(".json")).sort();
-const runs: readonly Results[] = await Promise.all(
-  files.map(async (name) => JSON.parse(await readFile(join(resultsFolder, name), "utf8"))),
-);
-const sortedRuns = [...runs].sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
-const runsBySize = sortedRuns.filter(
-  ({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical",
-);
-const runsByDays = sortedRuns.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
+/** What the columns of the suite's tables are. */
+const legend = `Medians in ms over HTTP, uncached; processor time per request; ratio: peer time / Carquet time, or Carquet's requests per second / the peer's.
+Cases of past days and trends of runs on lake format 2, in which each day is a copy of all listings, say nothing about format ${lakeFormat}. Deviation:
+the largest one of percentiles that a peer computes approximately, of the value or, for a median, of the standard deviation if that is larger.`;
 
-const separateFiles = await readdir(join(resultsFolder, "separate"));
-const separate: readonly SeparateResults[] = await Promise.all(
-  separateFiles.map(async (name) => JSON.parse(await readFile(join(resultsFolder, "separate", name), "utf8"))),
+const readFolder = async (folder: string): Promise<readonly Results[]> =>
+  Promise.all(
+    (await readdir(folder))
+      .filter((name) => name.endsWith(".json"))
+      .sort()
+      .map((name) => readResults(join(folder, name))),
+  );
+
+const runs = (await readFolder(resultsFolder))
+  .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
+  .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
+type SuiteRun = (typeof runs)[number];
+const runsBySize = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
+const runsByDays = runs.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
+const runsWithThroughput = runsBySize.filter(({ measurements }) =>
+  measurements.some(({ unit }) => unit === "requests/s"),
 );
 
 const plots: string[] = [];
@@ -49,25 +55,24 @@ await writePlot("cost-by-listings", runsBySize, "listings");
 await writePlot("cost-by-days", runsByDays, "days");
 await writeFile(
   join(resultsFolder, "README.md"),
-  `${[introduction(), ...plots.map(plotImage), ...sortedRuns.map(resultsSection)].join("\n\n")}\n`,
+  `${[introduction(), ...plots.map(plotImage), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
 );
-const publishedRun = runsBySize.findLast(({ throughput }) => throughput.length > 0);
+const publishedRun = runsWithThroughput.at(-1);
 if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
-await replacePart("bench/README.md", "targets", [
-  targetsTable(runsBySize.filter(({ throughput }) => throughput.length > 0)),
-]);
-await writeReplicasChart();
-await replacePart("docs/performance.md", "separate results", [
-  ...separateSections(separate),
-  "![processor time of a request by replicas, and charges a second](../bench/results/replicas.svg)",
-]);
+await replacePart("bench/README.md", "targets", [targetsTable(runsWithThroughput)]);
+const separate = await readFolder(join(resultsFolder, "separate"));
+await replacePart(
+  "docs/performance.md",
+  "separate results",
+  separate.map((results) => formatSection(results, "###")),
+);
 
 function plotImage(name: string): string {
   return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;
 }
 
 /** Writes `<name>.svg`, unless there are fewer than two runs to plot. */
-async function writePlot(name: string, plottedRuns: readonly Results[], dimension: PlotDimension): Promise<void> {
+async function writePlot(name: string, plottedRuns: readonly SuiteRun[], dimension: PlotDimension): Promise<void> {
   if (plottedRuns.length < 2) return;
   const panels = plottedCases.flatMap((title) => panelOf(title, plottedRuns, dimension));
   await writeFile(join(resultsFolder, `${name}.svg`), renderPlot(panels, dimension));
@@ -75,42 +80,30 @@ async function writePlot(name: string, plottedRuns: readonly Results[], dimensio
 }
 
 /** Returns the panel of a case; empty if fewer than two runs have it. */
-function panelOf(title: string, plottedRuns: readonly Results[], dimension: PlotDimension): readonly PlotPanel[] {
-  const results = plottedRuns.flatMap(({ dataset, cases }) => {
-    const result = cases.find((candidate) => candidate.case === title);
-    return result === undefined ? [] : [{ x: dataset[dimension], result }];
-  });
-  if (results.length < 2) return [];
-  const lineOf = (name: string, medianMs: (result: CaseResult) => number | undefined): PlotLine => ({
-    name,
-    points: results.flatMap(({ x, result }) => {
-      const y = medianMs(result);
-      return y === undefined ? [] : [{ x, y }];
+function panelOf(title: string, plottedRuns: readonly SuiteRun[], dimension: PlotDimension): readonly PlotPanel[] {
+  const lines = ["carquet", ...peerNames].map((server) => ({
+    name: server,
+    points: plottedRuns.flatMap((run) => {
+      const y = valueIn(run, { name: title, server, unit: "ms" });
+      return y === undefined ? [] : [{ x: run.dataset[dimension], y }];
     }),
-  });
-  const peers = [...new Set(plottedRuns.flatMap((run) => peersOf(run)))];
-  const lines = [
-    lineOf("carquet", ({ carquet }) => carquet.p50_ms),
-    ...peers.map((name) => lineOf(name, (result) => result.peers[name]?.p50_ms)),
-  ];
-  return [{ title, lines: lines.filter(({ points }) => points.length > 1) }];
+  }));
+  const drawn = lines.filter(({ points }) => points.length > 1);
+  return drawn.length === 0 ? [] : [{ title, lines: drawn }];
 }
 
 function introduction(): string {
   return `# Results
 
-Medians in milliseconds, uncached. All servers of a run were measured in turn; in parentheses: peer time / Carquet time. Answers of peers
-equal Carquet's, except for percentiles that are marked as approximate. \`npm run bench:publish\` writes this page from the JSON files
-beside it.`;
+${legend} All servers of a run were measured in turn. Answers of peers equal Carquet's, except for those percentiles.
+\`npm run bench:publish\` writes this page from the JSON files beside it.`;
 }
 
 /** Returns the tables of a run for `docs/performance.md`. */
-function runParts(run: Results): readonly string[] {
-  const { dataset, machine } = run;
+function runParts(run: SuiteRun): readonly string[] {
   return [
-    `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${tableLegend(run)}`,
-    casesTable(run),
-    ...(run.throughput.length === 0 ? [] : [throughputTable(run)]),
+    `${run.title}, ${run.machine.cores} cores. ${legend}`,
+    ...tablesOf(run).map(markdownTable),
     ...(plots.includes("cost-by-listings")
       ? ["![median time of a case by listings](../bench/results/cost-by-listings.svg)"]
       : []),
@@ -127,11 +120,4 @@ async function replacePart(file: string, name: string, parts: readonly string[])
     throw new UserError(`${file} lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
   const content = [startMarker, ...parts, endMarker].join("\n\n");
   await writeFile(path, `${page.slice(0, start)}${content}${page.slice(end + endMarker.length)}`);
-}
-
-async function writeReplicasChart(): Promise<void> {
-  const mix = separate.find((results) => results.kind === "replicas");
-  const charges = separate.find((results) => results.kind === "charges");
-  if (mix === undefined || charges === undefined) return;
-  await writeFile(join(resultsFolder, "replicas.svg"), renderReplicas(mix, charges));
 }

@@ -1,56 +1,17 @@
-/** The results of a run in the JSON format that `--json` writes and that `--compare` and `bench:publish` read. */
-import type { Timing } from "../measure/timing.ts";
-import type { DatasetShape, PeerName } from "../settings.ts";
+/** The format of results, which every measurement writes with `--json`, and which `--compare` and `bench:publish` read. */
+import { readFile } from "node:fs/promises";
+import { messageOf, UserError } from "../../src/base/user-error.ts";
+import { quantile, roundToThousandths } from "../measure/timing.ts";
 
-export type ServerName = "carquet" | PeerName;
-type PerPeer<T> = Readonly<Partial<Record<PeerName, T>>>;
-type PerServer<T> = Readonly<Partial<Record<ServerName, T>>>;
-
-export interface CaseResult {
-  readonly case: string;
-  /** The number of listings that match the first query. */
-  readonly rows: number;
-  /** Over HTTP, with a key, metered, uncached. */
-  readonly carquet: Timing;
-  /** Carquet without HTTP, key and ledger: from a request path to the body of the answer. */
-  readonly in_process?: Timing;
-  readonly peers: PerPeer<Timing>;
-  /** Median of the peer divided by Carquet's: Carquet is faster above 1. */
-  readonly ratio: PerPeer<number>;
-  /** User and system time of a server's processes per request. Linux only. */
-  readonly processor_ms?: PerServer<number>;
-  /** The largest relative deviation of an approximate peer's percentiles from Carquet's exact ones. */
-  readonly deviation?: PerPeer<number>;
-  /** The constant workload, timed in turn with the servers. */
-  readonly calibration?: Timing;
-}
-
-export interface Throughput {
-  /** Concurrent clients. */
-  readonly clients: number;
-  readonly answers: "cached" | "uncached";
-  readonly carquet: Load;
-  readonly peers: PerPeer<Load>;
-  /** Carquet's requests per second divided by the peer's: Carquet is faster above 1. */
-  readonly ratio: PerPeer<number>;
-}
-
-export interface Load extends Timing {
-  readonly requests_per_second: number;
-  /** User and system time of the server's processes per request. Linux only. */
-  readonly processor_ms?: number;
-}
-
-/** The files of a published version, in bytes. */
-export interface Storage {
-  /** The lake format. */
-  readonly format: number;
-  /** The days from the first to the last one with a snapshot. */
-  readonly days: number;
-  /** The mean number of active listings of a day. */
-  readonly active: number;
-  readonly tables: Readonly<Record<string, number>>;
-  readonly serving: number;
+/** A value that was measured: of times the median, with their 99th percentile. */
+export interface Measurement {
+  /** What was done, for example a case. */
+  readonly name: string;
+  /** What did it: carquet, a peer, or a part of either. */
+  readonly server: string;
+  readonly unit: string;
+  readonly value: number;
+  readonly p99?: number;
 }
 
 /** The machine and the programs of a run. */
@@ -65,18 +26,60 @@ export interface Environment {
 }
 
 export interface Results extends Environment {
-  readonly dataset: DatasetShape & {
-    /** Runs of lake format 2 with long histories ingested the last days alone, and repeated their snapshots. */
-    readonly ingestedDays?: number;
-    readonly sold: number;
-    readonly bytes: Readonly<Record<string, number>>;
-    /** Absent in runs of lake format 2. */
-    readonly storage?: Storage;
+  readonly title: string;
+  /** Sentences about what was measured. */
+  readonly notes: readonly string[];
+  /** The dataset of the suite. */
+  readonly dataset?: {
+    readonly listings: number;
+    readonly days: number;
+    readonly options: string;
+    readonly lakeFormat: number;
   };
-  readonly cases: readonly CaseResult[];
-  readonly throughput: readonly Throughput[];
-  /** Resident memory of the service: after its start, and its peak under load or while it switches versions. */
-  readonly memory?: { readonly rest_mib: number; readonly peak_mib: number };
-  /** A write of 4 KiB with `fdatasync`. */
-  readonly fdatasync?: Timing;
+  readonly measurements: readonly Measurement[];
+}
+
+/** Returns a measurement of times in milliseconds. */
+export const timed = (name: string, server: string, times: readonly number[] = []): Measurement => ({
+  ...{ name, server, unit: "ms" },
+  ...{ value: roundToThousandths(quantile(times, 0.5)), p99: roundToThousandths(quantile(times, 0.99)) },
+});
+
+/** Returns the measurements of a server by unit, without those that are unknown. */
+export const measured = (
+  name: string,
+  server: string,
+  values: Readonly<Record<string, number | undefined>>,
+): readonly Measurement[] =>
+  Object.entries(values).flatMap(([unit, value]) =>
+    value === undefined || Number.isNaN(value) ? [] : [{ name, server, unit, value: roundToThousandths(value) }],
+  );
+
+/** Returns the value of a server; undefined if it was not measured. */
+export const valueIn = (
+  { measurements }: Pick<Results, "measurements">,
+  sought: Pick<Measurement, "name" | "server" | "unit">,
+): number | undefined =>
+  measurements.find(
+    ({ name, server, unit }) => name === sought.name && server === sought.server && unit === sought.unit,
+  )?.value;
+
+/** Returns how many times as fast Carquet is as another server: times of it divided by Carquet's, or Carquet's rate by its rate. */
+export function ratioIn(results: Pick<Results, "measurements">, name: string, server: string): number | undefined {
+  const [unit, isRate] =
+    valueIn(results, { name, server, unit: "requests/s" }) === undefined ? ["ms", false] : ["requests/s", true];
+  const [ours, theirs] = ["carquet", server].map((one) => valueIn(results, { name, server: one, unit }));
+  if (ours === undefined || theirs === undefined) return undefined;
+  return roundToThousandths(isRate ? ours / theirs : theirs / ours);
+}
+
+/** Reads results. Throws a `UserError` if a file has none. */
+export async function readResults(path: string): Promise<Results> {
+  try {
+    const results: Results = JSON.parse(await readFile(path, "utf8"));
+    if (Array.isArray(results.measurements)) return results;
+  } catch (thrown) {
+    throw new UserError(`Cannot read ${path}: expected results written by --json (${messageOf(thrown)}).`);
+  }
+  throw new UserError(`${path} has no measurements: expected results written by --json of this release.`);
 }

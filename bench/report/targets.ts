@@ -1,14 +1,12 @@
 /** Targets of the cases, as peer time / Carquet time, and their table in `bench/README.md`, which `npm run bench:publish` writes. */
 import { lakeFormat } from "../../src/lake/manifest.ts";
 import type { PeerName } from "../settings.ts";
-import { markdownTable } from "./markdown-report.ts";
-import type { Results } from "./results.ts";
-import { lakeFormatOf } from "./storage.ts";
-import { formatNumber, throughputLabel } from "./text-report.ts";
+import { type Results, ratioIn } from "./results.ts";
+import { formatNumber, markdownTable } from "./tables.ts";
 
 type Target = Readonly<Partial<Record<PeerName, number>>>;
 
-/** By the title of a case, or the label of a throughput measurement. */
+/** By the name of a case, or of a throughput measurement. */
 const targets: Readonly<Record<string, Target>> = {
   "search: default page": { solr: 0.7, clickhouse: 3 },
   "search: make, model, price": { solr: 0.7, clickhouse: 1.3 },
@@ -40,32 +38,26 @@ const targets: Readonly<Record<string, Target>> = {
 };
 
 const targetedPeers = ["solr", "clickhouse"] as const satisfies readonly PeerName[];
-const peerNames = { solr: "Solr", clickhouse: "ClickHouse" } as const;
+const labels = { solr: "Solr", clickhouse: "ClickHouse" } as const;
 
 /** Returns the table of targets with the ratios of some runs. What is below its target is bold. */
 export function targetsTable(runs: readonly Results[]): string {
-  const sizes = runs.map((run) => {
-    const [listings, format] = [run.dataset.listings.toLocaleString("en"), lakeFormatOf(run)];
-    return format < lakeFormat ? `${listings}, format ${format}` : listings;
-  });
-  const head = targetedPeers.flatMap((peer) => [`${peerNames[peer]}: target`, ...sizes]);
-  const ratiosByRun = runs.map(ratiosOf);
-  const cells = (title: string, target: Target): readonly string[] =>
-    targetedPeers.flatMap((peer) => [
+  const sizes = runs.map(({ dataset: { listings = 0, lakeFormat: format = 0 } = {} }) =>
+    format < lakeFormat ? `${listings.toLocaleString("en")}, format ${format}` : listings.toLocaleString("en"),
+  );
+  const head = targetedPeers.flatMap((peer) => [`${labels[peer]}: target`, ...sizes]);
+  const rows = Object.entries(targets).map(([title, target]) => [
+    title,
+    ...targetedPeers.flatMap((peer) => [
       formatNumber(target[peer]),
-      ...ratiosByRun.map((ratios) => ratioCell(ratios.get(title)?.[peer], target[peer])),
-    ]);
-  const rows = Object.entries(targets).map(([title, target]) => [title, ...cells(title, target)]);
-  return markdownTable(["case", ...head], rows);
+      ...runs.map((run) => ratioCell(ratioIn(run, title, peer), target[peer])),
+    ]),
+  ]);
+  return markdownTable([["case", ...head], ...rows]);
 }
 
-const ratiosOf = ({ cases, throughput }: Results): ReadonlyMap<string, Target> =>
-  new Map([
-    ...cases.map((result): [string, Target] => [result.case, result.ratio]),
-    ...throughput.map((load): [string, Target] => [throughputLabel(load), load.ratio]),
-  ]);
-
 function ratioCell(ratio: number | undefined, target: number | undefined): string {
-  if (ratio === undefined) return "-";
-  return target !== undefined && ratio < target ? `**${formatNumber(ratio)}**` : formatNumber(ratio);
+  return target !== undefined && ratio !== undefined && ratio < target
+    ? `**${formatNumber(ratio)}**`
+    : formatNumber(ratio);
 }

@@ -1,6 +1,6 @@
 /**
  * Measures the query strategies of the search index against their alternatives, on the index of a lake:
- * `node --import tsx/esm bench/search-index/run.ts [--lake DIR] [--threads N]`.
+ * `node --import tsx/esm bench/search-index/run.ts [--lake DIR] [--threads N] [--json FILE]`.
  *
  * Prints the median, the minimum and the processor time of each strategy in ms.
  */
@@ -12,12 +12,18 @@ import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from 
 import { usableFiles } from "../../src/serving/files/serving-files.ts";
 import { countedColumns, setsOf } from "../../src/serving/index/build.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
-import { quantile } from "../measure/timing.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured, timed } from "../report/results.ts";
 
 const { values } = parseArgs({
-  options: { lake: { type: "string", default: "data/lake" }, threads: { type: "string", default: "2" } },
+  options: {
+    lake: { type: "string", default: "data/lake" },
+    threads: { type: "string", default: "2" },
+    json: { type: "string" },
+  },
 });
 const [warmUpRounds, measuredRounds] = [3, 15];
+const measurements: Measurement[] = [];
 const catalog = "search_index";
 const listings = ident(catalog, "listings");
 const facetColumns = join(countedColumns.map((column) => ident(column)));
@@ -33,6 +39,7 @@ await database.using(async (session) => {
   await measurePages(session);
 });
 database.close();
+await reportMeasurements({ title: "Query strategies of the search index" }, measurements, values.json);
 
 /** Value counts of all categorical facets, by the number of matches: counted in typed arrays here, or in the engine in two ways. */
 async function measureValueCounts(session: Session): Promise<void> {
@@ -50,7 +57,7 @@ async function measureValueCounts(session: Session): Promise<void> {
     const where = await inLargestStates(session, states);
     const [row] = await session.rows(sql`SELECT count(*)::INTEGER AS matches FROM ${listings} WHERE ${where}`);
     for (const [strategy, run] of Object.entries(strategies))
-      await printTimes(`value counts of ${String(row?.matches)} matches, ${strategy}`, run(where));
+      await measureTimes(`value counts of ${String(row?.matches)} matches, ${strategy}`, run(where));
   }
 }
 
@@ -89,7 +96,7 @@ async function measureTokenFilters(session: Session): Promise<void> {
     "a semi-join for each token": sql`${select} WHERE features IN ${setsWith(first, "set")} AND features IN ${setsWith(second, "set")}`,
   };
   for (const [strategy, query] of Object.entries(strategies))
-    await printTimes(`two common features, ${strategy}`, () => session.vectors(query));
+    await measureTimes(`two common features, ${strategy}`, () => session.vectors(query));
 }
 
 /** A sorted page of nearly all listings: fetch the ranks of all matches, or sort in the engine. */
@@ -102,10 +109,10 @@ async function measurePages(session: Session): Promise<void> {
       FROM ${listings} ${where} ORDER BY ${rank} LIMIT 50`,
   };
   for (const [strategy, query] of Object.entries(strategies))
-    await printTimes(`page of nearly all listings, ${strategy}`, () => session.vectors(query));
+    await measureTimes(`page of nearly all listings, ${strategy}`, () => session.vectors(query));
 }
 
-async function printTimes(label: string, run: () => Promise<unknown>): Promise<void> {
+async function measureTimes(label: string, run: () => Promise<unknown>): Promise<void> {
   for (let round = 0; round < warmUpRounds; round += 1) await run();
   const times: number[] = [];
   const usageBefore = process.cpuUsage();
@@ -115,7 +122,7 @@ async function printTimes(label: string, run: () => Promise<unknown>): Promise<v
     times.push(performance.now() - startedAtMs);
   }
   const { user, system } = process.cpuUsage(usageBefore);
-  const processorMs = (user + system) / 1000 / measuredRounds;
-  const [median, minimum] = [quantile(times, 0.5), Math.min(...times)].map((ms) => ms.toFixed(2));
-  process.stdout.write(`${label}: median ${median}, minimum ${minimum}, processor ${processorMs.toFixed(2)}\n`);
+  measurements.push(timed(label, "engine", times));
+  const least = { "minimum ms": Math.min(...times), "processor ms": (user + system) / 1000 / measuredRounds };
+  measurements.push(...measured(label, "engine", least));
 }

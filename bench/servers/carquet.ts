@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
@@ -7,6 +10,8 @@ import type { EndpointId } from "../../src/operations/operation-request.ts";
 import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
+import type { Acquire } from "../resources.ts";
+import { createBenchKey } from "./api-key.ts";
 import { httpClient } from "./http.ts";
 import { launch, type ServerProcess } from "./process.ts";
 
@@ -78,6 +83,15 @@ export const typescriptOptions: readonly string[] = [
   ...["--require", projectPath("src/base/thread-pool.cjs")],
   ...["--import", import.meta.resolve("tsx/esm")],
 ];
+
+/** Serves a lake without a response cache until the scope ends, with accounts of one key. Returns also that key. */
+export async function serveLake(acquire: Acquire, lake: string): Promise<ScriptServer & { readonly key: string }> {
+  const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
+  const accounts = join(scratch, "accounts.db");
+  const key = createBenchKey(accounts);
+  const args = ["serve", "--lake", lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
+  return { ...(await acquire(startScript("bin/carquet.cjs", args, key), (server) => server.stop())), key };
+}
 
 /** Starts a script and resolves when it has printed `listening on URL`. `key` is sent with each request. */
 export async function startScript(script: string, args: readonly string[], key?: string): Promise<ScriptServer> {

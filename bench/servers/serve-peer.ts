@@ -4,9 +4,7 @@
  *
  * Usage: `serve-peer.ts PEER DATASET`, the dataset as JSON.
  */
-import cluster from "node:cluster";
 import { createServer } from "node:http";
-import { availableParallelism } from "node:os";
 import Koa from "koa";
 import { UserError } from "../../src/base/user-error.ts";
 import { casesOf } from "../cases.ts";
@@ -24,25 +22,7 @@ if (peerName === undefined)
   throw new UserError(`Invalid peer "${peerArgument}": expected one of ${sqlPeerNames.join(", ")}.`);
 const dataset: Dataset = JSON.parse(datasetArgument);
 
-/** SQLite runs queries on the calling thread, so it needs one process for each processor. */
-const processes = peerName === "sqlite" ? availableParallelism() : 1;
-
-if (processes > 1 && cluster.isPrimary) await serveFromWorkers(peerName);
-else await serve(peerName);
-
-/** Fills the peer's database before forking, so that workers only open it. */
-async function serveFromWorkers(name: SqlPeerName): Promise<void> {
-  await (await openPeer(name, dataset, log)).close();
-  const workers = Array.from({ length: processes }, () => cluster.fork());
-  let listening = 0;
-  cluster.on("listening", (_worker, { port }) => {
-    listening += 1;
-    if (listening === processes) process.stdout.write(`listening on http://127.0.0.1:${port}\n`);
-  });
-  process.once("SIGTERM", () => {
-    for (const worker of workers) worker.process.kill("SIGTERM");
-  });
-}
+await serve(peerName);
 
 async function serve(name: SqlPeerName): Promise<void> {
   const peer = await openPeer(name, dataset, log);
@@ -67,8 +47,7 @@ async function serve(name: SqlPeerName): Promise<void> {
   const server = createServer(app.callback());
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();
-    if (typeof address === "object" && cluster.isPrimary)
-      process.stdout.write(`listening on http://127.0.0.1:${address?.port}\n`);
+    if (typeof address === "object") process.stdout.write(`listening on http://127.0.0.1:${address?.port}\n`);
   });
   process.once("SIGTERM", () => process.exit(0));
 }

@@ -6,6 +6,9 @@ import type { ScriptServer } from "./carquet.ts";
 /** Parses a received body, outside of the timed section. */
 export type DeferredBody = () => unknown;
 
+/** A server that the suite measures. */
+export type ServerName = "carquet" | PeerName;
+
 export interface Server<Name extends string = PeerName> {
   readonly name: Name;
   readonly version: string;

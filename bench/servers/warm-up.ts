@@ -1,7 +1,6 @@
 /** Warms servers up before they are measured: fills the page cache and lets JIT compilers run. */
 import type { BenchQuery } from "../queries/query.ts";
-import type { ServerName } from "../report/results.ts";
-import type { Server } from "./server.ts";
+import type { Server, ServerName } from "./server.ts";
 
 /** Returns the duration of a warm-up; a JVM takes seconds to compile hot code. */
 export const warmUpMs = (isQuick: boolean): number => (isQuick ? 4000 : 20_000);

@@ -4,19 +4,17 @@ import { test } from "node:test";
 import { assertSameAnswer } from "../../bench/measure/assert-same-answer.ts";
 import { quantile, timeInterleaved } from "../../bench/measure/timing.ts";
 import { compareRuns } from "../../bench/report/compare.ts";
-import type { Results } from "../../bench/report/results.ts";
+import { measured, type Results, timed } from "../../bench/report/results.ts";
+import { tablesOf } from "../../bench/report/tables.ts";
 
-const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
-
-type Compared = Pick<Results, "cases">;
+type Compared = Pick<Results, "measurements">;
 
 /** Returns a run of one case with these times in milliseconds. */
-function timedRun(carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared {
-  const ratio = { clickhouse: clickhouse / carquet, duckdb: duckdb / carquet };
-  const peers = { clickhouse: timing(clickhouse), duckdb: timing(duckdb) };
-  const result = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
-  return { cases: [result] };
-}
+const timedRun = (carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared => ({
+  measurements: Object.entries({ carquet, clickhouse, duckdb, calibration }).map(([server, ms]) =>
+    timed("a page", server, [ms]),
+  ),
+});
 
 const before = timedRun(10, 30, 20, 5);
 
@@ -37,15 +35,26 @@ for (const { what, now, isSlower } of [
 }
 
 test("a run without peers is compared by its calibration", () => {
-  const alone = ({ cases }: Compared): Compared => ({
-    cases: cases.map((result) => ({ ...result, peers: {}, ratio: {} })),
+  const alone = ({ measurements }: Compared): Compared => ({
+    measurements: measurements.filter(({ server }) => server === "carquet" || server === "calibration"),
   });
   assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
   assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
 });
 
 test("a case that only one run has is not compared", () => {
-  assert.deepEqual(compareRuns({ cases: [] }, before, 0.8), []);
+  assert.deepEqual(compareRuns({ measurements: [] }, before, 0.8), []);
+});
+
+test("a table has a row for each name, a column for each unit of a server, and for peers the ratio", () => {
+  const run = timedRun(10, 30, 15, 5);
+  const rows = measured("a page", "carquet", { listings: 1000 });
+  assert.deepEqual(tablesOf({ measurements: [...rows, ...run.measurements] }), [
+    [
+      ["", "carquet listings", "ms", "p99", "clickhouse ms", "ratio", "duckdb ms", "ratio"],
+      ["a page", "1,000", "10", "10", "30", "3", "15", "1.50"],
+    ],
+  ]);
 });
 
 test("a peer with a different answer ends the run with the first difference", () => {

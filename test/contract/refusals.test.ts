@@ -181,7 +181,17 @@ for (const [query, code, message] of search) {
   });
 }
 
-const others: readonly (readonly [OperationId, query: string, code: ErrorCode, message: RegExp])[] = [
+type OtherCase = readonly [OperationId, query: string, code: ErrorCode, message: RegExp];
+
+const invalidIn = (id: OperationId, query: string, message: RegExp): OtherCase => [
+  ...([id, query, "invalid_parameter_value", message] as const),
+];
+const unknownIn = (id: OperationId, query: string): OtherCase => [
+  ...([id, query, "unknown_query_parameter"] as const),
+  new RegExp(`^Unknown query parameter ${/(\w+)=\w+$/.exec(query)?.[1]}\\.`),
+];
+
+const others: readonly OtherCase[] = [
   [
     "getFacets",
     "",
@@ -189,50 +199,56 @@ const others: readonly (readonly [OperationId, query: string, code: ErrorCode, m
     /^Missing parameter facets: expected a list of at most 100 items, each one of make, model, /,
   ],
   ["getFacets", "make=Kia", "missing_parameter", /^Missing parameter facets: /],
-  [
-    "getFacets",
-    "facets=makes",
-    "invalid_parameter_value",
-    /^Invalid value "makes" for facets: .* Did you mean make\?$/,
-  ],
-  ["getFacets", "facets=make&metric=price.max", "invalid_parameter_value", /^Invalid value "price.max" for metric: /],
-  [
+  ["getTrends", "", "missing_parameter", /^Missing parameter metric: .+ at most 5 items, each count, new_listings, /],
+  invalidIn("getFacets", "facets=makes", /^Invalid value "makes" for facets: .* Did you mean make\?$/),
+  invalidIn("getFacets", "facets=make&metric=price.max", /^Invalid value "price.max" for metric: /),
+  invalidIn(
     "getFacets",
     "facets=make&facet_value_limit=101",
-    "invalid_parameter_value",
     /^Invalid value 101 for facet_value_limit: expected a whole number from 1 to 100\.$/,
-  ],
-  [
+  ),
+  invalidIn(
     "getFacets",
     "facets=make&sort=price",
-    "invalid_parameter_value",
     /^Invalid value "price" for sort: expected one of -count, count, -metric, metric\.$/,
-  ],
-  ...["limit", "offset", "fields", "include", "radius_id", "columns", "option_sort", "agnostic"].map(
-    (parameter) =>
-      [
-        "getFacets",
-        `facets=make&${parameter}=1`,
-        "unknown_query_parameter",
-        new RegExp(`^Unknown query parameter ${parameter}\\.`),
-      ] as const,
   ),
-  [
+  ...["5000", "price", "price:", "price:0", "price:-5", "price:2.5", "price:05", "price:10000001", "year:5"]
+    .concat(["mileage:5", "price:5000;miles:1"])
+    .map((width) =>
+      invalidIn(
+        "getFacets",
+        `facets=price&interval=${width}`,
+        new RegExp(
+          `^Invalid value "${width}" for interval: expected facet:width, such as price:5000, .+ 1 to 10000000`,
+        ),
+      ),
+    ),
+  invalidIn(
+    "getFacets",
+    "facets=price&interval=price:1,price:2,price:3,price:4,price:5",
+    /^Invalid value \(5 items\) for interval: .+ 4\b/,
+  ),
+  ...["price", "price.p0", "price.p100", "price.p05", "year.median"].map((metric) =>
+    invalidIn(
+      "getTrends",
+      `metric=${metric}`,
+      new RegExp(
+        `^Invalid value "${metric}" for metric: .+ measure\\.aggregate such as price\\.median, .+ p1 to p99\\.$`,
+      ),
+    ),
+  ),
+  invalidIn("getTrends", "metric=count&facet=make,model,state,year", /\(4 items\) for facet: .+ at most 3/),
+  invalidIn(
     "searchDealers",
     `dealer_id=${dealers(101)}`,
-    "invalid_parameter_value",
     /^Invalid value \(101 items\) for dealer_id: expected a list of at most 100 items, /,
-  ],
-  ["searchDealers", "sort=name", "unknown_query_parameter", /^Unknown query parameter sort\.$/],
-  [
-    "searchDealerListings",
-    `dealer_id=${dealers(1)}`,
-    "unknown_query_parameter",
-    /^Unknown query parameter dealer_id\./,
-  ],
-  ["getDealer", "limit=1", "unknown_query_parameter", /^Unknown query parameter limit\.$/],
-  ["getDocument", "pretty=1", "unknown_query_parameter", /^Unknown query parameter pretty\.$/],
-  ["getUsage", "metering_class=search", "invalid_parameter_value", /^Invalid value "search" for metering_class: /],
+  ),
+  invalidIn("getUsage", "metering_class=search", /^Invalid value "search" for metering_class: /),
+  ...["limit", "offset", "fields", "include"].map((name) => unknownIn("getFacets", `facets=make&${name}=1`)),
+  unknownIn("searchDealers", "sort=name"),
+  unknownIn("searchDealerListings", "dealer_id=1"),
+  unknownIn("getDealer", "limit=1"),
+  unknownIn("getDocument", "pretty=1"),
 ];
 
 for (const [id, query, code, message] of others) {

@@ -10,10 +10,10 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { drainTimeoutMs } from "../../src/http/limits.ts";
-import { carquet } from "../support/command-line.ts";
+import { carquet, killAtEnd } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { onScopeEnd, type Scope } from "../support/scope.ts";
+import type { Scope } from "../support/scope.ts";
 import { execForm, finalInstruction, imageScript, instructions, whyNoImage } from "./containerfile.ts";
 
 const run = promisify(execFile);
@@ -56,16 +56,6 @@ async function assertServes(child: ChildProcess, url: string, lines: readonly st
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   assert.deepEqual(await ended, [0, null]);
-}
-
-/** Kills a process at the end of a scope, if it still runs. */
-function killAtEnd(scope: Scope, child: ChildProcess): void {
-  onScopeEnd(scope, async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  });
 }
 
 describe("the image", () => {

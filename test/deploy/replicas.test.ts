@@ -1,6 +1,5 @@
 /** The deployment of replicas: its files fit their schemas, the program and each other, and what the compose file runs works together. */
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { get, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -18,7 +17,14 @@ import { responseMs } from "../../src/http/service/http-server.ts";
 import { agentRequestBytesMax } from "../../src/mcp/respond-to-agent.ts";
 import { inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
-import { eventually, parseLog, type ServeProcess, spawnCarquet, startServing } from "../support/command-line.ts";
+import {
+  eventually,
+  killAtEnd,
+  parseLog,
+  type ServeProcess,
+  spawnCarquet,
+  startServing,
+} from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { skipWithoutNginx, startNginx } from "../support/http/nginx.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -189,13 +195,6 @@ async function startComposed(scope: Scope, accounts: string): Promise<readonly S
   for (const { url } of replicas)
     await eventually("the lake has been followed", async () => (await fetch(`${url}/readyz`)).ok);
   return replicas;
-}
-
-function killAtEnd(scope: Scope, child: ChildProcess): void {
-  onScopeEnd(scope, async () => {
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  });
 }
 
 interface Answer {

@@ -1,22 +1,22 @@
-/** Golden answers: requests and their stored answers over the sample, for both implementations. */
+/** Golden answers: requests and their stored answers over the sample. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { serveBothWays } from "../support/implementations.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { sampleService } from "../support/http/service.ts";
+import { openBothWays } from "../support/implementations.ts";
 import { fileScope } from "../support/scope.ts";
 
 /** Folders with requests beside their golden answers over the sample: the document's examples, and others. */
 const folders = ["schemas/examples", "test/golden"].map(projectPath);
 
-/** `npm run golden` writes the answers of the first implementation, and compares those of the other. */
+/** `npm run golden` writes the answers of the serving files, and compares those of the Parquet files. */
 const isWriting = process.env.GOLDEN === "write";
 
-const { lake } = await createLake(fileScope);
-const implementations = await serveBothWays(fileScope, lake);
+const { lake, client } = await sampleService();
+const both = await openBothWays(fileScope, lake);
 
 const requests = folders.flatMap((folder) =>
   readdirSync(folder)
@@ -24,24 +24,30 @@ const requests = folders.flatMap((folder) =>
     .map((file) => join(folder, file.slice(0, -".url".length))),
 );
 
-/** Extension of the file for a differing answer, by implementation. */
-const changedBy = { "the serving files": "changed", "the Parquet files": "parquet.changed" } as const;
+for (const path of requests) {
+  const request = readFileSync(`${path}.url`, "utf8").trim();
+  test(`the sample answers ${request} as before, from serving files and from Parquet files`, async () => {
+    const { status, body } = await client.get(request);
+    if (isWriting) writeFileSync(`${path}.json`, textOf(body));
+    assertGolden(path, body);
+    // Some refusals are those of a service.
+    if (status === 200) assertGolden(path, (await both.parquet.get(request)).body);
+  });
+}
 
-for (const [index, { name, client, assertNoFallback }] of implementations.entries()) {
-  for (const path of requests) {
-    const request = readFileSync(`${path}.url`, "utf8").trim();
-    test(`${name} of the sample answer ${request} as before`, async () => {
-      const answer = `${JSON.stringify((await client.get(request)).body, null, 2)}\n`;
-      if (isWriting && index === 0) writeFileSync(`${path}.json`, answer);
-      const golden = existsSync(`${path}.json`) ? readFileSync(`${path}.json`, "utf8") : "";
-      const changed = `${path}.${changedBy[name]}`;
-      if (golden === answer) return rmSync(changed, { force: true });
-      writeFileSync(changed, answer);
-      assert.fail(`${path}.json differs from the answer ${changed}: if the change is intended, run npm run golden.`);
-    });
+test("both answered from their files", both.assertNoFallback);
+
+const textOf = (body: unknown): string => `${JSON.stringify(body, null, 2)}\n`;
+
+/** Fails if an answer differs from the golden one, and writes it beside that. */
+function assertGolden(path: string, body: unknown): void {
+  const golden = existsSync(`${path}.json`) ? readFileSync(`${path}.json`, "utf8") : "";
+  if (golden === textOf(body)) {
+    rmSync(`${path}.changed`, { force: true });
+    return;
   }
-
-  test(`${name} answered every request`, assertNoFallback);
+  writeFileSync(`${path}.changed`, textOf(body));
+  assert.fail(`${path}.json differs from ${path}.changed: if the change is intended, run npm run golden.`);
 }
 
 test("every golden answer has a request", () => {

@@ -12,13 +12,10 @@ import { sql } from "../../src/db/sql.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
-import { type Answer, type Client, startService } from "../support/http/service.ts";
+import { type Answer, type Client, sampleService, startService } from "../support/http/service.ts";
 import { createSlowLake, slowRequest, untilBusy } from "../support/http/slow-request.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 /** The charges of an account, oldest first. */
 const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[] =>

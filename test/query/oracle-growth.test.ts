@@ -5,11 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type OracleInventory, readInventory } from "../oracle/answers/inventory.ts";
 import { compareWithOracle } from "../oracle/compare/oracle.ts";
 import type { RandomFeedsExtent } from "../oracle/random-lake/feeds.ts";
-import { createRandomLake, growLake } from "../oracle/random-lake/lakes.ts";
+import { growLake } from "../oracle/random-lake/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
-import type { Client } from "../support/http/service.ts";
-import { type Implementation, serveBothWays } from "../support/implementations.ts";
+import { type Client, startService } from "../support/http/service.ts";
 import type { Scope } from "../support/scope.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -53,35 +52,22 @@ function countNewValues(
   };
 }
 
-/** Compares random requests to each implementation with the oracle. */
-async function compareAll(
-  implementations: readonly Implementation[],
-  inventory: OracleInventory,
-  counts: { readonly seed: number; readonly requests: number; readonly facets: number },
-): Promise<void> {
-  for (const [place, { client, assertNoFallback }] of implementations.entries()) {
-    const seed = counts.seed + place;
-    await compareWithOracle(client, inventory, randomRequests(inventory, { seed, count: counts.requests }));
-    await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count: counts.facets }));
-    assertNoFallback();
-  }
-}
-
 async function compareGrowingLakeOverHttp(
   scope: Scope,
   extent: RandomFeedsExtent,
 ): Promise<readonly ReturnType<typeof countNewValues>[]> {
   const novelties: ReturnType<typeof countNewValues>[] = [];
-  let implementations: readonly Implementation[] | undefined;
+  let client: Client | undefined;
   for await (const { lake } of growLake(scope, extent)) {
     const inventory = await readInventory(lake);
-    implementations ??= await serveBothWays(scope, lake);
-    for (const { client } of implementations) await waitForVersion(client, inventory.version);
-    await compareAll(implementations, inventory, {
-      seed: extent.seed + 2 * novelties.length,
-      requests: extentOf(15, 30),
-      facets: extentOf(10, 20),
-    });
+    client ??= await startService(scope, lake);
+    await waitForVersion(client, inventory.version);
+    const daySeed = extent.seed + novelties.length;
+    const requests = [
+      ...randomRequests(inventory, { seed: daySeed, count: extentOf(20, 50) }),
+      ...randomFacets(inventory, { seed: daySeed, count: extentOf(15, 40) }),
+    ];
+    await compareWithOracle(client, inventory, requests);
     novelties.push(countNewValues(inventory));
   }
   return novelties;
@@ -97,23 +83,3 @@ test("after each published day, answers match the oracle's, new values and deale
     assert.ok(days.length > 1, `new ${kind} on ${days.length} of the later days`);
   }
 });
-
-/** Inventory columns that are never known in the lakes below. */
-const unknowns: readonly (readonly string[])[] = [
-  ["make", "model", "year", "features", "msrp", "base_msrp", "availability_status"],
-  ["trim", "cylinders", "price", "miles", "options_packages", "keywords", "inventory_type", "exterior_color"],
-];
-
-for (const unknown of unknowns) {
-  test(`in a lake where ${unknown.join(", ")} are never known, answers match the oracle's`, {
-    skip: skipInShortRun,
-  }, async (scope) => {
-    const { lake } = await createRandomLake(scope, { seed, days: 3, cars: 120, unknown });
-    const inventory = await readInventory(lake);
-    await compareAll(
-      await serveBothWays(scope, lake),
-      inventory,
-      extentOf({ seed, requests: 20, facets: 15 }, { seed, requests: 50, facets: 40 }),
-    );
-  });
-}

@@ -1,14 +1,26 @@
-/** Random requests to both implementations, compared with the oracle; see the campaigns `search`, `facets` and `trends`. */
+/**
+ * Random requests, answered from serving files over HTTP, from Parquet files and by the oracle; see the campaigns `index` and `consistency`.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
-import { readMapping } from "../../src/ingest/feed/mapping.ts";
+import { operation } from "../../src/contract/document.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../oracle/answers/facets.ts";
 import { readInventory } from "../oracle/answers/inventory.ts";
+import { compareThreeWays } from "../oracle/compare/both-ways.ts";
 import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
-import { compareWithOracle, forEachConcurrently } from "../oracle/compare/oracle.ts";
+import { forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { pageThrough, sorts } from "../oracle/compare/pages.ts";
 import { compareTrendsWithFacets } from "../oracle/compare/trends.ts";
+import {
+  compareFewValues,
+  compareGrowingLake,
+  compareRealLake,
+  compareRespelledLake,
+  compareSample,
+  compareTrial,
+  compareVariedLake,
+  type TrialResult,
+} from "../oracle/compare/trials.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { type Query, queryValues } from "../oracle/random-requests/query.ts";
 import {
@@ -21,16 +33,16 @@ import {
 import { Chance } from "../support/chance.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
-import { realCsvPath, skipWithoutRealCsv } from "../support/lakes/feeds.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope, type Scope } from "../support/scope.ts";
+import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
-const seed = extentOf(20261125, 20261119);
+const [lakeSeed, seed] = extentOf([20261125, 20261131], [20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
-const { lake } = await createRandomLake(fileScope, { seed, days, cars });
+const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
 const inventory = await readInventory(lake);
-const implementations = await serveBothWays(fileScope, lake);
+const both = await serveBothWays(fileScope, lake);
+const { client } = both;
 
 const isUnknown = (value: string | number | null): boolean => value === null;
 
@@ -75,61 +87,50 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
-const [searchCount, facetCount] = extentOf([80, 80], [250, 200]);
+const [searchCount, facetCount] = extentOf([110, 110], [400, 350]);
 
-/** The requests to each implementation. */
-const searches = implementations.map((_, place) => [
-  ...randomRequests(inventory, { seed: seed + place, count: searchCount }),
-]);
+const searches = [...randomRequests(inventory, { seed, count: searchCount })];
+const facetRequests = [...randomFacets(inventory, { seed, count: facetCount })];
 
 test("the random requests cover every past day and sold listings", () => {
-  const requests = searches.flat();
   for (const day of inventory.snapshots.keys())
-    assert.ok(requests.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(requests.filter(hasParameter("inventory_status", "sold")).length > searchCount / 10);
-  assert.ok(requests.filter(hasParameter("sold_within_days")).length > searchCount / 10);
+    assert.ok(searches.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
+  assert.ok(searches.filter(hasParameter("inventory_status", "sold")).length > searchCount / 10);
+  assert.ok(searches.filter(hasParameter("sold_within_days")).length > searchCount / 10);
 });
 
-for (const [place, { name, client, assertNoFallback }] of implementations.entries()) {
-  test(`random requests to ${name} find what the oracle finds, in every mode`, async () => {
-    const { found } = await compareWithOracle(client, inventory, searches[place] ?? []);
-    assert.ok(found > searchCount / 2, `only ${found} requests found anything`);
-    assertNoFallback();
-  });
+test("random requests find what the oracle finds, in every mode", async () => {
+  const { found } = await compareThreeWays(both, inventory, searches);
+  assert.ok(found > searchCount / 2, `only ${found} requests found anything`);
+});
 
-  test(`random facets of ${name} count what the oracle counts`, async () => {
-    const requests = [...randomFacets(inventory, { seed: seed + place, count: facetCount })];
-    const facets = new Set(requests.flatMap(({ query }) => queryValues(query.get("facets"))));
-    const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
-    assert.ok(facets.size === 30 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
-    assert.ok(requests.filter(({ query }) => query.has("interval")).length > facetCount / 8);
-    const { found, refused, compared } = await compareWithOracle(client, inventory, requests);
-    assert.ok(
-      found > facetCount / 2 && compared > 6.5 * facetCount,
-      `${found} requests found anything, ${compared} buckets`,
-    );
-    assert.ok(refused > extentOf(0, 1), `${refused} requests had a width that gives too many buckets`);
-    assertNoFallback();
-  });
+test("random facets count what the oracle counts", async () => {
+  const facets = new Set(facetRequests.flatMap(({ query }) => queryValues(query.get("facets"))));
+  const metrics = new Set(facetRequests.map(({ query }) => query.get("metric")?.toLowerCase()));
+  assert.ok(facets.size === 30 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
+  assert.ok(facetRequests.filter(({ query }) => query.has("interval")).length > facetCount / 8);
+  const { found, refused, compared } = await compareThreeWays(both, inventory, facetRequests);
+  assert.ok(
+    found > facetCount / 2 && compared > 6.5 * facetCount,
+    `${found} requests found anything, ${compared} buckets`,
+  );
+  assert.ok(refused > extentOf(0, 1), `${refused} requests had a width that gives too many buckets`);
+});
 
-  test(`a search of ${name} for a bucket's value or range finds as many listings as the bucket counts, under random filters`, async () => {
-    const queries = [new Map(), ...randomFilters(inventory, { seed: seed + place, count: 4 })];
-    const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed + place), queries, 4);
-    assert.ok(buckets > 200, `only ${buckets} buckets`);
-    assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
-    assertNoFallback();
-  });
-}
+test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
+  const queries = [new Map(), ...randomFilters(inventory, { seed, count: 4 })];
+  const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed), queries, 4);
+  assert.ok(buckets > 200, `only ${buckets} buckets`);
+  assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
+});
 
 test("random trends are what the oracle finds by walking through the days", async () => {
-  const [{ client } = assert.fail("no implementation")] = implementations;
   const count = extentOf(30, 300);
-  const { found, compared } = await compareWithOracle(client, inventory, randomTrends(inventory, { seed, count }));
+  const { found, compared } = await compareThreeWays(both, inventory, randomTrends(inventory, { seed, count }));
   assert.ok(found > 0.6 * count && compared > 20 * count, `${found} requests found anything, ${compared} points`);
 });
 
 test("levels of a trend are the facets of each day, and its sales those of sold searches, under random filters", async () => {
-  const [{ client } = assert.fail("no implementation")] = implementations;
   const queries = [new Map(), ...randomFilters(inventory, { seed, count: extentOf(4, 30) })];
   const { levels, sales } = await compareTrendsWithFacets(client, inventory, queries);
   assert.ok(levels > 100 && sales > 50, `${levels} levels, ${sales} sales`);
@@ -147,10 +148,8 @@ for (const [mode, query] of Object.entries(modes)) {
   }, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
     const isEvery = mode === "today" && extentOf(false, true);
-    const walks = implementations.flatMap(({ client }, place) =>
-      sorts.flatMap((sort, at) => (isEvery || at % extentOf(4, 2) === place ? [{ client, sort }] : [])),
-    );
-    await forEachConcurrently(walks, async ({ client, sort }) => {
+    const walks = sorts.filter((_, at) => isEvery || at % 2 === 0);
+    await forEachConcurrently(walks, async (sort) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const filtered = new Map([...sorted, ["year", "2020,2021"]]);
       const narrow = new Map([...filtered, ["drivetrain", "fwd,awd"]]);
@@ -158,29 +157,56 @@ for (const [mode, query] of Object.entries(modes)) {
       assert.ok((await pageThrough(client, inventory, filtered, 7)) > 14);
       assert.ok((await pageThrough(client, inventory, narrow, 1)) > 2);
     });
-    for (const { assertNoFallback } of implementations) assertNoFallback();
+    both.assertNoFallback();
   });
 }
 
-/** Compares half of the requests with each implementation; returns how many found something. */
-async function compareHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
-  const inventory = await readInventory(lake);
-  let found = 0;
-  for (const [place, { client, assertNoFallback }] of (await serveBothWays(scope, lake)).entries()) {
-    const requests = randomRequests(inventory, { seed: seed + place, count: count / 2 });
-    found += (await compareWithOracle(client, inventory, requests)).found;
-    assertNoFallback();
-  }
-  return found;
+const trialSeed = 20261122;
+const unknowns = [
+  ["make", "model", "year", "features", "msrp", "base_msrp", "availability_status"],
+  ["trim", "cylinders", "price", "miles", "options_packages", "keywords", "inventory_type", "exterior_color"],
+];
+const unknownExtent = { seed: trialSeed, draws: extentOf(35, 90), days: 3, cars: 120 };
+
+/** The campaign `index` for one small lake of each kind. */
+const trials: readonly (readonly [what: string, ask: () => Promise<TrialResult>, skip?: string | false])[] = [
+  ["the random lake", () => compareTrial(both, inventory, { seed: trialSeed, draws: extentOf(60, 400) })],
+  [
+    "a lake of values in two spellings",
+    () => compareRespelledLake({ seed: trialSeed, draws: extentOf(40, 120), days: 2, cars: extentOf(100, 150) }),
+    skipInShortRun,
+  ],
+  [
+    "a lake that grows day by day",
+    () => compareGrowingLake({ seed: trialSeed, draws: extentOf(30, 150), days: extentOf(2, 3), cars: 150 }),
+  ],
+  ["a lake with few distinct values", () => compareFewValues({ seed: trialSeed, draws: 60 }), skipInShortRun],
+  ...unknowns.map(
+    (unknown) =>
+      [
+        `a lake where ${unknown.join(", ")} are never known`,
+        () => compareVariedLake({ ...unknownExtent, unknown }),
+        skipInShortRun,
+      ] as const,
+  ),
+  ["the sample", () => compareSample({ seed: trialSeed, draws: extentOf(60, 150) })],
+  ["real auctions", () => compareRealLake({ seed: trialSeed, draws: 150 }), skipWithoutRealCsv],
+];
+
+const requestedParameters = new Set([...searches, ...facetRequests].flatMap(({ query }) => [...query.keys()]));
+
+for (const [what, ask, skip = false] of trials) {
+  test(`the serving files, the Parquet files and the oracle answer alike in ${what}`, { skip }, async () => {
+    const { requests, found, compared, lookUps, parameters } = await ask();
+    assert.ok(found > requests / 5, `only ${found} of ${requests} requests found anything`);
+    assert.ok(compared > requests && lookUps > 0, `${compared} listings and buckets, ${lookUps} look-ups`);
+    for (const parameter of parameters) requestedParameters.add(parameter);
+  });
 }
 
-test("random requests to the sample find what the oracle finds", async (scope) => {
-  const found = await compareHalfEach(scope, (await createLake(scope)).lake, extentOf(50, 150));
-  assert.ok(found > extentOf(15, 50), `only ${found} requests found anything`);
-});
-
-test("random requests to real auctions find what the oracle finds", { skip: skipWithoutRealCsv }, async (scope) => {
-  const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const found = await compareHalfEach(scope, (await createLake(scope, realCsvPath, { mapping })).lake, 150);
-  assert.ok(found > 35, `only ${found} requests found anything`);
+test("each parameter of searches and facets was requested, except those of formats", () => {
+  const all = (["searchListings", "searchListingsByPage", "getFacets"] as const).flatMap((id) =>
+    operation(id).parameters.map(({ name }) => name),
+  );
+  assert.deepEqual([...requestedParameters, "format", "csv_raw"].sort(), [...new Set(all)].sort());
 });

@@ -1,6 +1,7 @@
 /** Campaign `index`: random requests, each answered in three ways. */
 
 import {
+  compareFewValues,
   compareGrowingLake,
   compareRealLake,
   compareRespelledLake,
@@ -8,7 +9,7 @@ import {
   compareVariedLake,
   sumResults,
   type TrialResult,
-} from "../oracle/compare/index-trials.ts";
+} from "../oracle/compare/trials.ts";
 import { Chance } from "../support/chance.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import type { Campaign } from "./campaign.ts";
@@ -53,6 +54,7 @@ const kinds: readonly {
         cars: chance.integer(100, 800),
       }),
   },
+  { shares: 1, compare: (chance, draws) => compareFewValues({ seed: randomSeed(chance), draws }) },
   { shares: 1, compare: (chance, draws) => compareSample({ seed: randomSeed(chance), draws }) },
   ...(skipWithoutRealCsv === false
     ? [{ shares: 2, compare: (chance: Chance, draws: number) => compareRealLake({ seed: randomSeed(chance), draws }) }]

@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
+
+export { eventually } from "./eventually.ts";
 
 /** The exit code and the output of a command. */
 export interface CommandResult {
@@ -139,6 +140,14 @@ function scratchFolder(): string {
   return created;
 }
 
+/** Kills a process at the end of a scope, if it still runs. */
+export function killAtEnd(scope: Scope, child: ChildProcess): void {
+  onScopeEnd(scope, async () => {
+    child.kill("SIGKILL");
+    await exitCodeOf(child);
+  });
+}
+
 async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
   return stream === null ? "" : text(stream);
 }
@@ -156,13 +165,4 @@ export function parseLog(log: string): readonly Readonly<Record<string, unknown>
     if (!isObject(entry)) throw new TypeError(`Invalid log line "${line}": expected an object.`);
     return entry;
   });
-}
-
-/** Polls until a condition holds; throws after `withinMs`, which is long enough for a busy machine. */
-export async function eventually(what: string, condition: () => Promise<boolean>, withinMs = 30_000): Promise<void> {
-  const lastMs = performance.now() + withinMs;
-  while (!(await condition())) {
-    if (performance.now() > lastMs) throw new Error(`Timed out after ${withinMs} ms: ${what}.`);
-    await sleep(10);
-  }
 }

@@ -13,37 +13,51 @@ import { type Client, startService } from "./http/service.ts";
 import type { Scope } from "./scope.ts";
 import { answerPath, openVersion } from "./versions.ts";
 
-/** How each opens a version. */
-const implementations = {
-  "the serving files": { hasServingFiles: true },
-  "the Parquet files": { hasServingFiles: false, fetchedMatches: -1 },
-} as const;
-
-export interface Implementation {
-  readonly name: keyof typeof implementations;
-  readonly client: Client;
-  /** Fails unless every opened version was answered from these files throughout. */
+export interface BothWays {
+  readonly served: ApiClient;
+  readonly parquet: ApiClient;
+  /** Fails if a serving file of `served` was not in use, or if `parquet` uses one. */
   assertNoFallback(): void;
 }
 
-/** Serves a lake twice until the scope ends, once in each way. */
-export async function serveBothWays(scope: Scope, lake: string): Promise<readonly Implementation[]> {
-  const names = Object.keys(implementations) as (keyof typeof implementations)[];
-  return Promise.all(names.map((name) => serveOneWay(scope, lake, name)));
+/** Opens the published version of a lake in both ways, until the scope ends. */
+export async function openBothWays(scope: Scope, lake: string): Promise<BothWays> {
+  const fallbacks: string[] = [];
+  const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
+  return besideParquet(scope, lake, clientOf(served), () => {
+    assert.deepEqual(fallbacks, []);
+    assert.deepEqual(served.served, { index: true, rows: true });
+  });
 }
 
-async function serveOneWay(scope: Scope, lake: string, name: Implementation["name"]): Promise<Implementation> {
-  const { hasServingFiles: isServed } = implementations[name];
+/** Serves a lake over HTTP from its serving files until the scope ends, and opens it in the other way. */
+export async function serveBothWays(scope: Scope, lake: string): Promise<BothWays & { readonly client: Client }> {
   const { logger, opened, fallbacks } = captureServingLog();
-  const client = await startService(scope, lake, { logger, ...implementations[name] });
-  const assertNoFallback = (): void => {
+  const client = await startService(scope, lake, { logger });
+  const both = await besideParquet(scope, lake, client, () => {
     const versions = opened();
-    assert.ok(versions.length > 0, `${name}: no version came into service`);
-    for (const { version, index, rows } of versions)
-      assert.deepEqual({ index, rows }, { index: isServed, rows: isServed }, `${name}, ${version}`);
-    assert.deepEqual(fallbacks(), [], name);
+    assert.ok(versions.length > 0, "no version came into service");
+    for (const { version, index, rows } of versions) assert.ok(index && rows, version);
+    assert.deepEqual(fallbacks(), []);
+  });
+  return { ...both, client };
+}
+
+/** Opens a lake without its serving files; the engine counts all matches. */
+async function besideParquet(
+  scope: Scope,
+  lake: string,
+  served: ApiClient,
+  assertServed: () => void,
+): Promise<BothWays> {
+  const version = await openVersion(scope, lake, { hasServingFiles: false, fetchedMatches: -1 });
+  return {
+    ...{ served, parquet: clientOf(version) },
+    assertNoFallback: () => {
+      assertServed();
+      assert.deepEqual(version.served, { index: false, rows: false });
+    },
   };
-  return { name, client, assertNoFallback };
 }
 
 /** An opened version, and whether it uses the index and the row store. */
@@ -74,28 +88,6 @@ export function captureServingLog(): {
       })),
     fallbacks: () => entriesWith("serving file not in use").map(({ message }) => String(message)),
   };
-}
-
-/** A published version, opened in both ways. */
-export interface BothVersions {
-  readonly served: LakeVersion;
-  readonly parquet: LakeVersion;
-  /** Fails if a serving file of `served` failed or `parquet` uses one. */
-  assertNoFallback(): void;
-}
-
-/** Opens the published version of a lake in both ways, until the scope ends. */
-export async function openBothWays(scope: Scope, lake: string): Promise<BothVersions> {
-  const fallbacks: string[] = [];
-  const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
-  const parquet = await openVersion(scope, lake, implementations["the Parquet files"]);
-  const assertNoFallback = (): void => {
-    assert.deepEqual(fallbacks, []);
-    assert.deepEqual(served.served, { index: true, rows: true });
-    assert.deepEqual(parquet.served, { index: false, rows: false });
-  };
-  assertNoFallback();
-  return { served, parquet, assertNoFallback };
 }
 
 /** Answers requests from an open version, refusals included. */

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { postgresPrograms, postgresUser } from "../../bench/servers/postgres.ts";
 import { PostgresDatabase } from "../../src/db/postgres.ts";
 import { ident, sql } from "../../src/db/sql.ts";
-import { eventually } from "./command-line.ts";
+import { eventually } from "./eventually.ts";
 import { cachedFolder } from "./lakes/cache.ts";
 import { groupScope, onScopeEnd, type Scope } from "./scope.ts";
 

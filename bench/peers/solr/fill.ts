@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { Sql } from "../../../src/db/sql.ts";
-import { type ColumnName, columnNames, kindOf } from "../../dataset/columns.ts";
+import { type ColumnName, columnNames, peerColumns } from "../../dataset/columns.ts";
 import { type Relation, relations } from "../../dataset/flat-rows.ts";
 import { type HttpClient, httpClient } from "../../servers/http.ts";
 import { quoteString } from "../peer.ts";
@@ -56,7 +56,7 @@ async function fillCore(relation: Relation, file: string, client: HttpClient, da
 
 /** Returns the DuckDB expression that reads a column: dates and timestamps in ISO 8601, other kinds unchanged. */
 function readExpression(column: ColumnName): string {
-  const kind = kindOf(column);
+  const kind = peerColumns[column];
   return kind === "timestamp" || kind === "date" ? `strftime("${column}", '%Y-%m-%dT%H:%M:%SZ')` : `"${column}"`;
 }
 

@@ -2,8 +2,8 @@
  * Translates benchmark queries into Solr requests. Filters bypass the caches unless the mode is cached; the bitsets of facet values are
  * always cached. Categorical facets use `facet.method`, Solr's fastest way; numeric facets and metrics use the JSON Facet API.
  */
-import type { ColumnName } from "../../dataset/columns.ts";
-import { type BenchNumericFacet, valuesPerFacetMax } from "../../queries/facets.ts";
+import type { BenchNumericFacet, ColumnName } from "../../dataset/columns.ts";
+import { valuesPerFacetMax } from "../../queries/facets.ts";
 import { type BenchFilter, type FilterRenderers, renderFilter } from "../../queries/filter.ts";
 import type { FacetSpec, LookUpSpec, SearchSpec } from "../../queries/query.ts";
 import type { RangeGrid } from "../../queries/ranges.ts";

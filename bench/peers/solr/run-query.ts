@@ -1,6 +1,7 @@
 /** Sends benchmark queries to Solr and converts its responses to bodies in the shape of Carquet's API. */
 import { isObject, type Row } from "../../../src/base/json.ts";
-import { type BenchNumericFacet, benchCategoricalFacets, facetsBody } from "../../queries/facets.ts";
+import { type BenchNumericFacet, benchCategoricalFacets } from "../../dataset/columns.ts";
+import { facetsBody } from "../../queries/facets.ts";
 import { at, type FacetSpec, type LookUpSpec, listAt, type QuerySpec, type SearchSpec } from "../../queries/query.ts";
 import { type RangeCount, rangeFacetsBody, rangeGrid, type Statistics, toStatistics } from "../../queries/ranges.ts";
 import { lookUpBody } from "../../queries/search.ts";

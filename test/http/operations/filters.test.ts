@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
+import { attributes, categoryNames, rangedNames } from "../../../src/listing/schema.ts";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
@@ -19,16 +20,6 @@ const listings: readonly Row[] = await (async () => {
 
 const count = (holds: (listing: Row) => boolean): number => listings.filter(holds).length;
 
-/** Filters whose values are alternatives, with the field that each tests. */
-const alternatives: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    ...["make", "model", "model_code", "trim", "version", "year", "body_type", "engine", "transmission", "drivetrain"],
-    ...["fuel_type", "powertrain_type", "cylinders", "doors", "seating_capacity", "exterior_color", "interior_color"],
-    ...["base_exterior_color", "base_interior_color", "assembly_country", "assembly_location", "inventory_type"],
-    ...["availability_status", "dealer_id", "dealer_type", "state"],
-  ].map((field) => [field, field]),
-);
-
 const matchesSlugs = new Set(["make", "model"]);
 
 /** Normalizes a value for comparison: lower case; letters and digits only for makes and models. */
@@ -37,9 +28,9 @@ function folded(parameter: string, value: Json | undefined): string {
   return matchesSlugs.has(parameter) ? text.normalize("NFD").replace(/[^\p{L}\p{N}]/gu, "") : text;
 }
 
-const has = (parameter: string, field: string, values: readonly Json[]) => {
-  const wanted = new Set(values.map((value) => folded(parameter, value)));
-  return (listing: Row): boolean => listing[field] != null && wanted.has(folded(parameter, listing[field]));
+const has = (attribute: string, values: readonly Json[]) => {
+  const wanted = new Set(values.map((value) => folded(attribute, value)));
+  return (listing: Row): boolean => listing[attribute] != null && wanted.has(folded(attribute, listing[attribute]));
 };
 
 const encodeList = (parameter: string, values: readonly Json[]): string =>
@@ -47,8 +38,8 @@ const encodeList = (parameter: string, values: readonly Json[]): string =>
 
 const known = new Set(operations.get("searchListings")?.parameters.map(({ name }) => name));
 
-for (const [parameter, field] of Object.entries(alternatives)) {
-  const values = [...new Set(listings.map((listing) => listing[field] ?? null))].filter((value) => value !== null);
+for (const parameter of categoryNames) {
+  const values = [...new Set(listings.map((listing) => listing[parameter] ?? null))].filter((value) => value !== null);
   const choices: readonly (readonly Json[])[] = [
     ...values.slice(0, 2).map((value) => [value]),
     values.slice(0, 2),
@@ -57,10 +48,10 @@ for (const [parameter, field] of Object.entries(alternatives)) {
   ];
 
   test(`${parameter} finds exactly the listings with one of its values`, async () => {
-    assert.ok(values.length > 1, `the sample has several values of ${field}`);
+    assert.ok(values.length > 1, `the sample has several values of ${parameter}`);
     for (const choice of choices) {
       const query = `${parameter}=${encodeList(parameter, choice)}`;
-      assert.equal(await fetchTotal(client, query), count(has(parameter, field, choice)), query);
+      assert.equal(await fetchTotal(client, query), count(has(parameter, choice)), query);
     }
   });
 
@@ -69,8 +60,8 @@ for (const [parameter, field] of Object.entries(alternatives)) {
 
   test(`${exclusion} drops those listings and keeps those whose ${parameter} is unknown`, async () => {
     for (const choice of choices) {
-      const query = `${exclusion}=${encodeList(parameter, choice)}`;
-      const isExcluded = has(parameter, field, choice);
+      const query: string = `${exclusion}=${encodeList(parameter, choice)}`;
+      const isExcluded = has(parameter, choice);
       assert.equal(
         await fetchTotal(client, query),
         count((listing) => !isExcluded(listing)),
@@ -112,14 +103,8 @@ test("cpo is an alias of certified, in filters and in exclusions", async () => {
   assert.equal(await fetchTotal(client, "exclude_inventory_type=cpo"), listings.length - certified);
 });
 
-const measures: Readonly<Record<string, string>> = {
-  price: "price",
-  mileage: "miles",
-  msrp: "msrp",
-  days_on_market: "days_on_market",
-};
-
-for (const [range, field] of Object.entries(measures)) {
+for (const field of rangedNames) {
+  const { range } = attributes[field];
   test(`min_${range} and max_${range} include their bounds and drop unknown values`, async () => {
     const values = listings.flatMap((listing) => (typeof listing[field] === "number" ? [listing[field]] : []));
     const ordered = [...values].sort((one, other) => one - other);
@@ -207,7 +192,7 @@ test("a color that only past and sold listings have is not reported", async () =
   const past = "SELECT exterior_color AS value FROM active_days UNION SELECT exterior_color FROM sold";
   const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
   const field = "exterior_color";
-  const inactive = rows.map(({ value }) => String(value)).filter((value) => !count(has(field, field, [value])));
+  const inactive = rows.map(({ value }) => String(value)).filter((value) => !count(has(field, [value])));
   assert.ok(inactive.length > 0);
   assert.equal(await unmatchedIn(`${field}=${inactive.slice(0, 50).map(encodeURIComponent).join(",")}`), undefined);
 });

@@ -1,19 +1,17 @@
 /** Oracle of facets: scans the matching listings for every bucket. */
-
+import { vocabulary } from "../../../src/contract/document.ts";
+import { numberNames, rangedNames } from "../../../src/listing/schema.ts";
 import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
 import { discountOf, matchingListings } from "./search.ts";
 import { aggregateOf, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
 import { nameKey, oracleUnmatched } from "./unmatched.ts";
 
-export const oracleCategoricalFacets = [
-  ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
-  ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
-  ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
-  ...["availability_status", "options_packages", "features", "keywords"],
-];
-export const oracleNumericFacets = ["price", "msrp", "miles", "days_on_market"];
-export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
+export const oracleNumericFacets: readonly string[] = rangedNames;
+export const oracleCategoricalFacets: readonly string[] = vocabulary("getFacets", "facets").filter(
+  (facet) => !oracleNumericFacets.includes(facet),
+);
+export const measures: readonly string[] = numberNames;
 
 /** A bucket with fewer listings has no metric. */
 const metricListingsMin = 10;

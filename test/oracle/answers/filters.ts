@@ -1,8 +1,15 @@
 /** Oracle of filters: tests one listing and one filter at a time. */
-
+import { attributes, categoryNames, rangedNames } from "../../../src/listing/schema.ts";
 import { decodeValue, itemsOf, type Query, queryValues } from "../random-requests/query.ts";
 import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
-import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./inventory.ts";
+import {
+  type FlatListing,
+  isNumberCategory,
+  type ListField,
+  type NumberField,
+  type OracleInventory,
+  type TextField,
+} from "./inventory.ts";
 import { nameKey, oracleLocations } from "./unmatched.ts";
 
 /** Whether a listing matches a filter; undefined if its value is unknown. */
@@ -114,33 +121,14 @@ const withinRadius: Rule = (raw, query, { zips }) => {
   };
 };
 
-const alternatives = {
+const alternatives: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(
+    categoryNames.map((name) => [name, isNumberCategory(name) ? oneNumberOf(name) : oneOf(name)] as const),
+  ),
   make: nameOrSlug("make"),
   model: nameOrSlug("model"),
-  model_code: oneOf("model_code"),
-  trim: oneOf("trim"),
-  version: oneOf("version"),
-  year: oneNumberOf("year"),
-  body_type: oneOf("body_type"),
-  engine: oneOf("engine"),
-  transmission: oneOf("transmission"),
-  drivetrain: oneOf("drivetrain"),
-  fuel_type: oneOf("fuel_type"),
-  powertrain_type: oneOf("powertrain_type"),
-  cylinders: oneNumberOf("cylinders"),
-  doors: oneNumberOf("doors"),
-  seating_capacity: oneNumberOf("seating_capacity"),
-  exterior_color: oneOf("exterior_color"),
-  interior_color: oneOf("interior_color"),
-  base_exterior_color: oneOf("base_exterior_color"),
-  base_interior_color: oneOf("base_interior_color"),
-  assembly_country: oneOf("assembly_country"),
   inventory_type: inventoryTypes,
-  availability_status: oneOf("availability_status"),
-  dealer_id: oneOf("dealer_id"),
-  dealer_type: oneOf("dealer_type"),
-  state: oneOf("state"),
-} satisfies Record<string, Rule>;
+};
 
 const rules: Readonly<Record<string, Rule>> = {
   ...alternatives,
@@ -156,14 +144,12 @@ const rules: Readonly<Record<string, Rule>> = {
   vin_pattern: masks,
   listed_after: listedAfter,
   sold_within_days: soldWithin,
-  min_price: atLeast("price"),
-  max_price: atMost("price"),
-  min_mileage: atLeast("miles"),
-  max_mileage: atMost("miles"),
-  min_msrp: atLeast("msrp"),
-  max_msrp: atMost("msrp"),
-  min_days_on_market: atLeast("days_on_market"),
-  max_days_on_market: atMost("days_on_market"),
+  ...Object.fromEntries(
+    rangedNames.flatMap((name) => [
+      [`min_${attributes[name].range}`, atLeast(name)],
+      [`max_${attributes[name].range}`, atMost(name)],
+    ]),
+  ),
   radius: withinRadius,
   bbox: (raw) => {
     const box = itemsOf(raw).map(Number);

@@ -4,56 +4,42 @@ import { join } from "node:path";
 import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts";
 import { projectText } from "../../../src/base/project-files.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
+import {
+  attributes,
+  type CategoryName,
+  categoryNames,
+  type NameOf,
+  type RangedName,
+  rangedNames,
+} from "../../../src/listing/schema.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
 import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
-export const textFields = [
-  "make",
-  "model",
-  "model_code",
-  "trim",
-  "version",
-  "body_type",
-  "drivetrain",
-  "fuel_type",
-  "powertrain_type",
-  "transmission",
-  "engine",
-  "assembly_location",
-  "assembly_country",
-  "exterior_color",
-  "interior_color",
-  "base_exterior_color",
-  "base_interior_color",
-  "availability_status",
-  "inventory_type",
-  "stock_number",
-  "vdp_url",
-  "sold_date",
-  "sold_on_record",
-  "dealer_id",
-  "dealer_name",
-  "dealer_type",
-  "city",
-  "state",
-  "postal_code",
+type NumberCategory = NameOf<{ readonly type: "SMALLINT"; readonly search: "category" }>;
+
+export type NumberField = NumberCategory | RangedName | "latitude" | "longitude";
+
+/** Returns whether the values of an attribute are numbers that are matched one by one. */
+export const isNumberCategory = (name: CategoryName): name is NumberCategory => attributes[name].type === "SMALLINT";
+
+const numberFields: readonly NumberField[] = [
+  ...categoryNames.filter(isNumberCategory),
+  ...rangedNames,
+  ...(["latitude", "longitude"] as const),
+];
+const otherTexts = [
+  ...(["stock_number", "vdp_url", "sold_date", "sold_on_record"] as const),
+  ...(["dealer_name", "city", "postal_code"] as const),
 ] as const;
-export const numberFields = [
-  "year",
-  "cylinders",
-  "doors",
-  "seating_capacity",
-  "msrp",
-  "price",
-  "miles",
-  "days_on_market",
-  "latitude",
-  "longitude",
-] as const;
+
+export type TextField = Exclude<CategoryName, NumberCategory> | (typeof otherTexts)[number];
+
+const textFields: readonly TextField[] = [
+  ...categoryNames.filter((name): name is Exclude<CategoryName, NumberCategory> => !isNumberCategory(name)),
+  ...otherTexts,
+];
 export const listFields = ["photo_urls", "features", "options_packages", "keywords"] as const;
 
-export type TextField = (typeof textFields)[number];
-export type NumberField = (typeof numberFields)[number];
 export type ListField = (typeof listFields)[number];
 
 export interface FlatListing

@@ -1,5 +1,5 @@
 /** Oracle of listing search: scans every listing, step by step. */
-
+import { vocabulary } from "../../../src/contract/document.ts";
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
 import { distanceOf, oracleOrigin } from "./geography.ts";
@@ -10,57 +10,15 @@ export interface OraclePage {
   readonly data: readonly Readonly<Record<string, unknown>>[];
 }
 
-export const defaultFields = [
-  "id",
-  "vin",
-  "year",
-  "make",
-  "model",
-  "trim",
-  "version",
-  "body_type",
-  "drivetrain",
-  "fuel_type",
-  "powertrain_type",
-  "transmission",
-  "engine",
-  "cylinders",
-  "doors",
-  "seating_capacity",
-  "exterior_color",
-  "interior_color",
-  "base_exterior_color",
-  "base_interior_color",
-  "msrp",
-  "discount_from_msrp",
-  "price",
-  "miles",
-  "days_on_market",
-  "listed_at",
-  "status",
-  "inventory_status",
-  "availability_status",
-  "inventory_type",
-  "stock_number",
-  "vdp_url",
-  "sold_date",
-  "dealer_id",
-  "dealer_name",
-  "dealer_type",
-  "city",
-  "state",
-  "postal_code",
-  "latitude",
-  "longitude",
-  "distance_miles",
-  "photo_urls",
-] as const;
-const requestedFields = ["features", "options_packages"] as const;
+const fieldValues = vocabulary("searchListings", "fields");
+type Field = Exclude<(typeof fieldValues)[number], "default">;
 
 /** All values of `fields` except `default`. */
-export const fields: readonly Field[] = [...defaultFields, ...requestedFields];
+export const fields = fieldValues.filter((name): name is Field => name !== "default");
 
-type Field = (typeof defaultFields)[number] | (typeof requestedFields)[number];
+/** Fields that are served only if a request names them. */
+const requestedFields: readonly string[] = ["features", "options_packages"];
+const defaultFields = fields.filter((name) => !requestedFields.includes(name));
 
 /** Answers a valid query of either search: the total, and the requested fields of a page. */
 export function oracleSearch(inventory: OracleInventory, query: Query): OraclePage {

@@ -1,17 +1,19 @@
 /** Oracle of vocabularies: every value that the data has ever had, and the nearest of them to a misspelled one. */
+import { vocabulary } from "../../../src/contract/document.ts";
+import type { Home } from "../../../src/listing/attribute.ts";
+import { attributes, type CategoryName, categoryNames } from "../../../src/listing/schema.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
 
+const isOpen = (name: CategoryName): boolean => vocabulary("searchListings", name).length === 0;
+const openIn = (home: Home): readonly CategoryName[] =>
+  categoryNames.filter((name) => attributes[name].home === home && isOpen(name));
+
 /** The open attributes of each table, in the order of the answer. */
-const ofBuilds = [
-  ...["year", "make", "model", "model_code", "trim", "version", "body_type", "drivetrain", "fuel_type", "transmission"],
-  ...["engine", "cylinders", "doors", "seating_capacity", "assembly_location", "assembly_country"],
-];
-const ofDealers = ["dealer_id"];
-const ofListings = ["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"];
+const [ofBuilds, ofDealers, ofListings] = [openIn("builds"), openIn("dealers"), openIn("listings")];
 const kinds: Readonly<Record<string, string>> = { features: "feature", options_packages: "option" };
 
 /** All attributes with an open vocabulary. */
-export const openAttributes = [...ofBuilds, ...ofDealers, ...ofListings, ...Object.keys(kinds)];
+export const openAttributes: readonly string[] = [...ofBuilds, ...ofDealers, ...ofListings, ...Object.keys(kinds)];
 
 /** Attributes whose values have no words. */
 export const wordless = ["year", "cylinders", "doors", "seating_capacity", "dealer_id"];
@@ -36,9 +38,9 @@ export async function readVocabulary(lake: string): Promise<OracleVocabulary> {
       ([name, kind]) => [name, `SELECT token AS value FROM tokens WHERE kind = '${kind}'`] as const,
     ),
   ];
-  const vocabulary = new Map<string, readonly string[]>();
-  for (const [name, query] of queries) vocabulary.set(name, await valuesIn(query));
-  return vocabulary;
+  const values = new Map<string, readonly string[]>();
+  for (const [name, query] of queries) values.set(name, await valuesIn(query));
+  return values;
 }
 
 /** Returns the word with the fewest edits, at most a third of its letters; of several, the first in order. */

@@ -32,6 +32,19 @@ export interface ComparisonSummary {
   readonly compared: number;
 }
 
+export const nothingCompared: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
+
+/** Returns a summary with one more comparison. */
+export const addComparison = (
+  { requests, found, refused, ...summary }: ComparisonSummary,
+  { total, compared, isRefused }: Comparison,
+): ComparisonSummary => ({
+  requests: requests + 1,
+  found: found + Number(total > 0),
+  refused: refused + Number(isRefused === true),
+  compared: summary.compared + compared,
+});
+
 const concurrentRequests = 8;
 
 /** Sends requests and compares the answers; fails at the first difference. */
@@ -40,16 +53,12 @@ export async function compareWithOracle(
   inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
-  let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
+  let summary = nothingCompared;
   await forEachConcurrently(requests, async (request) => {
-    const { difference, total, compared, isRefused } = await compareRequest(client, inventory, request);
-    if (difference !== undefined) assert.fail(difference);
-    summary = {
-      requests: summary.requests + 1,
-      found: summary.found + Number(total > 0),
-      refused: summary.refused + Number(isRefused === true),
-      compared: summary.compared + compared,
-    };
+    const answer = await client.get(pathOf(request.operation, request.query));
+    const comparison = oracleComparison(inventory, request)(answer);
+    if (comparison.difference !== undefined) assert.fail(comparison.difference);
+    summary = addComparison(summary, comparison);
   });
   return summary;
 }
@@ -73,15 +82,6 @@ export interface Comparison {
   readonly compared: number;
   /** Whether the oracle refuses the request. */
   readonly isRefused?: boolean;
-}
-
-/** Sends a request and compares its answer with the oracle's. */
-export async function compareRequest(
-  client: ApiClient,
-  inventory: OracleInventory,
-  request: RandomRequest,
-): Promise<Comparison> {
-  return oracleComparison(inventory, request)(await client.get(pathOf(request.operation, request.query)));
 }
 
 /** Returns a function that compares answers to a request with the oracle's. */

@@ -1,14 +1,13 @@
 /** Compares paging through a search with the oracle's order. */
 import assert from "node:assert/strict";
+import { vocabulary } from "../../../src/contract/document.ts";
 import { fetchListings } from "../../support/http/paging.ts";
 import type { Client } from "../../support/http/service.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { oracleSearch } from "../answers/search.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";
 
-export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"]
-  .flatMap((order) => [order, `-${order}`])
-  .concat("distance");
+export const sorts = vocabulary("searchListings", "sort");
 
 /** Pages through all matches of a query; returns their number. Fails if a listing repeats or is out of order. */
 export async function pageThrough(

@@ -1,15 +1,21 @@
 /** Random values for each parameter of the listing search, mostly values that some listing has. */
-import type { QueryOf } from "../../../src/contract/types.ts";
+import { operation, vocabulary } from "../../../src/contract/document.ts";
+import { attributes, type CountedName, categoryNames, listNames, rangedNames } from "../../../src/listing/schema.ts";
 import type { Chance } from "../../support/chance.ts";
-import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "../answers/inventory.ts";
+import {
+  type FlatListing,
+  isNumberCategory,
+  type ListField,
+  type NumberField,
+  type OracleInventory,
+  type TextField,
+} from "../answers/inventory.ts";
 import { fields } from "../answers/search.ts";
 import type { Query } from "./query.ts";
 import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 
-type SearchParameter = Exclude<
-  keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">,
-  "format" | "csv_raw"
->;
+const isDocumented = (parameter: string): boolean =>
+  operation("searchListings").parameters.some(({ name }) => name === parameter);
 
 /** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
 export type Draw = (chance: Chance, inventory: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
@@ -26,7 +32,7 @@ function valuesOf<Field extends TextField | NumberField>(inventory: OracleInvent
 }
 
 const texts =
-  (name: SearchParameter, field: TextField, spellValue = respell, separator = ","): Draw =>
+  (name: string, field: TextField, spellValue = respell, separator = ","): Draw =>
   (chance, inventory) => {
     const values = valuesOf(inventory, field);
     if (values.length === 0) return { [name]: encodeValue(chance, spellValue(chance, "Nowhere")) };
@@ -36,7 +42,7 @@ const texts =
   };
 
 const words =
-  (name: SearchParameter, vocabulary: readonly string[]): Draw =>
+  (name: string, vocabulary: readonly string[]): Draw =>
   (chance) => {
     const items = chance.some(vocabulary, Math.min(3, vocabulary.length));
     const cased = items.map((word) => randomCase(chance, word));
@@ -44,11 +50,11 @@ const words =
   };
 
 const word =
-  (name: SearchParameter, vocabulary: readonly string[]): Draw =>
+  (name: string, vocabulary: readonly string[]): Draw =>
   (chance) => ({ [name]: randomCase(chance, chance.pick(vocabulary)) });
 
 const numbers =
-  (name: SearchParameter, field: NumberField, absent: number): Draw =>
+  (name: string, field: NumberField, absent: number): Draw =>
   (chance, inventory) => {
     const values = Array.from({ length: chance.happens(0.6) ? 1 : chance.integer(1, 4) }, () =>
       chance.happens(0.05) ? absent : (chance.pick(inventory.all)[field] ?? absent),
@@ -57,7 +63,7 @@ const numbers =
   };
 
 const bound =
-  (name: SearchParameter, field: NumberField): Draw =>
+  (name: string, field: NumberField): Draw =>
   (chance, inventory) => {
     if (chance.happens(0.04)) return { [name]: chance.pick(["0", "1", "2147483647"]) };
     const value = (chance.pick(inventory.all)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
@@ -65,7 +71,7 @@ const bound =
   };
 
 const tokens =
-  (name: SearchParameter, field: ListField): Draw =>
+  (name: string, field: ListField): Draw =>
   (chance, inventory) => {
     const listingTokens = chance.pick(inventory.all)[field];
     if (listingTokens.length === 0) return {};
@@ -74,7 +80,7 @@ const tokens =
   };
 
 const states =
-  (name: SearchParameter): Draw =>
+  (name: string): Draw =>
   (chance, inventory) => {
     const twoLetters = valuesOf(inventory, "state").filter((state) => /^[A-Z]{2}$/.test(state));
     const items = chance.some([...twoLetters, "WY"], 3).map((state) => randomCase(chance, state));
@@ -173,8 +179,7 @@ const box: Draw = (chance, inventory) => {
   return { bbox: encodeItems(chance, written) };
 };
 
-const orders = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"];
-const sorts = [...orders, ...orders.map((order) => `-${order}`), "distance"];
+const sorts = vocabulary("searchListings", "sort");
 
 const sort: Draw = (chance, inventory, soFar) => {
   const drawn = chance.pick(sorts);
@@ -195,11 +200,45 @@ const soldWithin: Draw = (chance, { sold, asOf }) => {
   return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, daysAgo), daysAgo + 1])) };
 };
 
-const keywords = ["one_owner", "clean_title", "branded", "fleet"];
-const powertrains = ["BEV", "FCEV", "HEV", "ICE", "MHEV", "PHEV"];
-const inventoryTypes = ["new", "used", "certified", "cpo"];
+/** Parameters of attributes whose values are drawn in another way than those of their kind. */
+const special: Readonly<Partial<Record<CountedName, (parameter: string) => Draw>>> = {
+  make: (parameter) => texts(parameter, "make", respellName),
+  model: (parameter) => texts(parameter, "model", respellName),
+  assembly_location: (parameter) => texts(parameter, "assembly_location", respell, "|"),
+  state: states,
+  dealer_id: () => dealers,
+};
 
-const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
+function drawOf(name: CountedName, parameter: string): Draw {
+  const [own, closed] = [special[name], vocabulary("searchListings", name)];
+  if (own !== undefined) return own(parameter);
+  if (closed.length > 0) return words(parameter, closed.map(String));
+  if (name === "features" || name === "options_packages" || name === "keywords") return tokens(parameter, name);
+  return isNumberCategory(name)
+    ? numbers(parameter, name, name === "year" ? 1901 : 99)
+    : texts(parameter, name as Exclude<typeof name, NumberField>);
+}
+
+/** Draws of the parameters of attributes that are counted by value, and of their exclusions. */
+const attributeDraws = Object.fromEntries(
+  [...categoryNames, ...listNames].flatMap((name) =>
+    [name, `exclude_${name}`].filter(isDocumented).map((parameter) => [parameter, drawOf(name, parameter)] as const),
+  ),
+);
+
+const boundDraws = Object.fromEntries(
+  rangedNames.flatMap((name) =>
+    [`min_${attributes[name].range}`, `max_${attributes[name].range}`].map((parameter) => [
+      parameter,
+      bound(parameter, name),
+    ]),
+  ),
+);
+
+/** Draws by parameter name. */
+export const draws: Readonly<Record<string, Draw>> = {
+  ...attributeDraws,
+  ...boundDraws,
   limit: (chance) => ({ limit: String(chance.pick([1, 2, 7, 25, 100, 100, chance.integer(1, 100)])) }),
   offset: (chance, { active }) => ({ offset: String(chance.integer(0, chance.pick([3, 60, active.length + 20]))) }),
   page: (chance) => ({ page: String(chance.pick([1, 1, 2, 3, 10])) }),
@@ -207,70 +246,12 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   sort,
   fields: fieldList,
   include: words("include", ["price_history", "options"]),
-  make: texts("make", "make", respellName),
-  model: texts("model", "model", respellName),
-  model_code: texts("model_code", "model_code"),
-  trim: texts("trim", "trim"),
-  version: texts("version", "version"),
-  year: numbers("year", "year", 1901),
-  body_type: texts("body_type", "body_type"),
-  engine: texts("engine", "engine"),
-  transmission: texts("transmission", "transmission"),
-  drivetrain: texts("drivetrain", "drivetrain"),
-  fuel_type: texts("fuel_type", "fuel_type"),
-  powertrain_type: words("powertrain_type", powertrains),
-  cylinders: numbers("cylinders", "cylinders", 99),
-  doors: numbers("doors", "doors", 99),
-  seating_capacity: numbers("seating_capacity", "seating_capacity", 99),
-  exterior_color: texts("exterior_color", "exterior_color"),
-  interior_color: texts("interior_color", "interior_color"),
-  base_exterior_color: texts("base_exterior_color", "base_exterior_color"),
-  base_interior_color: texts("base_interior_color", "base_interior_color"),
-  options_packages: tokens("options_packages", "options_packages"),
-  features: tokens("features", "features"),
-  keywords: words("keywords", keywords),
-  assembly_country: texts("assembly_country", "assembly_country"),
-  assembly_location: texts("assembly_location", "assembly_location", respell, "|"),
-  vin_pattern: masks,
-  inventory_type: words("inventory_type", inventoryTypes),
-  availability_status: words("availability_status", ["stock", "transit", "build"]),
-  dealer_id: dealers,
-  dealer_type: words("dealer_type", ["franchise", "independent"]),
-  state: states("state"),
-  exclude_make: texts("exclude_make", "make", respellName),
-  exclude_model: texts("exclude_model", "model", respellName),
-  exclude_trim: texts("exclude_trim", "trim"),
-  exclude_version: texts("exclude_version", "version"),
-  exclude_year: numbers("exclude_year", "year", 1901),
-  exclude_body_type: texts("exclude_body_type", "body_type"),
-  exclude_engine: texts("exclude_engine", "engine"),
-  exclude_transmission: texts("exclude_transmission", "transmission"),
-  exclude_drivetrain: texts("exclude_drivetrain", "drivetrain"),
-  exclude_fuel_type: texts("exclude_fuel_type", "fuel_type"),
-  exclude_powertrain_type: words("exclude_powertrain_type", powertrains),
-  exclude_exterior_color: texts("exclude_exterior_color", "exterior_color"),
-  exclude_interior_color: texts("exclude_interior_color", "interior_color"),
-  exclude_base_exterior_color: texts("exclude_base_exterior_color", "base_exterior_color"),
-  exclude_base_interior_color: texts("exclude_base_interior_color", "base_interior_color"),
-  exclude_options_packages: tokens("exclude_options_packages", "options_packages"),
-  exclude_features: tokens("exclude_features", "features"),
-  exclude_keywords: words("exclude_keywords", keywords),
-  exclude_assembly_country: texts("exclude_assembly_country", "assembly_country"),
   exclude_assembly_location: excludedLocations,
-  exclude_inventory_type: words("exclude_inventory_type", inventoryTypes),
-  exclude_state: states("exclude_state"),
+  vin_pattern: masks,
   inventory_status: word("inventory_status", ["active", "sold"]),
   sold_within_days: soldWithin,
   snapshot_date: (chance, { snapshots }) => ({ snapshot_date: chance.pick([...snapshots.keys()]) }),
   listed_after: listedAfter,
-  min_price: bound("min_price", "price"),
-  max_price: bound("max_price", "price"),
-  min_mileage: bound("min_mileage", "miles"),
-  max_mileage: bound("max_mileage", "miles"),
-  min_msrp: bound("min_msrp", "msrp"),
-  max_msrp: bound("max_msrp", "msrp"),
-  min_days_on_market: bound("min_days_on_market", "days_on_market"),
-  max_days_on_market: bound("max_days_on_market", "days_on_market"),
   latitude: point,
   longitude: point,
   postal_code: postalCode,
@@ -280,6 +261,3 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   }),
   bbox: box,
 };
-
-/** Draws by parameter name. */
-export const draws: Readonly<Record<string, Draw>> = drawsByParameter;

@@ -1,5 +1,5 @@
 /** Random valid requests for listings and facets; the same seed and inventory produce the same ones. */
-
+import { attributes, rangedNames } from "../../../src/listing/schema.ts";
 import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
@@ -153,9 +153,7 @@ function isValid(query: Query): boolean {
   const hasPoint = query.has("latitude") && query.has("longitude");
   const hasOrigin = hasPoint || query.has("postal_code");
   const conflicts = [
-    ["price", "mileage", "msrp", "days_on_market"].some((measure) =>
-      isAbove(query, `min_${measure}`, `max_${measure}`),
-    ),
+    rangedNames.some((name) => isAbove(query, `min_${attributes[name].range}`, `max_${attributes[name].range}`)),
     query.has("sold_within_days") && status.includes("active"),
     query.has("snapshot_date") && isSold,
     query.has("latitude") !== query.has("longitude"),

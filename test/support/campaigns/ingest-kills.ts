@@ -13,8 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { textIn } from "../../../src/base/json.ts";
 import { programPath, projectPath } from "../../../src/base/project-files.ts";
 import { currentManifest, currentVersion } from "../../../src/lake/manifest.ts";
-import { assertSameBothWays } from "../../oracle/compare/three-ways.ts";
-import { clientOf, openBothWays } from "../implementations.ts";
+import { assertSameBothWays } from "../../oracle/compare/both-ways.ts";
+import { openBothWays } from "../implementations.ts";
 import { activeListingsText, hashLakeFiles, lakeFaults, unreferencedFiles } from "../lakes/contents.ts";
 import { icebergFaults, icebergVersions } from "../lakes/iceberg.ts";
 import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
@@ -123,8 +123,7 @@ const facets = [
 /** Fails unless the published version uses all its serving files, and they answer as its Parquet files do. */
 async function assertSameAnswers(lake: string, what: string): Promise<void> {
   await withScope(async (scope) => {
-    const versions = await openBothWays(scope, lake);
-    const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
+    const both = await openBothWays(scope, lake);
     const listings = await queryLake(
       lake,
       "SELECT id, vin FROM active UNION SELECT id, vin FROM sold ORDER BY vin, id LIMIT 5",
@@ -134,8 +133,7 @@ async function assertSameAnswers(lake: string, what: string): Promise<void> {
       `/v1/vins/${textIn(row, "vin")}`,
     ]);
     assert.ok(lookUps.length > 0, what);
-    for (const path of [...paths, ...facets, ...lookUps]) await assertSameBothWays(path, served, parquet, what);
-    versions.assertNoFallback();
+    await assertSameBothWays([...paths, ...facets, ...lookUps], both, what);
   });
 }
 
