@@ -111,7 +111,6 @@ function trendQueries({ listings, cars, firstDay, asOf }: SampleValues): TrendQu
   };
 }
 
-/** Returns the cases of trends. */
 export function trendCases(values: SampleValues): QueriesByCase {
   const { of, eachModel, eachPrice } = trendQueries(values);
   const byMake = { facets: ["make"] } as const;

@@ -1,4 +1,4 @@
-/** Fingerprints of the project's files: what is made of them is made again when their content has changed, at any path and with any times. */
+/** Fingerprints of the project's files: outputs are built again when the content of their inputs has changed, at any path and with any times. */
 const { createHash } = require("node:crypto");
 const { readdirSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");

@@ -16,8 +16,8 @@ const clientTypes = join(project, "clients/typescript/src/document.gen.ts");
 /** Writes the files that the program loads. */
 function generate() {
   const inputs = [...sourcesIn("schemas", /\.(yaml|json|url)$/), ...sourcesIn("src/contract", /(?<!\.gen(\.d)?)\.ts$/)];
-  const made = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js"];
-  once("fingerprint", fingerprintOf(inputs, [__filename, require.resolve("ajv/package.json")]), { made, make: runGenerator });
+  const outputs = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js"];
+  once("fingerprint", fingerprintOf(inputs, [__filename, require.resolve("ajv/package.json")]), { outputs, build: runGenerator });
 }
 
 function runGenerator() {
@@ -37,21 +37,21 @@ function runGenerator() {
 function generateTypes() {
   const folder = join(project, "node_modules/openapi-typescript");
   const makers = [__filename, join(folder, "package.json")];
-  const make = () => {
+  const build = () => {
     const unfinished = join(generated, `${randomUUID()}.ts`);
     run(process.execPath, [join(folder, "bin/cli.js"), join(project, "schemas/openapi.yaml"), "--output", unfinished]);
     replace(clientTypes, readFileSync(unfinished));
     renameSync(unfinished, join(generated, "document.gen.ts"));
   };
-  once("types-fingerprint", fingerprintOf(["schemas/openapi.yaml"], makers), { made: ["document.gen.ts"], make });
+  once("types-fingerprint", fingerprintOf(["schemas/openapi.yaml"], makers), { outputs: ["document.gen.ts"], build });
 }
 
-/** Calls `make` and writes a fingerprint to a file, unless it has that already and the files that are made exist. */
-function once(name, fingerprint, { made, make }) {
+/** Calls `build` and writes a fingerprint to a file, unless the file has it and all outputs exist. */
+function once(name, fingerprint, { outputs, build }) {
   const path = join(generated, name);
-  if (made.every((file) => existsSync(join(generated, file))) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
+  if (outputs.every((file) => existsSync(join(generated, file))) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
   requireWritable(generated);
-  make();
+  build();
   replace(path, fingerprint);
 }
 

@@ -27,7 +27,7 @@ const commands: readonly CommandRow[] = [
   ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./cli/commands/sql.ts")).sqlCommand()],
   ["mcp [options]",           "serve the tools for agents over standard input and output", async () => (await import("./cli/commands/mcp.ts")).mcpCommand()],
   ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./cli/commands/export.ts")).exportCommand()],
-  ["iceberg [options]",       "write the lake's Iceberg metadata anew",                 async () => (await import("./cli/commands/iceberg.ts")).icebergCommand()],
+  ["iceberg [options]",       "rewrite the lake's Iceberg metadata",                 async () => (await import("./cli/commands/iceberg.ts")).icebergCommand()],
   ["follow [options] <source>", "keep a lake equal to a published one",                 async () => (await import("./cli/commands/follow.ts")).followCommand()],
   ["push [options] <target>", "copy the published version to a folder or a bucket",     async () => (await import("./cli/commands/push.ts")).pushCommand()],
   ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./cli/commands/vacuum.ts")).vacuumCommand()],
@@ -41,7 +41,6 @@ const scheduled: readonly ScheduledCommand[] = ["ingest", "follow", "push", "vac
 for (const output of [process.stdout, process.stderr]) output.on("error", exitOnOutputError);
 await run();
 
-/** Runs the command that the arguments name. */
 async function run(): Promise<void> {
   const program = new Command("carquet")
     .description("Vehicle Listings Data API over a lake of Parquet files.")

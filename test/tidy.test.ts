@@ -215,3 +215,65 @@ test("bench imports nothing from test", () => {
   const benchSources = sources.filter(({ path }) => path.startsWith("bench/"));
   assertNone((source) => importsOf(source).filter((path) => path.startsWith("test/")), benchSources);
 });
+
+/** Phrases that no text of the project contains, and what to write instead. */
+const bannedPhrases: readonly (readonly [phrase: RegExp, instead: string])[] = [
+  [/of (its|their|his|her) own/i, "its own ..., a separate ..."],
+  [/whatever/i, "any, regardless of, even if"],
+  [/whoever|somebody|nobody/i, "the role: a client, an operator, no account"],
+  [/the one that/i, "the noun: the file that"],
+  [/that there (is|are)/i, "a noun phrase"],
+  [/there already/i, "exists"],
+  [/as (it is|they are)/i, "unchanged, exactly as"],
+  [/by (itself|themselves)/i, "alone, separately"],
+  [/anew/i, "again; rewrites, rebuilds"],
+  [/tells?|told/i, "reports, states, distinguishes"],
+  [/gives|gave/i, "returns, sets, assigns"],
+  [/makes (an?|the|it|its|them|this|no|one|each|every)/i, "creates, builds, causes"],
+  [/(is|are|was|were|be|been) made|made (by|of|from)/i, "is created, is built"],
+  [/Of (an?|some|several|all)/, "in, with, the ... of"],
+  [/with(out)? which it|without which/i, "a sentence of its main clause"],
+  [/without a word/i, "silently"],
+  [/as good as/i, "the fact itself"],
+  [/(do|does|did) without/i, "omits, does not need"],
+  [/so many/i, "this many, enough"],
+];
+
+/** Sources and documentation, with the paragraphs of comments as single lines. */
+const texts: readonly Source[] = [
+  ...sources.filter(({ path }) => path !== "test/tidy.test.ts"),
+  ...["docs", "schemas", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "bench/README.md"].flatMap(documentsIn),
+].map(({ path, text }) => ({ path, text: text.replace(/\s*\n\s*(?:\*|\/\/|#|>)?\s*/g, " ") }));
+
+/** Returns the file at a path, or the Markdown, YAML and JSON files of a folder. */
+function documentsIn(path: string): readonly Source[] {
+  const paths = path.includes(".")
+    ? [path]
+    : readdirSync(projectPath(path), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(md|ya?ml|json)$/.test(name) && !name.startsWith("examples/"))
+        .map((name) => join(path, name));
+  return paths.map((name) => ({ path: name, text: textOf(name) }));
+}
+
+/** Returns the text of a file; of the changelog, the part of the next release. */
+function textOf(path: string): string {
+  const text = readFileSync(projectPath(path), "utf8");
+  return path === "CHANGELOG.md" ? (text.split(/^## /m)[1] ?? "") : text;
+}
+
+test("texts use plain terms", () => {
+  const phrases = bannedPhrases.map(([phrase, instead]) => ({
+    pattern: new RegExp(`(?<!\\w)(?:${phrase.source})(?!\\w)`, `${phrase.flags}g`),
+    instead,
+  }));
+  assertNone(
+    ({ text }) =>
+      phrases.flatMap(({ pattern, instead }) =>
+        [...text.matchAll(pattern)].map(({ 0: found, index }) => {
+          const excerpt = text.slice(Math.max(0, index - 40), index + 40);
+          return `"${found}" in "${excerpt}": expected ${instead}`;
+        }),
+      ),
+    texts,
+  );
+});

@@ -12,7 +12,7 @@ import { v7 as uuidV7 } from "uuid";
 import { LedgerClients } from "../../src/accounts/worker/ledger-clients.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 
-/** What a server has charged, in how many commits. */
+/** The charges of a server, and its number of commits. */
 export interface Charged {
   readonly charges: number;
   readonly commits: number;

@@ -1,10 +1,10 @@
 /**
- * Measures how many charges a second a ledger takes: `node --import tsx/esm bench/accounts/charges.ts [--seconds 4] [--rounds 3]
- * [--in-flight 256] [--json FILE]`.
+ * Measures how many charges a second a ledger takes: `node --import tsx/esm bench/accounts/charges.ts [--seconds 4] [--rounds 3] [--in-flight 256]
+ * [--json FILE]`.
  *
- * One, two and four processes charge as replicas do, with group commit, on a thousand accounts and on a single one, in a PostgreSQL server
- * that this starts with its default durability. In turn with them, one process charges in a SQLite file, and pgbench commits one charge for
- * each transaction. Prints processor time per charge and what the connections waited for.
+ * One, two and four processes charge as replicas do, with group commit, on a thousand accounts and on a single one, in a PostgreSQL server that
+ * this starts with its default durability. In turn with them, one process charges in a SQLite file, and pgbench commits one charge for each
+ * transaction. Prints processor time per charge and the waits of the connections.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";

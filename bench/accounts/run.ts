@@ -55,7 +55,7 @@ interface AccountsPlace {
   readonly keys: readonly string[];
 }
 
-/** What all measurements share. */
+/** The parameters of all measurements. */
 interface Fixtures {
   readonly postgres: PostgresProcess;
   readonly places: Readonly<Record<AccountsVariant, AccountsPlace>>;

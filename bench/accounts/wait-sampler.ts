@@ -1,9 +1,9 @@
-/** Samples what the connections of a PostgreSQL server do, and how much it has written. */
+/** Samples the activity of the connections of a PostgreSQL server, and the bytes that it has written. */
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { PostgresDatabase } from "../../src/db/postgres.ts";
 import { sql } from "../../src/db/sql.ts";
 
-/** What a connection does at a moment: computes, waits for a lock or the disk, or waits for the next statement of its client. */
+/** The activity of a connection: it computes, waits for a lock or the disk, or waits for the next statement of its client. */
 export const activities = ["computes", "lock", "disk", "client", "other"] as const;
 
 const everyMs = 50;

@@ -39,7 +39,6 @@ export async function openDataset(shape: DatasetShape, data: string, log: Log): 
 const folderOf = ({ listings, days, end, seed, options }: DatasetShape, data: string): string =>
   join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
 
-/** Returns the lake of a shape. */
 async function openLake(shape: DatasetShape, data: string, log: Log): Promise<string> {
   const folder = folderOf(shape, data);
   const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];

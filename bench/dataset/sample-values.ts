@@ -42,13 +42,11 @@ export interface SampleValues {
 /** Limits: values of a column, pairs of make and model, and listings to look up. */
 const [valuesMax, carsMax, listingsMax] = [100, 200, 500];
 
-/** Returns the sample values of a dataset. */
 export async function loadSampleValues(dataset: Dataset): Promise<SampleValues> {
   const { listings, days, end } = dataset.shape;
   return { ...(await loadQueriedValues(dataset)), listings, firstDay: plusDays(end, 1 - days) };
 }
 
-/** The sample values that are read from the flat rows. */
 type QueriedValues = Omit<SampleValues, "listings" | "firstDay">;
 
 async function loadQueriedValues({ folder, flat, lake }: Dataset): Promise<QueriedValues> {

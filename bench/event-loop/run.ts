@@ -25,7 +25,7 @@ const requests = Number(values.requests);
 const rounds = 20;
 const vins = await activeVins(values.lake, 1000);
 
-/** Request paths by kind. The sequence number makes every request different. */
+/** Request paths by kind. The sequence number distinguishes all requests. */
 const requestKinds: Readonly<Record<string, (sequence: number) => string>> = {
   "look-up by VIN": (sequence) => `/v1/vins/${vins[(sequence * 37) % vins.length]}`,
   "page of 50": (sequence) => `/v1/listings?sort=price&offset=${sequence}`,

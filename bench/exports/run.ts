@@ -96,7 +96,7 @@ async function measureLoad(name: string, { fetch }: ScriptServer, durationMs: nu
   return [...measured(name, "search", { requests: times.length }), timed(name, "search", times)];
 }
 
-/** Returns the path of a search: pages of a make and a state, pages by price, and a sidebar. The sequence number makes each different. */
+/** Returns the path of a search: pages of a make and a state, pages by price, and a sidebar. The sequence number distinguishes all paths. */
 function pathOf(sequence: number): string {
   const limit = 20_000 + (sequence % 5000);
   const paths = [

@@ -30,7 +30,6 @@ export async function writeDelivery(out: string, firstDay: string, index: number
   return folder;
 }
 
-/** Writes the rows of a query to `<path>.<format>`. */
 async function exportRows(session: Session, query: Sql, path: string, format: FeedShape["format"]): Promise<void> {
   const options = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
   await session.run(sql`COPY (${query}) TO ${literal(`${path}.${format}`)} (${options})`);

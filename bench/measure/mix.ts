@@ -39,7 +39,6 @@ function zipfSampler<T>(values: readonly T[], random: Random): () => T {
 
 const sorts = ["price", "miles", "days_on_market"] as const;
 
-/** The number of queries in a mix. */
 export const mixSize = 20_000;
 
 /** Random values for the queries of a mix, drawn from one generator. */

@@ -24,7 +24,6 @@ export interface CaseOptions {
 }
 
 interface Effort extends TimingLimits {
-  /** How many queries of a case are compared. */
   readonly comparedQueries: number;
   /** Processor time to spend before it is divided by the requests. Linux counts it in steps of 10 ms. */
   readonly processorMs: number;

@@ -23,7 +23,6 @@ export interface PageQuery {
   readonly columns: readonly ColumnName[];
   /** A table, or a subquery in parentheses. */
   readonly from: string;
-  /** A condition, `true` for all rows. */
   readonly where: string;
   /** An expression; ties are broken by position. */
   readonly order: string;

@@ -126,7 +126,6 @@ interface PercentilePair {
   readonly name: string;
   readonly ours: number | null;
   readonly theirs: number | null;
-  /** The number of known values. */
   readonly sample: number;
   /** The deviation is relative to this or to the value, whichever is larger. */
   readonly scale: number;

@@ -29,7 +29,6 @@ export interface FacetOptions {
 /** The most values that a categorical facet counts. */
 export const valuesPerFacetMax = 20;
 
-/** Creates a query for facets. */
 export function facetQuery({ facets, parameters = [], ...options }: FacetOptions): BenchQuery {
   const spec: FacetSpec = {
     ...{ kind: "facets", from: "active", filters: [] },

@@ -15,25 +15,21 @@ export type BenchFilter =
 
 type FiltersByKind = { readonly [Kind in BenchFilter["kind"]]: Extract<BenchFilter, { readonly kind: Kind }> };
 
-/** A filter on a value of a column. */
 type EqualsFilter = FiltersByKind["equals"];
 
 /** A filter on the columns that peers have of the past. */
 export type TrendFilter = FiltersByKind["equals" | "maxPrice"];
 
-/** Creates the filter `column = value`. */
 export const equals = (column: EqualsFilter["column"], value: string): EqualsFilter => ({
   kind: "equals",
   column,
   value,
 });
 
-/** One renderer for each kind of filter. */
 export type FilterRenderers<Arguments extends readonly unknown[], Result> = {
   readonly [Kind in keyof FiltersByKind]: (filter: FiltersByKind[Kind], ...rest: Arguments) => Result;
 };
 
-/** Renders a filter with the renderer of its kind. */
 export function renderFilter<Arguments extends readonly unknown[], Result>(
   renderers: FilterRenderers<Arguments, Result>,
   filter: BenchFilter,

@@ -45,7 +45,6 @@ export type TrendFacet = "make" | "state";
 /** A metric of a trend, by its name in the API. */
 export type BenchTrendMetric =
   | { readonly kind: "count" | "price_drops" | "days_supply"; readonly name: string }
-  /** The mean of the price. */
   | { readonly kind: "mean"; readonly name: string }
   /** A percentile of the price; the fraction is from 0 to 1. */
   | { readonly kind: "percentile"; readonly name: string; readonly fraction: number };
@@ -56,7 +55,6 @@ export interface TrendSpec {
   readonly metrics: readonly BenchTrendMetric[];
   readonly interval: IntervalLength;
   readonly period: DayRange;
-  /** The first day of the dataset. */
   readonly firstDay: string;
   /** Events have no price. */
   readonly filters: readonly TrendFilter[];
@@ -66,7 +64,6 @@ export interface TrendSpec {
 export type QuerySpec = SearchSpec | FacetSpec | LookUpSpec | TrendSpec;
 
 export interface BenchQuery {
-  /** The path and query string of the request. */
   readonly path: string;
   readonly spec: QuerySpec;
   /** Executes the query in SQL and returns a body in the shape of the API. */

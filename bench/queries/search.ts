@@ -14,7 +14,6 @@ export interface SearchOptions {
   readonly parameters?: readonly string[];
   readonly from?: SearchSpec["from"];
   readonly offset?: number;
-  /** Columns that `include` adds. */
   readonly expansionColumns?: readonly ColumnName[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Levels of trends in SQL, in either relation of the past: `history` has a row for each listing and day, so the requested days are grouped;
- * `intervals` has a row for each listing and interval, which begins to count at one of the requested days and ends at another. Counts and means
- * are running sums of what begins and ends, percentiles take each row on each of its days.
+ * `intervals` has a row for each listing and interval, which begins to count at one of the requested days and ends at another. Counts and means are
+ * running sums of the intervals that begin and end, percentiles take each row on each of its days.
  */
 import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
@@ -96,7 +96,7 @@ function expandedStatement(query: LevelQuery, peer: SqlPeer): string {
     GROUP BY step${valueColumn(query)}`;
 }
 
-/** Returns a statement for what begins (`sign` 1) and ends (-1) at each day. */
+/** Returns a statement for the intervals that begin (`sign` 1) and end (-1) at each day. */
 function changesStatement(query: LevelQuery, { dialect }: SqlPeer): string {
   const hasMean = query.metrics.some(({ kind }) => kind === "mean");
   const sums = hasMean

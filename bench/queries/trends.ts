@@ -21,7 +21,6 @@ function seriesMax({ metrics, interval, period, facets = [] }: Omit<TrendSpec, "
   return Math.min(50, Math.floor(trendValuesMax / values));
 }
 
-/** Creates a query for a trend. */
 export function trendQuery(options: Omit<TrendSpec, "kind">): BenchQuery {
   const spec: TrendSpec = { kind: "trends", ...options };
   const { metrics, interval, period, filters, facets = [] } = spec;

@@ -53,7 +53,7 @@ const log = (line: string): boolean => process.stderr.write(`${line}\n`);
 /** How many queries have been sent; each load goes on with the next one. */
 let sent = 0;
 
-/** What is sent: with response caches, few queries are repeated by many clients, so that charges are most of the work. */
+/** The requests: with response caches, few queries are repeated by many clients, so that charges are most of the work. */
 const workloads = [
   { answers: "uncached", clients: 8, queries: mixSize, warmUpSeconds: 10 },
   { answers: "cached", clients: 64, queries: 200, warmUpSeconds: 5 },

@@ -29,7 +29,7 @@ export interface LegendEntry {
 
 export interface Chart {
   readonly title: string;
-  /** What is measured, with units. */
+  /** The measured quantity, with units. */
   readonly subtitle: string;
   readonly legend?: readonly LegendEntry[];
   readonly panels: readonly PlotOptions[];

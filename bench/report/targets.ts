@@ -40,7 +40,7 @@ const targets: Readonly<Record<string, Target>> = {
 const targetedPeers = ["solr", "clickhouse"] as const satisfies readonly PeerName[];
 const labels = { solr: "Solr", clickhouse: "ClickHouse" } as const;
 
-/** Returns the table of targets with the ratios of some runs. What is below its target is bold. */
+/** Returns the table of targets with the ratios of some runs. Ratios below their target are bold. */
 export function targetsTable(runs: readonly Results[]): string {
   const sizes = runs.map(({ dataset: { listings = 0, lakeFormat: format = 0 } = {} }) =>
     format < lakeFormat ? `${listings.toLocaleString("en")}, format ${format}` : listings.toLocaleString("en"),

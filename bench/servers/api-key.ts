@@ -13,7 +13,6 @@ export interface BenchKey {
   readonly accountId: string;
 }
 
-/** Creates accounts with one account. Returns its API key. */
 export const createBenchKey = (accounts: string): string =>
   createBenchKeys(accounts, 1)
     .map(({ key }) => key)

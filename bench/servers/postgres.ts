@@ -37,7 +37,7 @@ export function postgresPrograms(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
 }
 
-/** The server refuses to run as root: then it runs as the user of Debian's package, or as nobody. */
+/** The server refuses to run as root: then it runs as the user of Debian's package, or as user 65534. */
 export function postgresUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid = "65534", gid = "65534"] =
@@ -85,9 +85,9 @@ export async function startPostgres(): Promise<PostgresProcess> {
 
 /** Waits until the status file of a server says that it accepts connections. */
 async function awaitReady(status: string): Promise<void> {
-  const giveUpAtMs = performance.now() + startMs;
+  const deadlineMs = performance.now() + startMs;
   while (!existsSync(status) || !/^ready/m.test(readFileSync(status, "utf8"))) {
-    if (performance.now() > giveUpAtMs)
+    if (performance.now() > deadlineMs)
       throw new UserError("PostgreSQL does not start: expected it to be ready in 30 s.");
     await sleep(pauseMs);
   }

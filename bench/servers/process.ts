@@ -26,9 +26,9 @@ export interface ServerProcess {
 
 /** Processor time in milliseconds. */
 export interface ThreadTimes {
-  /** Of the main thread, which runs the event loop. */
+  /** Time of the main thread, which runs the event loop. */
   readonly main: number;
-  /** Of all threads that are alive. */
+  /** Time of all living threads. */
   readonly process: number;
 }
 

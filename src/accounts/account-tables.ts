@@ -1,7 +1,6 @@
 /**
- * The tables of accounts, once for both engines: their schemas are rendered from this description, and a copy follows it. The tables are in
- * an order in which rows refer to earlier ones only. Triggers are beside it, in the schema of each engine. Amounts are micros; times are
- * Unix milliseconds.
+ * The tables of accounts, once for both engines: their schemas are rendered from this description, and a copy follows it. The tables are in an
+ * order in which rows refer to earlier ones only. The schema of each engine adds the triggers. Amounts are micros; times are Unix milliseconds.
  *
  * A change needs a migration for each engine. Tests compare migrated accounts with new ones.
  */
@@ -18,7 +17,7 @@ interface AccountColumn {
   readonly isPrimary?: boolean;
   /** DEFAULT, UNIQUE, CHECK and REFERENCES. */
   readonly constraints: Sql;
-  /** A CHECK that PostgreSQL cannot make. */
+  /** A CHECK that only SQLite supports. */
   readonly sqliteCheck?: Sql;
 }
 
@@ -189,7 +188,6 @@ export const accountTables: readonly AccountTable[] = [
   },
 ];
 
-/** Returns the names of the columns of a table's primary key. */
 export const primaryKeyOf = ({ columns }: AccountTable): readonly string[] =>
   Object.keys(columns).filter((name) => columns[name]?.isPrimary === true);
 
@@ -209,7 +207,6 @@ const typeNames: Readonly<Record<SqlDialect["name"], Readonly<Record<AccountColu
   },
 };
 
-/** Returns the statements that create all tables and indexes in an engine. */
 export const accountTableStatements = (engine: SqlDialect["name"]): readonly Sql[] =>
   accountTables.flatMap((table) => [createTable(table, engine), ...(table.indexes ?? [])]);
 
@@ -228,7 +225,7 @@ function createTable(table: AccountTable, engine: SqlDialect["name"]): Sql {
 
 const isGiven = ({ text }: Sql): boolean => text !== "";
 
-/** Returns what follows the columns of a table. With free space in its page, a row is updated without its indexes. */
+/** Returns the table options after the columns. Free space in a page lets a row be updated without its indexes. */
 function optionsOf(table: AccountTable, engine: SqlDialect["name"]): Sql {
   if (engine === "postgres") return table.isUpdatedOften === true ? sql` WITH (fillfactor = 50)` : sql``;
   const hasRowid = table.hasRowid === true || identityColumnOf(table) !== undefined;

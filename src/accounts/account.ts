@@ -26,8 +26,7 @@ export interface Account extends Funds {
 export const effectiveLimits = ({ tier, rateLimitOverride }: Account): RateLimits =>
   rateLimitOverride ?? tierLimits[tier];
 
-/** The error for an account id that is not in the file. */
-export const unknownAccount = (accountId: string): UserError =>
+export const unknownAccountError = (accountId: string): UserError =>
   new UserError(`Unknown account ${accountId}: expected an id listed by "carquet accounts list".`);
 
 /** Inserts an account with a zero balance. Returns its id. */
@@ -85,7 +84,7 @@ export const findAccount = (database: SqlDatabase, accountId: string, month: str
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
 export function getAccount(database: SqlDatabase, accountId: string, month: string): Account {
   const account = findAccount(database, accountId, month);
-  if (account === undefined) throw unknownAccount(accountId);
+  if (account === undefined) throw unknownAccountError(accountId);
   return account;
 }
 
@@ -93,7 +92,7 @@ export function getAccount(database: SqlDatabase, accountId: string, month: stri
 export function lockAccount(database: SqlDatabase, accountId: string): void {
   const row = database.one(sql`
     SELECT 1 AS found FROM accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`);
-  if (row === undefined) throw unknownAccount(accountId);
+  if (row === undefined) throw unknownAccountError(accountId);
 }
 
 /** Locks accounts until the end of the transaction, in the same order as every other transaction. Unknown ids are ignored. */
@@ -119,7 +118,6 @@ export function listFunds(
   return new Map(rows.map((row) => [textIn(row, "account_id"), fundsFromRow(row)]));
 }
 
-/** The condition that a column has one of some ids. */
 export function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
   const [only] = ids;
   if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
@@ -172,9 +170,7 @@ export interface AccountChange {
   readonly tier?: Tier;
   readonly state?: AccountState;
   readonly lowBalanceMicros?: number;
-  /** Null removes the cap. */
   readonly capMicros?: number | null;
-  /** Null restores the limits of the tier. */
   readonly rateLimitOverride?: RateLimits | null;
   readonly isOperator?: boolean;
 }
@@ -192,5 +188,5 @@ export function changeAccount(database: SqlDatabase, accountId: string, change: 
            per_60s    = ${override === undefined ? sql`per_60s` : (override?.per60s ?? null)},
            is_operator = coalesce(${isOperator === undefined ? null : Number(isOperator)}, is_operator)
     WHERE  account_id = ${accountId}`);
-  if (updatedRows === 0) throw unknownAccount(accountId);
+  if (updatedRows === 0) throw unknownAccountError(accountId);
 }

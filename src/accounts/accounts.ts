@@ -31,14 +31,13 @@ import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
 /** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
 const failedAuthenticationLimits: FailureLimits = { failuresMax: 100, windowMs: 60_000, networksMax: 10_000 };
 
-/** What the ledger does and calls back, all optional, and what decides limits. */
+/** Options and callbacks of the ledger, and the clock and replica that decide limits. */
 export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
   readonly clock: Clock;
-  /** Which of the services that share the accounts this one is; the only one by default. */
+  /** The number of this service among those that share the accounts; the only one by default. */
   readonly replica?: Replica;
 }
 
-/** The caller of an authenticated request. */
 export interface Identity {
   readonly key: ApiKey;
   /** Shared by all keys of the account. */
@@ -50,7 +49,7 @@ export interface Hold {
   readonly usageClass: UsageClass;
   /** How often the price of the class is charged. */
   readonly units: number;
-  /** What the request will be charged: 0 if it repeats one that has been charged. */
+  /** The price to charge; 0 if the request repeats a charged one. */
   readonly micros: number;
   /** The idempotency key of the request, if it has one. */
   readonly request?: IdempotentRequest;
@@ -65,7 +64,6 @@ export class Accounts {
   private readonly keys: KeyCache;
   private readonly failedAuthentications: FailedAuthentications;
   private readonly clients: LedgerClients;
-  /** Reads and changes accounts for pages. */
   readonly administration: Administration;
   private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
@@ -95,7 +93,7 @@ export class Accounts {
     this.rateLimiter = new RateLimiter(monotonicMs);
   }
 
-  /** Opens a file, or a PostgreSQL database by its URL; creates accounts if there are none. Throws a UserError if it cannot be opened. */
+  /** Opens a file, or a PostgreSQL database by its URL; creates accounts if it has none. Throws a UserError if it cannot be opened. */
   static async open(location: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(location, clock, options);
     await accounts.clients.open();
@@ -113,9 +111,9 @@ export class Accounts {
   }
 
   /**
-   * Returns the identity of an API key, without waiting if it is cached. Refuses with `invalid_api_key`, with
-   * `too_many_invalid_api_keys` if too many attempts of the client's network failed, and with `metering_unavailable` if the key cannot
-   * be looked up. Cached keys pass whatever failed before.
+   * Returns the identity of an API key, without waiting if it is cached. Refuses with `invalid_api_key`, with `too_many_invalid_api_keys` if too
+   * many attempts of the client's network failed, and with `metering_unavailable` if the key cannot be looked up. Cached keys pass regardless of
+   * failed attempts.
    */
   identify(apiKey: string, network: string): Identity | Promise<Identity> {
     const parts = parseApiKey(apiKey);
@@ -140,7 +138,6 @@ export class Accounts {
     return this.withUse(key);
   }
 
-  /** Returns an access token by the hash of it; null if it is invalid. Refuses with `metering_unavailable`. */
   findToken(sha256: string): Promise<AccessToken | null> {
     return this.clients.reader.call("findToken", { sha256, atMs: this.clock.wallMs() }).catch(refuseUnmetered);
   }
@@ -158,7 +155,6 @@ export class Accounts {
     this.rateLimiter.add(account.accountId, requests);
   }
 
-  /** Returns the rate limits of the account and the requests that remain in the current windows. */
   limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RemainingRequests } {
     const limits = rateLimitShare(effectiveLimits(account), this.replica);
     return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
@@ -189,8 +185,8 @@ export class Accounts {
   }
 
   /**
-   * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like
-   * `hold`, and with `idempotency_key_reused` if the key stands for a different request.
+   * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like `hold`, and
+   * with `idempotency_key_reused` if the key belongs to a different request.
    */
   async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
     const { accountId } = identity.key;
@@ -239,7 +235,6 @@ export class Accounts {
     return this.clients.ledger.call("reviewTiers", { day: dayOf(atMs), atMs });
   }
 
-  /** Deletes the idempotency keys, sessions, one-time links and OAuth state that have expired. */
   async purgeExpired(): Promise<void> {
     const atMs = this.clock.wallMs();
     while (await this.clients.ledger.call("purgeIdempotencyKeys", { beforeMs: atMs - idempotencyMs }));
@@ -274,7 +269,6 @@ export class Accounts {
     return this.withUse(key);
   }
 
-  /** Records the use of a key. Returns the key. */
   private withUse(key: CachedKey): CachedKey {
     this.keyUses.add(key.key.keyId, this.clock.wallMs());
     return key;

@@ -19,7 +19,6 @@ import { postgresVersionsOf, requireOwnVersion } from "./postgres/postgres-migra
 
 /** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
 const options = { busyMs: 10_000, idleMs: 0 } as const;
-/** Rows that are copied by one statement. */
 const pageRows = 5_000;
 
 /** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */

@@ -1,4 +1,4 @@
-/** Opens accounts where `--accounts` says: a SQLite file, or a PostgreSQL database if it is a URL. */
+/** Opens the accounts at the location of `--accounts`: a SQLite file, or a PostgreSQL database if it is a URL. */
 import { isPostgresUrl } from "../db/postgres.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
 import type { SqliteOptions } from "../db/sqlite.ts";
@@ -28,10 +28,9 @@ export function createAccounts(location: string, options: OpenAccountsOptions): 
   return database;
 }
 
-/** Opens existing accounts for reading. */
 export const openAccountsToRead = (location: string, options: OpenAccountsOptions): SqlDatabase =>
   isPostgresUrl(location) ? openPostgresAccounts(location, options) : openReadOnly(location);
 
 /** Proves that accounts can be written, and changes nothing. */
-export const proveWritable = (database: SqlDatabase): void =>
+export const assertWritable = (database: SqlDatabase): void =>
   database.dialect.name === "sqlite" ? rewriteHeader(database) : rewriteVersion(database);

@@ -15,8 +15,6 @@ export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
 
-/** Returns a day as days since 1970. */
 export const epochDay = (day: string): number => Date.parse(`${day}T00:00:00Z`) / dayMs;
 
-/** Returns the month of a day as YYYY-MM. */
 export const calendarMonth = (day: string): string => day.slice(0, "YYYY-MM".length);

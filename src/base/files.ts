@@ -33,8 +33,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Replaces a file by the content of a stream, as `replaceFile` does: a stream that fails leaves the file unchanged. Writes directly to what
- * exists and is not a regular file, such as a pipe.
+ * Replaces a file by the content of a stream, as `replaceFile` does: a stream that fails leaves the file unchanged. Writes directly to an existing
+ * special file, such as a pipe.
  */
 export async function replaceFileWith(path: string, content: AsyncIterable<string | Uint8Array>): Promise<void> {
   if (await isSpecialFile(path)) return pipeline(content, createWriteStream(path));
@@ -59,7 +59,7 @@ export async function moveFile(from: string, to: string): Promise<void> {
   await syncToDisk(dirname(to));
 }
 
-/** Returns true for what exists and is not a regular file: a folder, a pipe, a device. */
+/** Returns true for an existing path that is not a regular file: a folder, a pipe, a device. */
 export async function isSpecialFile(path: string): Promise<boolean> {
   try {
     return !(await stat(path)).isFile();
@@ -69,16 +69,16 @@ export async function isSpecialFile(path: string): Promise<boolean> {
   }
 }
 
-/** Waits for its turn after some bytes have been read. */
-export type Pace = (bytes: number) => Promise<void>;
+/** Called after some bytes have been read; resolves when the reader may continue. */
+export type Throttle = (bytes: number) => Promise<void>;
 
 /** Returns the SHA-256 of a file, in hex. Reads chunks of 1 MiB (0.6 ms of hashing each), between which other work runs. */
-export async function sha256Of(path: string, pace?: Pace): Promise<string> {
+export async function sha256Of(path: string, throttle?: Throttle): Promise<string> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
     hash.update(chunk);
-    await pace?.(chunk.length);
+    await throttle?.(chunk.length);
   }
   return hash.digest("hex");
 }

@@ -1,5 +1,5 @@
 /**
- * Hashes files in a thread of their own, so that the event loop stays free: 1 MiB takes 0.6 ms. The thread starts at its first file, serves the whole
+ * Hashes files in a worker thread, so that the event loop stays free: 1 MiB takes 0.6 ms. The thread starts at its first file, serves the whole
  * process and does not keep it running.
  */
 import { MessageChannel, type Worker } from "node:worker_threads";
@@ -27,6 +27,6 @@ export async function sha256InThread(path: string): Promise<string> {
   threadInUse().postMessage({ path, reply: port2 } satisfies HashRequest, [port2]);
   const sha256 = await reply;
   port1.close();
-  // Without a reply, this thread reads the file, and throws what is wrong with it.
+  // If the worker fails, hashes the file in this thread, which throws the read error.
   return typeof sha256 === "string" ? sha256 : sha256Of(path);
 }

@@ -2,7 +2,6 @@
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A row of a query result, by column name. */
 export type Row = Readonly<Record<string, Json>>;
 
 /** Returns true for an object; false for null and arrays. */
@@ -10,7 +9,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns true for a JSON object. */
 export const isRow = (value: Json | undefined): value is Row => isObject(value);
 
 /** Returns the integer in a column. Throws a TypeError for any other value. */

@@ -17,7 +17,6 @@ export function projectPath(path: string): string {
 /** The path of the command-line program, which Node.js runs without options. */
 export const programPath: string = projectPath("bin/carquet.cjs");
 
-/** Returns the text of a project file. */
 export function projectText(path: string): string {
   return readFileSync(projectPath(path), "utf8");
 }

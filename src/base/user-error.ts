@@ -3,7 +3,6 @@ export class UserError extends Error {
   override readonly name = "UserError";
 }
 
-/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -20,11 +20,10 @@ const busyMs = 10_000;
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
 export function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
   if (!isPostgresUrl(path) && !existsSync(path))
-    throw new UserError(`Accounts file ${path} does not exist: expected one made by "carquet accounts create".`);
+    throw new UserError(`Accounts file ${path} does not exist: expected one created by "carquet accounts create".`);
   return useAndClose(openAccounts(path, { busyMs }), work);
 }
 
-/** Runs `work` on an accounts file, which is created if it does not exist. */
 export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
   return useAndClose(createAccounts(path, { busyMs }), work);
 }
@@ -49,7 +48,6 @@ function userName(): string {
   }
 }
 
-/** Prints rows as a table, or as a JSON array. */
 export function printRows(rows: readonly Readonly<Record<string, Json>>[], isJson: boolean): void {
   if (isJson) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   else if (rows.length === 0) process.stdout.write("(0 rows)\n");

@@ -14,7 +14,6 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-/** Reads the files. Throws a UserError if one cannot be read. */
 export const readCertificate = ({ cert, key }: CertificateFiles): Tls => ({ cert: readText(cert), key: readText(key) });
 
 /** Passes each renewed certificate to `replace`. If it throws, logs the reason; the previous certificate stays in use. */

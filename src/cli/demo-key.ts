@@ -16,11 +16,9 @@ const keyName = "npm start";
 /** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
 const earlierKeysMax = 3;
 
-/** What a visitor of the demo needs. */
+/** Access to the demo: a new key, and the secret of a sign-in link. */
 export interface DemoAccess {
-  /** A new API key. */
   readonly key: string;
-  /** The secret of a new sign-in link. */
   readonly linkSecret: string;
 }
 

@@ -43,7 +43,6 @@ export class LogDestination {
     process.once("exit", () => this.flushAtExit());
   }
 
-  /** Lines that were dropped since the start. */
   get droppedLines(): number {
     return this.dropped;
   }
@@ -60,7 +59,7 @@ export class LogDestination {
     else this.flushAfter(flushMs);
   }
 
-  /** Writes what is buffered. Returns false if that takes longer than `lastWriteMs` or fails. */
+  /** Writes the buffer. Returns false if that takes longer than `lastWriteMs` or fails. */
   async close(): Promise<boolean> {
     this.flush();
     for (const endMs = performance.now() + lastWriteMs; this.size > 0; await sleep(5)) {
@@ -90,7 +89,6 @@ export class LogDestination {
     });
   }
 
-  /** Moves all lines into the chunk to write. */
   private takeLines(): void {
     this.rest = Buffer.from(this.lines.join(""));
     this.lines = [];
@@ -108,21 +106,21 @@ export class LogDestination {
     }
   }
 
-  /** Tries once to write what is left, for a process that ends without `close`. */
+  /** Tries once to write the rest of the buffer, for a process that ends without `close`. */
   private flushAtExit(): void {
     if (this.isWriting || this.isFailing || this.size === 0) return;
     if (this.rest.length === 0) this.takeLines();
     try {
       this.output.writeAtExit(this.rest);
     } catch {
-      // Nothing is left that could report it.
+      // No output remains to report the error.
     }
   }
 }
 
 interface Output {
   write(chunk: Buffer, done: WriteDone): void;
-  /** Writes as much as is possible without waiting. */
+  /** Writes as much as possible without blocking. */
   writeAtExit(chunk: Buffer): void;
 }
 

@@ -10,7 +10,6 @@ export function memoryParser(text: string): string {
   throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
 }
 
-/** Parses a day. */
 export function dayParser(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
@@ -58,7 +57,6 @@ export function locationParser(text: string): string {
   throw new InvalidArgumentError("Expected the URI of a folder, such as s3://bucket/lake or file:///srv/lake.");
 }
 
-/** Parses a number of seconds. */
 export function secondsParser(text: string): number {
   if (/^\d+(\.\d{1,3})?$/.test(text) && Number(text) <= 3600) return Number(text);
   throw new InvalidArgumentError("Expected a number of seconds from 0 to 3600, such as 10 or 0.5.");

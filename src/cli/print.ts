@@ -10,15 +10,13 @@ export function formatRows({ columns, rows }: QueryResult, format: Format): stri
   if (format === "json") return formatJsonLines(rows);
   const cells = [columns, ...cellsOf(rows, columns)];
   if (format === "csv") return formatCsv(cells);
-  const widths = widest(cells, []);
+  const widths = columnWidths(cells, []);
   const [head = [], ...body] = cells;
   return `${formatTableHead(head, widths)}${formatTableLines(body, widths)}${formatRowCount(rows.length)}`;
 }
 
-/** Formats each row as a line of JSON. */
 export const formatJsonLines = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
-/** Formats lines of cells as CSV. */
 export const formatCsv = (cells: readonly (readonly string[])[]): string =>
   stringify([...cells], { quoted_match: /\r/ });
 
@@ -27,7 +25,7 @@ export const cellsOf = (rows: readonly Row[], columns: readonly string[]): reado
   rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)));
 
 /** Returns the greatest width of each column, in lines of cells and in `widths`. */
-export function widest(cells: readonly (readonly string[])[], widths: readonly number[]): readonly number[] {
+export function columnWidths(cells: readonly (readonly string[])[], widths: readonly number[]): readonly number[] {
   return cells.reduce<readonly number[]>(
     (known, line) => line.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     widths,
@@ -38,7 +36,6 @@ export function widest(cells: readonly (readonly string[])[], widths: readonly n
 export const formatTableHead = (columns: readonly string[], widths: readonly number[]): string =>
   `${formatTableLines([columns], widths)}${widths.map((width) => "-".repeat(width)).join("  ")}\n`;
 
-/** Formats lines of cells as lines of a table. */
 export const formatTableLines = (cells: readonly (readonly string[])[], widths: readonly number[]): string =>
   cells
     .map(
@@ -50,7 +47,6 @@ export const formatTableLines = (cells: readonly (readonly string[])[], widths: 
     )
     .join("");
 
-/** Formats the last line of a table. */
 export const formatRowCount = (rows: number): string => `(${rows} ${rows === 1 ? "row" : "rows"})\n`;
 
 function formatCell(value: Json): string {

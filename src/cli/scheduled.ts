@@ -9,7 +9,6 @@ import { messageOf, UserError } from "../base/user-error.ts";
 import { buildLabels, buildMetric } from "../http/service/build-info.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
-/** What each command counts in a run, and its description. */
 export const figuresOfCommands = {
   ingest: {
     published: "Days that the last run published.",
@@ -37,14 +36,13 @@ export type ScheduledCommand = keyof typeof figuresOfCommands;
 
 type Figures<N extends ScheduledCommand> = Readonly<Record<keyof (typeof figuresOfCommands)[N], number>>;
 
-/** What is known of each run. */
 const endings = {
   success: "1 if the last run succeeded, else 0.",
   end_timestamp_seconds: "When the last run ended, as Unix time.",
   duration_seconds: "How long it took.",
 } as const;
 
-/** Returns the metrics that a command leaves, for the documentation: name and help. */
+/** Returns the metrics of a command for the documentation: name and help. */
 export const metricsOfCommand = (command: ScheduledCommand): readonly (readonly [name: string, help: string])[] =>
   Object.entries({ ...endings, ...figuresOfCommands[command] }).map(([name, help]) => [
     `carquet_${command}_${name}`,
@@ -59,12 +57,11 @@ export class ScheduledRun<N extends ScheduledCommand> {
     private readonly metricsFile: string | undefined,
   ) {}
 
-  /** Adds to the figures of the run. */
   add(figures: Figures<N>): void {
     for (const [name, value] of Object.entries<number>(figures)) this.figures[name] = (this.figures[name] ?? 0) + value;
   }
 
-  /** Does the run, leaves its metrics, and logs what it did, if anything. */
+  /** Runs `work`, writes its metrics, and logs its figures, if any. */
   async measure<T>(work: () => Promise<T>): Promise<T> {
     const begunMs = Date.now();
     this.figures = {};
@@ -109,7 +106,6 @@ export function logCommand(command: ScheduledCommand, level: "info" | "error", f
   logger[level](fields, message);
 }
 
-/** Returns a progress of a run. */
 export const commandProgress = (command: ScheduledCommand): Progress =>
   createProgress((title, step, steps, description) => logCommand(command, "info", { title, step, steps }, description));
 

@@ -1,6 +1,6 @@
 /**
- * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. How a value is
- * split and parsed follows from the parameter's schema and style in the document; what it may be, from the schema's keywords.
+ * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. The parameter's schema and style
+ * in the document decide how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
 import { nearestWord } from "../base/nearest-word.ts";
@@ -17,7 +17,6 @@ type Decode<Id extends OperationId> = (queryString: string, path: Readonly<Recor
 
 const decoders: { [Id in OperationId]?: Decode<Id> } = {};
 
-/** Returns the decoder of an operation. */
 export function decoderOf<Id extends OperationId>(id: Id): Decode<Id> {
   const known: Decode<Id> | undefined = decoders[id];
   if (known !== undefined) return known;
@@ -146,7 +145,7 @@ function withoutSuffix(text: string, suffix: string | undefined): string {
   return stem.endsWith(suffix) ? text : stem;
 }
 
-/** Decimal numbers as programming languages print them. An unescaped `+` of an exponent has become a space. */
+/** Decimal numbers as programming languages print them. The query string turns an unescaped `+` of an exponent into a space. */
 const numberPattern = /^-?(\d+\.?\d*|\.\d+)(e[+ -]?\d+)?$/i;
 
 /** Returns the number that a text stands for; the text itself if it is not a finite number, or not a whole one of at most 2^53. */

@@ -20,7 +20,6 @@ export function resolve<T extends object>(value: T | { readonly $ref: string }):
 /** All operations by id; literal paths before paths with parameters. */
 export const operations: ReadonlyMap<OperationId, ContractOperation> = operationsIn(document);
 
-/** Returns an operation. */
 export function operation(id: OperationId): ContractOperation {
   const found = operations.get(id);
   if (found === undefined) throw new TypeError(`The document has no operation ${id}.`);

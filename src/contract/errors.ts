@@ -45,7 +45,6 @@ type Placeholders<Message extends string> = Message extends `${string}{${infer N
   ? Name | Placeholders<Rest>
   : never;
 
-/** The values of an error message's placeholders. */
 export type Details<Code extends ErrorCode> = Readonly<Record<Placeholders<(typeof errors)[Code][3]>, string | number>>;
 
 /** An exception that becomes the error response of its code. */

@@ -16,13 +16,12 @@ export interface Schema {
   readonly maxItems?: number;
   readonly items?: Schema;
   readonly default?: unknown;
-  /** The accepted values in words, for error messages, where the keywords do not say it well. */
+  /** The accepted values in words, for error messages, where the keywords are unclear. */
   readonly "x-allowed"?: string;
   /** Converts ASCII letters to this case before validation. */
   readonly "x-case"?: "upper" | "lower";
   /** A suffix that does not change the meaning of a value: it is removed before values are compared and validated. */
   readonly "x-optional-suffix"?: string;
-  /** Accepted aliases of enum values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** The separator of list items, where OpenAPI has no style for it. */
   readonly "x-separator"?: string;
@@ -75,9 +74,8 @@ export interface ContractOperation {
   readonly deprecation: Deprecation | undefined;
   /** The documented response statuses. */
   readonly statuses: readonly number[];
-  /** The schema of a row in formats that hold tables, where the items of `data` are none. */
+  /** The schema of a row in table formats, if the items of `data` are not rows. */
   readonly row: Referable<ResponseSchema> | undefined;
-  /** The schema of the body of a 200 response in JSON. */
   readonly body: Referable<ResponseSchema>;
 }
 
@@ -96,7 +94,6 @@ export interface ResponseObject {
   readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
 }
 
-/** The parts of an OpenAPI document that this module reads. */
 export interface Document {
   readonly paths: Readonly<Record<string, { readonly get: OperationObject }>>;
 }

@@ -1,4 +1,4 @@
-/** Query string parser: percent-decoding, repeated parameters, and which names may hold secrets. It knows no operation. */
+/** Query string parser: percent-decoding, repeated parameters, and names whose values may be secret. Independent of operations. */
 import { refuse } from "./errors.ts";
 
 /** Parameter names under which clients send API keys by mistake. */
@@ -35,8 +35,8 @@ export function decodedName(rawName: string): string {
 }
 
 /**
- * Returns the decoded values of a query string by name. Calls `checkName` with every name first, so that it can refuse unknown names
- * whatever else is wrong; then refuses repeated parameters and malformed percent-encoding.
+ * Returns the decoded values of a query string by name. Calls `checkName` with every name first, so that unknown names are refused first; then
+ * refuses repeated parameters and malformed percent-encoding.
  */
 export function parseQuery(queryString: string, checkName: (name: string) => void): ReadonlyMap<string, string> {
   const pairs = splitQuery(queryString).map(([rawName, raw]) => [decodedName(rawName), raw] as const);

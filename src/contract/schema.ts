@@ -10,7 +10,6 @@ export interface Validator {
   readonly errors?: readonly ErrorObject[] | null;
 }
 
-/** The kinds of files with a schema, `schemas/<kind>.json`. */
 export type FileKind = "manifest" | "mapping";
 
 const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping };

@@ -1,7 +1,6 @@
 /** Request and response types per operation, derived from the types that are generated from the document. */
 import type { operations } from "./generated/document.gen.ts";
 
-/** The `operationId`s of the document. */
 export type OperationId = keyof operations;
 
 /** Query parameters with a default, which are never undefined after decoding. A test compares them with the document. */
@@ -28,7 +27,6 @@ type DefaultNameOf<Id extends OperationId> = Id extends "searchListingsByPage"
 /** The decoded query parameters of an operation. */
 export type QueryOf<Id extends OperationId> = WithDefaults<RawQueryOf<Id>, DefaultNameOf<Id>>;
 
-/** The decoded path parameters of an operation. */
 export type PathOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["path"]>;
 
 export interface RequestOf<Id extends OperationId> {

@@ -11,10 +11,8 @@ export interface StructType {
   readonly fields: readonly (readonly [name: string, type: DuckType])[];
 }
 
-/** Returns the type of a list. */
 export const listTypeOf = (items: DuckType): ListType => ({ items });
 
-/** Returns the type of a struct. */
 export const structTypeOf = (fields: Readonly<Record<string, DuckType>>): StructType => ({
   fields: Object.entries(fields),
 });

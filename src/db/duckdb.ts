@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly threads?: number;
   /** For example `4GiB`. Default: 80 % of the memory. */
   readonly memoryLimit?: string;
-  /** Where large intermediate results spill. Default: a new folder in the system's temporary folder. */
+  /** The folder to which large intermediate results spill. Default: a new folder in the system's temporary folder. */
   readonly temporaryFolder?: string;
 }
 
@@ -63,7 +63,6 @@ export class DuckDatabase {
     return new Session(await this.instance.connect());
   }
 
-  /** Opens a session for `work` and closes it afterwards. */
   async using<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.connect();
     try {
@@ -90,32 +89,27 @@ export class DuckDatabase {
   }
 }
 
-/** The rows of a result as JSON values, with the names of its columns. */
 export interface QueryResult {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
 }
 
-/** The values of each column of a chunk. */
 type ColumnValues = readonly (readonly Json[])[];
 
-/** A column of a statement's result. */
 export interface ResultColumn {
   readonly name: string;
   readonly type: DuckType;
 }
 
-/** A statement that can be run once. */
 export class PreparedStatement {
   constructor(
     private readonly statement: Engine.DuckDBPreparedStatement,
     /** Its position among the statements of its text. */
     readonly index: number,
-    /** The number of statements of its text. */
     readonly count: number,
   ) {}
 
-  /** What it does: `SELECT`, `EXPLAIN`, `COPY`, `ATTACH`, ... */
+  /** The statement's kind: `SELECT`, `EXPLAIN`, `COPY`, `ATTACH`, ... */
   get kind(): string {
     return StatementType[this.statement.statementType] ?? "INVALID";
   }
@@ -135,7 +129,6 @@ export class PreparedStatement {
 export class Session {
   constructor(private readonly connection: Engine.DuckDBConnection) {}
 
-  /** Runs a statement and discards its result. */
   async run(statement: Sql): Promise<void> {
     await this.connection.run(render(statement));
   }
@@ -167,7 +160,6 @@ export class Session {
     });
   }
 
-  /** Returns the first row of a query, or undefined if it has none. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];
   }
@@ -193,17 +185,14 @@ export class Session {
     }
   }
 
-  /** Creates or replaces a temporary table with the rows of a query. */
   async createTempTable(table: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`);
   }
 
-  /** Creates or replaces a temporary view of a query. */
   async createTempView(view: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${ident(view)} AS ${query}`);
   }
 
-  /** Drops temporary tables and frees their memory. */
   async drop(...tables: readonly string[]): Promise<void> {
     for (const table of tables) await this.run(sql`DROP TABLE IF EXISTS ${ident(table)}`);
   }
@@ -232,7 +221,6 @@ function integersIn(vector: Engine.DuckDBVector): Int32Array {
   throw new TypeError(`Invalid column type ${String(vector.type)}: expected INTEGER.`);
 }
 
-/** Returns the rows of a result. */
 function tableFrom(result: Engine.DuckDBMaterializedResult): QueryResult {
   const columns = result.deduplicatedColumnNames();
   return { columns, rows: chunksIn(result).flatMap((chunk) => rowsFrom(columns, chunk)) };

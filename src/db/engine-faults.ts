@@ -19,7 +19,6 @@ export type EngineFault =
   | "unreachable"
   | "other";
 
-/** Faults by the code of a system error. */
 const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
 
 /** Faults by the SQLSTATE of PostgreSQL, or its first characters. */

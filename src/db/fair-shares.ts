@@ -14,7 +14,6 @@ export class FairShares {
   private readonly shares = new Map<string, SessionTime>();
   private virtualMs = 0;
 
-  /** Returns the account with the least virtual time among some. */
   leastUsed(accounts: Iterable<string>, nowMs: number): { readonly account: string; readonly virtualMs: number } {
     let min = { account: "", virtualMs: Number.POSITIVE_INFINITY };
     for (const account of accounts) {
@@ -24,7 +23,6 @@ export class FairShares {
     return min;
   }
 
-  /** Returns the number of sessions that an account holds. */
   heldBy(account: string): number {
     return this.shares.get(account)?.running ?? 0;
   }

@@ -23,7 +23,6 @@ export class Job {
     setMaxListeners(0, this.controller.signal);
   }
 
-  /** The accounts that wait for the job. */
   get accounts(): ReadonlySet<string> {
     return this.accountIds;
   }
@@ -68,5 +67,5 @@ export class Job {
   }
 }
 
-/** Returns a job that waits for no client, such as what a version computes once for all requests. */
+/** Returns a job without a client, for work that a version computes once for all requests. */
 export const serviceJob = (): Job => new Job("");

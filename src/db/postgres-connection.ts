@@ -1,6 +1,6 @@
 /**
- * Connection thread: runs the statements of one `PostgresDatabase`, whose thread waits for each reply. Connects again when a connection
- * is lost, and then ends what the lost one may still be doing on the server, so that its transaction is committed or rolled back.
+ * Connection thread: runs the statements of one `PostgresDatabase`, whose thread waits for each reply. Reconnects after a lost connection and
+ * terminates its backend on the server, so that its transaction is committed or rolled back.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
@@ -59,8 +59,8 @@ const { url, busyMs, idleMs, replyMs, replies }: ConnectionSettings = workerData
 const connectMs = 2_000;
 
 /**
- * When TCP gives up a peer that has vanished without a word: the server's side, which would keep the session for hours, and the delay of the
- * first probe on this side. Without effect on Unix sockets.
+ * TCP keep-alive: when the server drops a vanished client, whose session it would keep for hours, and the delay of the first probe on this side.
+ * Without effect on Unix sockets.
  */
 const keepAliveSeconds = 10;
 const tcpSettings = Object.entries({
@@ -82,7 +82,6 @@ interface OpenConnection {
 }
 
 let connection: OpenConnection | undefined;
-/** The backend of a lost connection. */
 let lostBackend: Backend | undefined;
 const statementNames = new Map<string, string>();
 let namesGiven = 0;
@@ -98,7 +97,7 @@ async function connect(): Promise<OpenConnection> {
     ...{ application_name: "carquet", lock_timeout: busyMs, idle_in_transaction_session_timeout: idleMs },
   });
   // Without a listener, a connection that breaks between two statements would end the process.
-  client.on("error", lose);
+  client.on("error", dropConnection);
   await client.connect();
   try {
     const { rows } = await client.query(
@@ -107,7 +106,7 @@ async function connect(): Promise<OpenConnection> {
     await client.query(
       `SELECT ${tcpSettings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
     );
-    // An acknowledged commit is on disk, whatever the default of the server.
+    // An acknowledged commit is on disk, regardless of the server's default.
     await client.query(
       "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
     );
@@ -124,8 +123,8 @@ async function connect(): Promise<OpenConnection> {
   }
 }
 
-/** Gives the connection up. */
-function lose(): void {
+/** Closes the connection, which is replaced by the next statement. */
+function dropConnection(): void {
   if (connection === undefined) return;
   const { client, backend } = connection;
   connection = undefined;
@@ -145,10 +144,10 @@ function nameOf(text: string): string {
 /** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
 const endOfConnection = /^(57P|08|25P03)/;
 
-/** SQLSTATE of a prepared statement whose result would have other columns since a migration. It is prepared anew when it is sent again. */
+/** SQLSTATE of a prepared statement whose result would have other columns since a migration. It is prepared again when it is sent again. */
 const preparedForOtherColumns = "0A000";
 
-/** Returns true for an error of a statement, after which the connection is as good as before. */
+/** Returns true for an error of a statement that leaves the connection usable. */
 const isStatementError = (thrown: unknown): boolean =>
   thrown instanceof pg.DatabaseError && !endOfConnection.test(thrown.code ?? "");
 
@@ -164,17 +163,17 @@ async function execute({ statements, mayConnect }: StatementsRequest): Promise<S
     const { client } = connection;
     const outcomes = await Promise.allSettled(statements.map((statement) => run(client, statement)));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-    if (!failures.every(isStatementError)) lose();
+    if (!failures.every(isStatementError)) dropConnection();
     if (failures.length > 0) throw failures[0];
     return { results: outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])) };
   } catch (thrown) {
-    if (!isStatementError(thrown)) lose();
+    if (!isStatementError(thrown)) dropConnection();
     const isConnectionLost = !isStatementError(thrown) && (isSent || !mayConnect);
     return { error: { message: textOf(thrown), code: codeOf(thrown), isConnectionLost } };
   }
 }
 
-/** Runs a statement. Of a text of several ones, returns the result of the last. */
+/** Runs a text of one or more statements; returns the result of the last. */
 async function run(client: pg.Client, { text, values, isPrepared }: Statement): Promise<StatementReply> {
   try {
     const reply = await client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) });

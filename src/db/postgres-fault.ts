@@ -1,4 +1,4 @@
-/** Errors of PostgreSQL, or of a connection to it, and what is repeated after them. */
+/** Errors of PostgreSQL and of its connections, and the retry of transient ones. */
 import type { StatementError } from "./postgres-connection.ts";
 
 const attemptsMax = 5;
@@ -17,8 +17,8 @@ export class PostgresFault extends Error {
   }
 
   /**
-   * Returns true if the transaction was rolled back and can be run again at once: in favor of another one (serialization failure, deadlock),
-   * or because a migration has changed the columns of a prepared statement, which is prepared anew.
+   * Returns true if the transaction was rolled back and can be run again at once: in favor of another one (serialization failure, deadlock), or
+   * because a migration has changed the columns of a prepared statement, which must be prepared again.
    */
   get isTransient(): boolean {
     return ["40001", "40P01", "0A000"].includes(this.code);

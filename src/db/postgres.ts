@@ -1,10 +1,10 @@
 /**
- * PostgreSQL with the interface of `SqliteDatabase`: a call returns when the server has replied, so that transactions of one thread never
- * overlap. A connection thread does the input and output. Only threads that may block use it: ledger workers and commands.
+ * PostgreSQL with the interface of `SqliteDatabase`: a call returns when the server has replied, so that transactions of one thread never overlap.
+ * A connection thread does the input and output. Only threads that may block use it: ledger workers and commands.
  *
- * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection learns
- * what became of the transaction, because each transaction writes a new id: `transaction` returns if it was committed, and throws
- * if it was not. The server's transaction ids would not do: after a crash they are used again.
+ * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection learns the
+ * outcome, because each transaction writes a new id: `transaction` returns if it was committed, and throws if it was not. The server's transaction
+ * ids would not do: after a crash they are used again.
  */
 import { randomUUID } from "node:crypto";
 import type { Row } from "../base/json.ts";
@@ -25,7 +25,7 @@ export interface PostgresOptions {
   readonly idleMs?: number;
   /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
   readonly replyMs?: number;
-  /** How long to try to learn what became of a transaction whose connection was lost during its COMMIT. */
+  /** How long to try to resolve a transaction whose connection was lost during its COMMIT. */
   readonly settleMs?: number;
 }
 
@@ -126,8 +126,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Records the last transaction in the table `carquet_commits` from now on, and guards each one. Without, a transaction whose connection is
-   * lost during its COMMIT throws whatever became of it.
+   * Records the last transaction in the table `carquet_commits` from now on, and guards each one. If commits are not recorded, a connection lost
+   * during a COMMIT always throws, even if the transaction was committed.
    */
   recordCommits(guard: TransactionGuard): void {
     this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
@@ -185,7 +185,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Returns the id of the last committed transaction, when none is in progress. Throws a UserError if it is unknown after `settleMs`. */
   private lastCommitted(): unknown {
-    const giveUpAtMs = performance.now() + (this.options.settleMs ?? defaultSettleMs);
+    const deadlineMs = performance.now() + (this.options.settleMs ?? defaultSettleMs);
     for (;;) {
       try {
         // Locks the row: a transaction that the server has not ended yet holds it, or is inserting it.
@@ -193,9 +193,9 @@ export class PostgresDatabase implements SqlDatabase {
           INSERT INTO carquet_commits (name, transaction_id) VALUES (${this.name}, '')
           ON CONFLICT (name) DO UPDATE SET at = now() RETURNING transaction_id`)?.transaction_id;
       } catch (thrown) {
-        if (performance.now() > giveUpAtMs)
+        if (performance.now() > deadlineMs)
           throw new UserError(
-            "The connection was lost during a commit: expected the server to be reachable again. Check whether the change was made.",
+            "The connection was lost during a commit: expected the server to be reachable again. Check whether the change was applied.",
             { cause: thrown },
           );
       }
@@ -241,8 +241,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first
-   * ones are sent again: nothing of them is committed.
+   * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first ones
+   * are sent again: none of them is committed.
    */
   private send(statement: Statement): StatementReply {
     const { checkStart } = this;

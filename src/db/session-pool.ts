@@ -28,9 +28,7 @@ export interface PoolOptions {
   readonly onStatement?: ((waitMs: number, runMs: number) => void) | undefined;
 }
 
-/** Runs statements. */
 export interface Engine {
-  /** Returns the rows of a query. */
   rows(query: Sql): Promise<readonly Row[]>;
   /** Returns the INTEGER columns of a query, chunk by chunk. */
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
@@ -41,7 +39,6 @@ export interface StatementCounts {
   readonly running: number;
 }
 
-/** A statement that waits for a session. */
 interface Waiting {
   readonly job: Job;
   readonly start: (session: Session, account: string) => void;
@@ -86,7 +83,6 @@ export class SessionPool {
     };
   }
 
-  /** The numbers of statements that wait and run. */
   get statements(): StatementCounts {
     return { waiting: this.waiting.size, running: this.running };
   }

@@ -7,7 +7,6 @@ export class SessionTime {
   /** Starts from an amount of time that counts as used. */
   constructor(private readonly baseMs = 0) {}
 
-  /** Number of sessions that are held now. */
   get running(): number {
     return this.runningCount;
   }

@@ -1,15 +1,13 @@
 /**
- * The interface that SQLite and PostgreSQL share, so that one set of statements runs on both. It is synchronous: SQLite works in the
- * calling thread, and PostgreSQL's connection blocks it. `SqlDialect` holds what the two spell differently.
+ * The interface that SQLite and PostgreSQL share, so that one set of statements runs on both. It is synchronous: SQLite works in the calling
+ * thread, and PostgreSQL's connection blocks it. `SqlDialect` holds their differences.
  */
 import type { Row } from "../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
 
 export interface SqlDatabase {
   readonly dialect: SqlDialect;
-  /** Returns all rows of a query. */
   all(query: Sql): readonly Row[];
-  /** Returns the first row of a query. */
   one(query: Sql): Row | undefined;
   /** Runs a statement; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
   run(statement: Sql): number;
@@ -28,8 +26,8 @@ export interface SqlDatabase {
     statementOver: (items: Sql) => Sql,
   ): void;
   /**
-   * Runs work in one transaction; within another one, in a savepoint of that. It is on disk when this returns; nothing of work that
-   * throws is. PostgreSQL may run the work of an outermost transaction again, after a deadlock or a migration.
+   * Runs work in one transaction; within another one, in a savepoint of that. Commits it to disk before this returns, or rolls it back if it
+   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock or a migration.
    */
   transaction<T>(work: () => T): T;
   /** Runs reading work in one transaction, which sees one state of the database. */
@@ -54,7 +52,6 @@ export interface SqlDialect {
   monthOf(atMs: Sql): Sql;
   /** The UTC day of a Unix time in milliseconds, as `YYYY-MM-DD`. */
   dayOf(atMs: Sql): Sql;
-  /** True if a text contains another one. */
   contains(text: Sql, part: Sql): Sql;
   /** A relation of objects, named `items`, with their properties as columns. One parameter, so that the statement is the same for any number of them. */
   rows(columns: Columns, objects: readonly Readonly<Record<string, Value>>[]): Sql;

@@ -93,7 +93,7 @@ export function columnType(type: DuckType): Sql {
   return new Sql([type], []);
 }
 
-/** An integer literal; the engine gives it the narrowest type that fits. Throws a TypeError for any other number. */
+/** An integer literal, in the narrowest type that fits. Throws a TypeError for any other number. */
 export function integerLiteral(number: number | bigint): Sql {
   if (typeof number === "number" && !Number.isSafeInteger(number))
     throw new TypeError(`Invalid integer ${number}: expected a safe integer.`);

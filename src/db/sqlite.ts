@@ -1,9 +1,9 @@
 /**
- * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on the disk, unless a file is made
- * in one go: the write-ahead log with `synchronous=FULL` is set and asserted at each opening, because the driver's own default is weaker.
+ * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on disk, except in files from `createUnsynced`: the
+ * write-ahead log with `synchronous=FULL` is set and asserted at each opening, because the driver's default is weaker.
  *
- * The driver declares Node 22, but its binaries need Node-API 8 only, which Node 20 has; its line for Node 20 (1.2) leaves a closed file
- * open until its statements are collected, and omits the code of an error in `all`.
+ * The driver declares Node 22, but its binaries need Node-API 8 only, which Node 20 has; its line for Node 20 (1.2) leaves a closed file open until
+ * its statements are collected, and omits the code of an error in `all`.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -17,7 +17,7 @@ import { type Columns, type SqlDatabase, sqliteDialect } from "./sql-database.ts
 /** The driver, for tests and benchmarks that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
 
-/** How a commit waits for the disk. NORMAL loses what was acknowledged with the power; it is there to prove that FULL does not. */
+/** How a commit waits for the disk. NORMAL loses acknowledged commits in a power cut; tests use it to prove that FULL does not. */
 export type Synchronous = "FULL" | "NORMAL";
 
 export interface SqliteOptions {
@@ -48,7 +48,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   private constructor(private readonly engine: DatabaseSyncInstance) {}
 
-  /** Opens an existing file. Fails if it is no database, or does not take the settings that keep it safe. */
+  /** Opens an existing file. Fails if it is no database, or rejects the settings that make it durable. */
   static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): SqliteDatabase {
     return SqliteDatabase.opened(path, { mode: "rw", busyMs }, (engine) => {
       const mode = pragma(engine, "journal_mode = WAL");
@@ -63,7 +63,6 @@ export class SqliteDatabase implements SqlDatabase {
     });
   }
 
-  /** Opens an existing file read-only. */
   static openToRead(path: string): SqliteDatabase {
     return SqliteDatabase.opened(path, { mode: "ro" });
   }
@@ -74,9 +73,10 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /**
-   * Makes a file, to be filled and closed before its name is published: after a power cut it is made again. Fails if the file exists.
+   * Creates a file that is written without syncs and closed before its name is published; it is rebuilt after a power cut. Fails if the file
+   * exists.
    */
-  static make(path: string): SqliteDatabase {
+  static createUnsynced(path: string): SqliteDatabase {
     closeSync(openSync(path, "wx"));
     return SqliteDatabase.opened(path, { mode: "rw" }, (engine) =>
       engine.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"),
@@ -110,7 +110,6 @@ export class SqliteDatabase implements SqlDatabase {
     return this.statement(query).get(...query.values.map(parameterOf));
   }
 
-  /** Prepares a query with one `?` in it. */
   prepare(query: Sql): PreparedQuery {
     const statement = this.engine.prepare(query.text, { returnArrays: true });
     return {
@@ -151,12 +150,12 @@ export class SqliteDatabase implements SqlDatabase {
     for (const row of rows) statement.run(...parameters.map((valueIn) => parameterOf(valueIn(row))));
   }
 
-  /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */
+  /** Runs work in one transaction, as the only writer. Commits it to disk, or rolls back if it throws. */
   transaction<T>(work: () => T): T {
     return this.within("BEGIN IMMEDIATE", work);
   }
 
-  /** Does some reading in one transaction, which sees one state of the file. */
+  /** Runs reads in one transaction, which sees one state of the file. */
   reading<T>(work: () => T): T {
     return this.within("BEGIN DEFERRED", work);
   }
@@ -166,7 +165,7 @@ export class SqliteDatabase implements SqlDatabase {
     if (this.engine.isOpen) this.engine.close();
   }
 
-  /** Does some work in a transaction; within another one, in a part of that one. */
+  /** Runs work in a transaction; within another one, in a savepoint. */
   private within<T>(begin: string, work: () => T): T {
     const [start, commit, rollback] = this.engine.isTransaction
       ? ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"]
@@ -200,7 +199,6 @@ function uriOf(path: string, mode: Mode): URL {
   return uri;
 }
 
-/** The value that a pragma returns. */
 function pragma(engine: DatabaseSyncInstance, text: string): unknown {
   const [value]: readonly unknown[] = engine.prepare(`PRAGMA ${text}`, { returnArrays: true }).get() ?? [];
   return value;
@@ -219,19 +217,19 @@ function rejectNul<T extends Parameter>(value: T): T {
   return value;
 }
 
-/** Makes an empty file that only its owner reads, on the disk; does nothing when there is one. */
-export function makeFile(path: string): void {
+/** Creates an empty file that only its owner can read, and syncs it to disk. Does nothing if the file exists. */
+export function createPrivateFile(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     closeSync(openSync(path, "wx", 0o600));
   } catch (thrown) {
     if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return;
-    throw new UserError(`${path}: cannot be made: ${messageOf(thrown)}.`);
+    throw new UserError(`${path}: cannot be created: ${messageOf(thrown)}.`);
   }
   syncFile(dirname(path));
 }
 
-/** Forces a file, or a folder's entries, to the disk. */
+/** Syncs a file, or a folder's entries, to disk. */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, "r");
   try {

@@ -39,7 +39,6 @@ export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnGenerateSt
 export interface GeneratedDay {
   /** Path of the day's folder. */
   readonly folder: string;
-  /** Number of inventory rows. */
   readonly rows: number;
 }
 
@@ -162,7 +161,6 @@ function deliveryRows(day: number, date: string): Sql {
     ${openDealers(day)} AND NOT ${isAbsent} ORDER BY dealer`;
 }
 
-/** Writes rows to `<path>.<format>`. */
 async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
   const settings = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
   await session.run(sql`COPY (${rows}) TO ${fileLiteral(`${path}.${format}`)} (${settings})`);

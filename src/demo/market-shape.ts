@@ -32,9 +32,7 @@ export const feedFailures = ["late", "partial", "empty", "absent"] as const sati
 export const shareMax = 0.2;
 
 export interface MarketShape {
-  /** Approximate number of active listings on each day. */
   readonly listings: number;
-  /** Number of days with a delivery. */
   readonly days: number;
   /** The last of these days, YYYY-MM-DD. */
   readonly end: string;
@@ -47,12 +45,12 @@ export interface MarketShape {
 
 /** Shares of listings by inventory type and kind of dealer. */
 export const listingMix = {
-  /** Of all listings; the remaining ones are used cars. */
+  /** Share of all listings; the remaining ones are used cars. */
   new: 0.52,
   certified: 0.08,
-  /** Of the used cars: those at franchised dealers. */
+  /** Share of the used cars that are at franchised dealers. */
   usedAtFranchise: 0.55,
-  /** Of the used cars at franchised dealers: those of the dealer's own makes. */
+  /** Share of the used cars at franchised dealers that have one of the dealer's makes. */
   usedOfOwnMake: 0.4,
 } as const;
 

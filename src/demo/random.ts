@@ -8,19 +8,14 @@ const hashRange = 2 ** 32;
 
 /** Random draws. `purpose` names the quantity that is drawn, `key` is an SQL expression of the entity it is drawn for. */
 export interface RandomDraws {
-  /** A uniform number in [0, 1). */
   uniform(purpose: string, key: Sql): Sql;
-  /** A uniform integer in [0, limit). */
   integerBelow(purpose: string, key: Sql, limit: number | Sql): Sql;
-  /** A standard normal number. */
   normal(purpose: string, key: Sql): Sql;
   /** A uniformly chosen item of an SQL list. */
   pick(purpose: string, key: Sql, list: Sql): Sql;
-  /** True with a probability of `share`. */
   occurs(purpose: string, key: Sql, share: number | Sql): Sql;
 }
 
-/** Returns the draws of a seed. */
 export function randomDraws(seed: number): RandomDraws {
   const bits = (purpose: string, key: Sql): Sql =>
     sql`(hash((${key})::BIGINT + ${numberLiteral(saltOf(`${seed} ${purpose}`))}) % ${numberLiteral(hashRange)})`;

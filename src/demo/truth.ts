@@ -1,7 +1,7 @@
 /**
  * Ground truth of the demo market: the counts that ingest must report for each day, such as listed rows, sold listings and collapsed feeds.
  *
- * Derived in closed form from stays, dirt and feed failures, independently of `src/ingest`, with which it shares no code.
+ * Derived in closed form from stays, dirt and feed failures. Shares no code with `src/ingest`.
  */
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
@@ -150,8 +150,8 @@ function claims(days: number): Sql {
 }
 
 /**
- * Pairs the claims to a car, earlier first; most cars have one. `relation` says how they relate, `taken_on` when the later claim's dealer takes
- * the car over.
+ * Pairs the claims to a car, earlier first; most cars have one. `relation` is their relation, `taken_on` the day on which the later claim's dealer
+ * takes the car over.
  */
 const claimPairs = sql`
   WITH paired AS (

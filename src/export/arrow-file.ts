@@ -6,7 +6,6 @@ import { DuckDatabase, type Session } from "../db/duckdb.ts";
 import { ident, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { ArrowStream } from "../formats/arrow.ts";
 
-/** Rows of a record batch. */
 const batchRows = 8_192;
 
 export interface ArrowFile {
@@ -15,7 +14,6 @@ export interface ArrowFile {
   readonly metadata: TableMetadata;
 }
 
-/** Converts Parquet files, one after the other. */
 export async function convertToArrow(pieces: readonly string[], file: ArrowFile): Promise<void> {
   const database = await DuckDatabase.open({ threads: 1, memoryLimit: "256MiB" });
   const handle = await open(file.path, "wx");
@@ -43,11 +41,9 @@ async function writeBatches(
 
 interface Batch {
   readonly length: number;
-  /** Returns the values of a column. */
   readonly valuesOf: (column: number) => readonly Json[];
 }
 
-/** Reads a Parquet file a range of rows at a time. */
 async function* batchesOf(session: Session, path: string): AsyncGenerator<Batch, void, undefined> {
   for (let first = 0; ; first += batchRows) {
     const chunks = await session.chunks(sql`
@@ -59,7 +55,6 @@ async function* batchesOf(session: Session, path: string): AsyncGenerator<Batch,
   }
 }
 
-/** Returns the distinct values of each category, by column name. */
 async function readWords(
   session: Session,
   relation: Sql,

@@ -1,7 +1,7 @@
 /**
  * Columns of an export, as SQL: the values that pages of the search serve, computed by the engine for all matches at once.
  *
- * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` gives them the types of a format.
+ * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` casts them to the types of a format.
  */
 import { integerIn, type Row } from "../base/json.ts";
 import { type Column, tableColumns } from "../contract/tables.ts";
@@ -27,7 +27,6 @@ export interface ExportedColumn extends ColumnValues {
   readonly column: Column;
 }
 
-/** The joins of further relations. */
 const joins = {
   tokens_in_order: sql`CROSS JOIN (${tokensInOrder}) AS tokens_in_order`,
   make_options: sql`LEFT JOIN (${optionsByMake}) AS make_options ON make_options.make = builds.make`,

@@ -1,6 +1,6 @@
 /**
- * Parts of an export: searches whose matches the file has one after the other, each with the columns that tell the days of its rows. An export of
- * one day is a single part without such columns; one of a range of days has a part for each day, or one with intervals.
+ * Parts of an export: searches whose matches the file has one after the other, each with the columns for the days of its rows. An export of one day
+ * is a single part without such columns; one of a range of days has a part for each day, or one with intervals.
  */
 import { integerIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
@@ -39,7 +39,6 @@ export function partsOf(
   }));
 }
 
-/** Returns the number of rows of an export. */
 export async function countRows(parts: readonly ExportPart[]): Promise<number> {
   let total = 0;
   for (const { plan, days } of parts) total += await countPart(plan, days === intervalColumns);
@@ -60,7 +59,7 @@ const dayColumn = (name: string, value = ident("facts", name)): ExportedColumn =
 
 const intervalColumns: readonly ExportedColumn[] = [dayColumn("valid_from"), dayColumn("valid_to")];
 
-/** Returns the first and the last day of a range. Refuses half a range, one that ends before it begins, and what a range cannot have. */
+/** Returns the first and the last day of a range. Refuses half a range, a reversed one, and parameters that cannot be combined with a range. */
 function requireRange(query: Omit<ExportQuery, "format" | "csv_raw">): readonly [first: string, last: string] {
   const { as, snapshot_date_from: from, snapshot_date_to: to } = query;
   const allowed = "a date, YYYY-MM-DD, because a range of days has both ends";

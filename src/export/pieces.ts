@@ -17,7 +17,6 @@ import {
 import type { TableFormat } from "../formats/table-formats.ts";
 import type { ExportedColumn } from "./columns.ts";
 
-/** Which of the pieces of an export one is. */
 export interface PiecePlace {
   readonly isFirst: boolean;
   readonly isOnly: boolean;

@@ -41,7 +41,6 @@ export interface WriteOptions {
   readonly rangeRows?: number;
 }
 
-/** Writes an export to a new file of the folder. */
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
@@ -83,13 +82,11 @@ interface OrderedPart extends ExportPart {
   readonly ranges: readonly Sql[];
 }
 
-/** Returns the columns of a part, those of its days first. */
 const columnsOfPart = ({ plan, days }: ExportPart): readonly ExportedColumn[] => [...days, ...exportedColumns(plan)];
 
 /** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
 const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
 
-/** The file of an export. */
 interface ExportFile {
   readonly path: string;
   readonly columns: readonly Column[];
@@ -117,7 +114,7 @@ async function pieceWriter(
   };
 }
 
-/** Makes one file of the pieces of a format. Each piece is added when it is written; `finish` is called after the last one. */
+/** Assembles the pieces of a format to one file. Each piece is added when it is written; `finish` is called after the last one. */
 interface Assembler {
   readonly add?: (piece: string, path: string) => Promise<void>;
   readonly finish?: (pieces: readonly string[], file: ExportFile) => Promise<void>;

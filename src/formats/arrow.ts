@@ -87,7 +87,6 @@ class CollectedBytes extends AsyncByteQueue {
   }
 }
 
-/** The dictionary of a category. */
 interface Categories {
   readonly ids: ReadonlyMap<string, number>;
   readonly words: Vector<Utf8>;
@@ -130,7 +129,6 @@ function arrowType(type: ColumnType): DataType {
   }
 }
 
-/** Returns the values of a column as Arrow data. */
 function dataOf(
   type: DataType,
   values: readonly (Json | undefined)[],
@@ -159,7 +157,7 @@ function idsOf(values: readonly (Json | undefined)[], type: Dictionary, { ids, w
   return makeData({ type, length: values.length, nullCount, nullBitmap, data, dictionary: words });
 }
 
-/** Converts a JSON value to the one that the builder of its type takes: milliseconds for dates and times, bigints for 64 bits. */
+/** Converts a JSON value to the input of its type's builder: milliseconds for dates and times, bigints for 64 bits. */
 function arrowValue(type: ColumnType, value: Json | undefined): unknown {
   if (value === undefined || value === null) return null;
   if (type.kind === "date" || type.kind === "timestamp") return Date.parse(String(value));

@@ -9,7 +9,6 @@ import { formulaPattern } from "./csv.ts";
 /** Rows of a row group. Few, because a writer holds a row group in memory. */
 const rowGroupRows = 32_768;
 
-/** Returns the type of a column in DuckDB. */
 export function duckdbType(type: ColumnType): Sql {
   switch (type.kind) {
     case "text":
@@ -42,7 +41,6 @@ export function parquetOptions(metadata: TableMetadata): Sql {
 /** The options for a Parquet file that is read again at once: its compression is faster. */
 export const interimParquetOptions = sql`FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE ${integerLiteral(rowGroupRows)}`;
 
-/** Returns the options for CSV. */
 export const csvOptions = (hasHeader: boolean): Sql =>
   sql`FORMAT csv, HEADER ${hasHeader ? sql`true` : sql`false`}, NEW_LINE '\\r\\n'`;
 
@@ -57,5 +55,4 @@ export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {
   return sql`regexp_replace(${value}, ${literal(`(${formulaPattern})`)}, '''\\1')`;
 }
 
-/** The options for NDJSON. */
 export const ndjsonOptions = sql`FORMAT json`;

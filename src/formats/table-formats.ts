@@ -3,10 +3,8 @@ import type { Table } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { ParquetWriter } from "./parquet.ts";
 
-/** The values of parameter `format`. */
 export type FormatName = NonNullable<QueryOf<"searchListings">["format"]>;
 
-/** The formats that hold tables. */
 export type TableFormat = Exclude<FormatName, "json">;
 
 interface FormatRow {

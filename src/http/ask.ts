@@ -1,6 +1,6 @@
 /**
- * Calls of operations within the process: a page or a tool call asks an operation as an account. It is limited, validated, answered and charged like a
- * request over HTTP, under a request id of its own, logged and measured.
+ * Internal calls of operations, by pages and tool calls on behalf of an account. A call is limited, validated, answered, charged, logged and
+ * measured like a request over HTTP, under a new request id.
  */
 import type { Logger } from "pino";
 import { v7 as uuidV7 } from "uuid";
@@ -10,44 +10,42 @@ import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import { answererOf, type OperationServices } from "../operations/answer.ts";
 import type { Caller } from "../operations/caller.ts";
-import type { AskedId, EndpointId, OperationRequest } from "../operations/operation-request.ts";
+import type { CallableId, EndpointId, OperationRequest } from "../operations/operation-request.ts";
 import { bodyOf } from "../operations/result.ts";
 import { answerUsage } from "../operations/usage.ts";
 import type { Metrics } from "./service/metrics.ts";
 
-export interface OperationAnswer<Id extends AskedId> {
+export interface OperationAnswer<Id extends CallableId> {
   /** Shared with other callers: must not be changed. */
   readonly body: AnswerOf<Id>;
   /** The request id, under which the charge is in the ledger. */
   readonly requestId: string;
   /** Undefined for an operation that is never charged. */
   readonly usageClass: UsageClass | undefined;
-  /** What was charged. */
+  /** The charge. */
   readonly micros: number;
 }
 
-/** For whom an operation is asked: a page or a tool call. */
-export interface AskingCaller extends Omit<Caller, "requestId" | "idempotencyKey"> {
-  /** The request id of the page or the call. */
-  readonly askedBy: string;
+/** The caller of an operation within the process: a page or a tool call. */
+export interface InternalCaller extends Omit<Caller, "requestId" | "idempotencyKey"> {
+  readonly parentRequestId: string;
   readonly log: Logger;
 }
 
-/** Asks an operation as an account. Throws a Refusal, as the API refuses, and Abandoned if the client has disconnected. */
-export type AskOperation = <Id extends AskedId>(
-  asking: AskingCaller,
+/** Calls an operation on behalf of an account. Throws the Refusal of the API, or Abandoned if the client has disconnected. */
+export type CallOperation = <Id extends CallableId>(
+  caller: InternalCaller,
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
 
-/** Returns the function that asks operations, and measures them. */
-export function askerOf(services: OperationServices, metrics: Metrics): AskOperation {
+export function operationCallerOf(services: OperationServices, metrics: Metrics): CallOperation {
   const answerUnnamed = unnamedAnswererOf(services);
-  return async ({ askedBy, log, ...asking }, request) => {
-    const caller: Caller = { ...asking, requestId: uuidV7() };
+  return async ({ parentRequestId, log, ...internalCaller }, request) => {
+    const caller: Caller = { ...internalCaller, requestId: uuidV7() };
     const { id: operation, querystring: query } = request;
     const { requestId, identity } = caller;
-    const line = { requestId, askedBy, account: identity.key.accountId, operation, query };
-    const end = metrics.startAsked(operation, caller.page === undefined ? "tool" : "page");
+    const line = { requestId, parentRequestId, account: identity.key.accountId, operation, query };
+    const end = metrics.startInternal(operation, caller.page === undefined ? "tool" : "page");
     try {
       const answer = await answerUnnamed(caller, request);
       end("200");
@@ -68,7 +66,7 @@ const isMetered = (request: OperationRequest): request is OperationRequest<Endpo
 
 function unnamedAnswererOf(services: OperationServices) {
   const answer = answererOf(services);
-  return async <Id extends AskedId>(
+  return async <Id extends CallableId>(
     caller: Caller,
     request: OperationRequest<Id>,
   ): Promise<Omit<OperationAnswer<Id>, "requestId">> => {
@@ -78,7 +76,7 @@ function unnamedAnswererOf(services: OperationServices) {
     }
     const answered = await answer(caller, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));
     if (answered === undefined)
-      throw new TypeError(`No answer of ${request.id}: expected one for a caller without any.`);
+      throw new TypeError(`No answer of ${request.id}: expected one for a caller without a cached answer.`);
     return { body: answered.body as AnswerOf<Id>, ...answered.usage };
   };
 }

@@ -1,4 +1,4 @@
-/** Calls of operations over HTTP: who calls, and what is told about the charge. */
+/** Calls of operations over HTTP: the caller, its disconnection, and the headers about the charge. */
 import { pricingVersion } from "../accounts/policy/prices.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
@@ -7,7 +7,6 @@ import { identityOf, type RequestContext } from "./context.ts";
 
 const disconnected = new Abandoned("The client has disconnected.");
 
-/** Returns the caller of a request that has been identified. */
 export function callerOf(context: RequestContext): Caller {
   const { requestId, arrivedAtMs } = context.state;
   const { "idempotency-key": idempotencyKey } = context.headers;
@@ -24,12 +23,11 @@ export function clientSignal({ req }: Pick<RequestContext, "req">): AbortSignal 
   return controller.signal;
 }
 
-/** Throws Abandoned if the client has disconnected, also before its request has been told. */
+/** Throws Abandoned if the client has disconnected, even if its request has not emitted an event yet. */
 export function requireConnected({ res, socket }: RequestContext): void {
   if (res.closed || socket.destroyed) throw disconnected;
 }
 
-/** Says what was charged for a response. */
 export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage): void {
   if (res.headersSent) return;
   res

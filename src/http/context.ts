@@ -12,7 +12,6 @@ export interface RequestState {
   log: Logger;
   /** The operation of the document that the request names; undefined for all other paths. */
   operation?: OperationId;
-  /** The code of the error response, if any. */
   errorCode?: string;
   /** Parameters of the `WWW-Authenticate` header of a refusal, such as the URL of metadata. */
   challengeParameters?: readonly string[];

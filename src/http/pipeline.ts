@@ -23,7 +23,6 @@ export interface PipelineServices extends OperationServices {
   readonly exportAdmission: Admission;
 }
 
-/** Responds with the usage of the account. */
 const respondWithUsage =
   ({ accounts }: PipelineServices): Middleware =>
   async (context) => {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Sessions } from "../accounts/sign-in/sessions.ts";
 import { messageOf } from "../base/user-error.ts";
-import { askerOf } from "./ask.ts";
+import { operationCallerOf } from "./ask.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
 import { drainTimeoutMs } from "./limits.ts";
@@ -30,9 +30,7 @@ export const closeMs = 5_000;
 export interface RunningService {
   /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The URL of the metrics; undefined if they are not served. */
   readonly metricsUrl: string | undefined;
-  /** The signed-in browsers. */
   readonly sessions: Sessions;
   /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. Rejects if something hangs. */
   stop(): Promise<void>;
@@ -76,7 +74,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     async stop() {
       state.isStopping = true;
       await drain(drainLimits(options, state));
-      await within(closeMs, close(), "The accounts file or the lake");
+      await withTimeout(closeMs, close(), "The accounts file or the lake");
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
@@ -107,7 +105,7 @@ function createApp(
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
-  mountSite(app, { ...state, publicUrl, host, ask: askerOf(state, state.metrics), readiness });
+  mountSite(app, { ...state, publicUrl, host, callOperation: operationCallerOf(state, state.metrics), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state));
@@ -117,7 +115,7 @@ function createApp(
 }
 
 /** Waits for work. Throws if it takes longer. */
-async function within(timeoutMs: number, work: Promise<unknown>, what: string): Promise<void> {
+async function withTimeout(timeoutMs: number, work: Promise<unknown>, what: string): Promise<void> {
   const timer = new AbortController();
   const late = pause(timeoutMs, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`${what} could not be closed within ${timeoutMs / 1000} seconds.`);

@@ -5,7 +5,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/market.ts";
-import { open, type TableName, tableOf } from "../lake/tables.ts";
+import { openPartition, type TableName, tableOf } from "../lake/tables.ts";
 import { filesToCompact, tiersOf } from "../lake/writer/compaction.ts";
 import { writeSplit } from "../lake/writer/split.ts";
 import type { FileContents, Writer } from "../lake/writer/writer.ts";
@@ -22,7 +22,7 @@ export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise
   const write = async (contents: readonly FileContents[]): Promise<void> => {
     for (const one of contents) files[one.table] = await writeRows(writer, version, files[one.table], one);
   };
-  const had = filesIn(files.contenders, open).length > 0;
+  const had = filesIn(files.contenders, openPartition).length > 0;
   const { areLosing, areStanding } = await kindsOfClaims(writer, day);
   const hasContenders = had || areLosing;
   await write([
@@ -50,9 +50,9 @@ async function writeRows(
 ): Promise<readonly LakeFile[]> {
   const { table, partition } = contents;
   const { isReplaced, isAppendOnly } = tableOf(table);
-  if (isAppendOnly === true && partition !== open) return appendRows(writer, version, files, contents);
+  if (isAppendOnly === true && partition !== openPartition) return appendRows(writer, version, files, contents);
   const others =
-    isReplaced === true || partition === open ? files.filter((file) => file.partition !== partition) : files;
+    isReplaced === true || partition === openPartition ? files.filter((file) => file.partition !== partition) : files;
   return [...others, ...(await writeSplit(writer, version, contents))];
 }
 
@@ -109,13 +109,12 @@ async function kindsOfClaims({ session }: Writer, day: string) {
   return { areLosing: claims?.losing === true, areStanding: claims?.standing === true };
 }
 
-/** The rows that hold on the day. */
 const listingsOn = (day: string, branches: ActiveBranches): FileContents => ({
   ...{ table: "listings", partition: null },
   rows: withTrim(holdingRows(nextActive(day, branches), sql`held_listings`, day), "listings"),
 });
 const contendersOn = (day: string): FileContents => ({
-  ...{ table: "contenders", partition: open },
+  ...{ table: "contenders", partition: openPartition },
   rows: holdingRows(nextContenders(day), sql`held_contenders`, day),
 });
 
@@ -128,7 +127,7 @@ function departedRows(day: string): readonly FileContents[] {
       table,
     );
   return [
-    { table: "missing", partition: open, rows: inState("missing", "missing") },
+    { table: "missing", partition: openPartition, rows: inState("missing", "missing") },
     { table: "missing", partition: calendarMonth(day), rows: inState("missing", "ended", "superseded") },
     { table: "sold", partition: calendarMonth(day), rows: inState("sold", "sold") },
   ];
@@ -141,7 +140,7 @@ const endedListings = (lake: string, files: TableFiles, day: string): FileConten
 });
 const endedContenders = (lake: string, files: TableFiles, day: string): FileContents => ({
   ...{ table: "contenders", partition: calendarMonth(day) },
-  rows: endedRows(sql`held_contenders`, rowsOfFiles("contenders", filesIn(files.contenders, open), lake), day),
+  rows: endedRows(sql`held_contenders`, rowsOfFiles("contenders", filesIn(files.contenders, openPartition), lake), day),
 });
 
 /** Joins the trim of each row's build if the table is sorted by trim. */

@@ -17,7 +17,7 @@ import {
   rowsOfDay,
   unorderedListings,
 } from "../lake/market.ts";
-import { open } from "../lake/tables.ts";
+import { openPartition } from "../lake/tables.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
 import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
@@ -111,13 +111,12 @@ export async function ingestDay(
   };
 }
 
-/** Loads what a run of days needs once: the reference tables, and the dimensions of the version to build on. */
+/** Loads the reference tables and the dimensions of the version to build on, once for a run of days. */
 export async function beginDays({ session, lake }: Writer, previous: Manifest | undefined): Promise<void> {
   await loadReferenceTables(session);
   await loadDimensions(session, lake, previous?.tables ?? noFiles);
 }
 
-/** Normalizes the parsed values and assigns dimension keys. */
 async function normalizeDay(session: Session, next: Manifest): Promise<Spellings> {
   await normalizeDealers(session);
   await createRawBuildsAndLists(session);
@@ -149,7 +148,7 @@ async function createPreviousViews(session: Session, lake: string, previous: Man
         ? rowsOfFiles("deliveries", [], lake)
         : rowsOfDay("deliveries", tables.deliveries, lake, as_of),
     held_listings: rowsOfFiles("listings", tables.listings, lake),
-    held_contenders: rowsOfFiles("contenders", filesIn(tables.contenders, open), lake),
+    held_contenders: rowsOfFiles("contenders", filesIn(tables.contenders, openPartition), lake),
   };
   for (const [view, query] of Object.entries(views)) await session.createTempView(view, query);
 }

@@ -1,4 +1,6 @@
-/** Delivery report: counts of what an ingest did with a delivery. The counts add up: rows = listed + elsewhere + merged + rejected. */
+/**
+ * Delivery report: counts of a delivery's rows, values and listings by outcome. The counts add up: rows = listed + elsewhere + merged + rejected.
+ */
 import { integerIn, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { type Sql, sql } from "../db/sql.ts";
@@ -9,7 +11,6 @@ export interface DeliveryReport {
   readonly version: string;
   /** Rows read from inventory files. */
   readonly rows: number;
-  /** Rows that became active listings. */
   readonly listed: number;
   /** Rows whose VIN is attributed to another dealer. */
   readonly elsewhere: number;
@@ -17,7 +18,6 @@ export interface DeliveryReport {
   readonly merged: number;
   /** Rows without a valid VIN or dealer. */
   readonly rejected: number;
-  /** Values that were invalid and became unknown. */
   readonly unknown: number;
   /** Values that were unusual but used. */
   readonly noted: number;
@@ -27,9 +27,7 @@ export interface DeliveryReport {
   readonly missing: number;
   readonly sold: number;
   readonly ended: number;
-  /** Collapsed feeds. */
   readonly collapsed: number;
-  /** Issues, counted by outcome, field and reason. */
   readonly reasons: readonly IssueCount[];
   /** One message per ignored column. */
   readonly remarks: readonly string[];
@@ -42,7 +40,6 @@ export interface IssueCount {
   readonly count: number;
 }
 
-/** Completes a report with the counts of the day's temporary tables. */
 export async function createDeliveryReport(
   session: Session,
   base: Pick<DeliveryReport, "day" | "version" | "rows" | "active" | "remarks">,

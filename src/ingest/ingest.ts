@@ -19,7 +19,6 @@ import type { Mapping } from "./feed/mapping.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
-  /** Limits of feed files that differ from the defaults. */
   readonly limits?: Partial<FeedLimits>;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;

@@ -16,13 +16,12 @@ import { currentManifest } from "../lake/manifest.ts";
 import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
 import { type IngestOptions, ingest } from "./ingest.ts";
 
-/** What became of a waiting delivery. `published before`: by a run that did not get to move it. */
+/** The outcome of a waiting delivery. `published before`: by a run that could not move it. */
 export type QueueOutcome = "ingested" | "published before" | "refused";
 
 export interface QueueEvent {
   readonly day: string;
   readonly outcome: QueueOutcome;
-  /** Why it was refused. */
   readonly reason?: string;
   /** Why the delivery could not be moved and is still waiting. */
   readonly notMoved?: string;
@@ -114,7 +113,7 @@ async function hashOf({ files }: Delivery): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Moves a delivery to the folder of its outcome, and writes the reason of a refusal beside it. */
+/** Moves a delivery to the folder of its outcome, and writes the reason of a refusal to a file next to it. */
 async function moved(queue: string, { day, outcome, reason }: QueueEvent): Promise<Pick<QueueEvent, "notMoved">> {
   const folder: Folder = outcome === "refused" ? "refused" : "ingested";
   try {
@@ -127,7 +126,7 @@ async function moved(queue: string, { day, outcome, reason }: QueueEvent): Promi
   }
 }
 
-/** Returns the day, or with a number if a delivery of that day is there already. */
+/** Returns the day, followed by a number if the folder already has a delivery of that day. */
 async function freeName(folder: string, day: string): Promise<string> {
   const names = new Set(await readdir(folder));
   for (let number = 1; ; number += 1) {

@@ -58,7 +58,6 @@ export function fingerprintOf(columns: Columns): string {
   return fingerprint;
 }
 
-/** Returns whether a file was written with the current schema of its table. */
 export const isCurrentSchema = (table: TableName, { schema }: Pick<LakeFile, "schema">): boolean =>
   schema === fingerprintOf(tableOf(table).columns);
 
@@ -113,7 +112,6 @@ export function castToCurrentSchema(columns: Columns, rows: Sql, extra: readonly
   return sql`SELECT ${join([...values, ...extra])} FROM (${emptyRelation(readTypes)} UNION ALL BY NAME FROM ${rows})`;
 }
 
-/** A relation with the given columns and no rows. */
 function emptyRelation(columns: Columns, extra: readonly Sql[] = []): Sql {
   const typed = Object.entries(columns).map(([column, type]) => sql`NULL::${columnType(type)} AS ${ident(column)}`);
   return sql`SELECT ${join([...typed, ...extra.map((column) => sql`NULL AS ${column}`)])} WHERE false`;

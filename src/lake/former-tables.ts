@@ -3,7 +3,7 @@
  * day. Carquet reads such a lake, and writes to it once it has been migrated.
  */
 import type { LakeFile, TableFiles } from "./listed-file.ts";
-import { open } from "./tables.ts";
+import { openPartition } from "./tables.ts";
 
 /** The partition key of each former table; null for dimensions. */
 export const formerPartitions = {
@@ -20,7 +20,7 @@ export type FormerTables = Partial<Readonly<Record<FormerTable, readonly LakeFil
 export const formerTablesIn = (tables: FormerTables): FormerTables =>
   Object.fromEntries(Object.entries(tables).filter(([table]) => table in formerPartitions));
 
-/** What a version of a former format has in terms of the current one. */
+/** The content of a version of a former format in terms of the current one. */
 interface FormerContents {
   readonly tables: TableFiles;
   readonly days: Readonly<Record<string, number>>;
@@ -30,7 +30,7 @@ interface FormerContents {
 export function readFormer(former: FormerTables, asOf: string): FormerContents {
   const { snapshots = [], missing = [], ended = [], contenders = [], deliveries = [] } = former;
   const current = (files: readonly LakeFile[]): readonly LakeFile[] =>
-    files.filter(({ partition }) => partition === asOf).map((file) => ({ ...file, partition: open }));
+    files.filter(({ partition }) => partition === asOf).map((file) => ({ ...file, partition: openPartition }));
   const tables: TableFiles = {
     listings: snapshots.filter(({ partition }) => partition === asOf),
     snapshots: snapshots.filter(({ partition }) => partition !== asOf),

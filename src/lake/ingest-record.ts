@@ -1,4 +1,4 @@
-/** The record of the last ingest: what the service, which shares only the lake's folder with it, tells operators. Not part of a version. */
+/** The record of the last ingest, a file in the lake's folder from which the service informs operators. Not part of a version. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFolder, isNotFound, replaceFile } from "../base/files.ts";
@@ -15,7 +15,6 @@ export interface IngestRecord {
   readonly refused: number;
 }
 
-/** Its path in a lake. */
 export const ingestRecordKey = "last-ingest.json";
 
 export const ingestRecordText = (record: IngestRecord): string => `${JSON.stringify(record)}\n`;
@@ -26,7 +25,7 @@ export async function writeIngestRecord(lake: string, record: IngestRecord): Pro
   await replaceFile(join(lake, ingestRecordKey), ingestRecordText(record));
 }
 
-/** Returns the record of a lake; undefined if nothing was recorded, or what is there is no record. */
+/** Returns the record of a lake; undefined if it is missing or malformed. */
 export async function readIngestRecord(lake: string): Promise<IngestRecord | undefined> {
   try {
     return parseIngestRecord(await readFile(join(lake, ingestRecordKey), "utf8"));
@@ -36,7 +35,7 @@ export async function readIngestRecord(lake: string): Promise<IngestRecord | und
   }
 }
 
-/** Parses a record; undefined if the text is none. */
+/** Parses a record; undefined if the text is malformed. */
 export function parseIngestRecord(text: string): IngestRecord | undefined {
   try {
     const content: unknown = JSON.parse(text);

@@ -24,7 +24,6 @@ export class JsonRowFormat<Column extends string> {
     return sql`array_to_string([${join(lines)}], chr(10))`;
   }
 
-  /** Returns whether the format has a column. */
   has(column: string): column is Column {
     return this.indexes.has(column);
   }
@@ -50,7 +49,6 @@ export class JsonRowFormat<Column extends string> {
     return this.columns.map((column) => JSON.stringify(row[column] ?? null));
   }
 
-  /** Decodes the given columns of a row. */
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
     return Object.fromEntries(columns.map((column) => [column, parseJsonValue(row[this.indexOf(column)])]));
   }

@@ -26,13 +26,12 @@ export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 /** A file as a manifest lists it. */
 export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;
 
-/** What is known of a file's content. */
 interface FileContent {
   readonly bytes?: number | undefined;
   readonly sha256?: string | undefined;
 }
 
-/** Returns how content differs from what the manifest lists; undefined if all that is known of it agrees. */
+/** Returns how content differs from its entry in the manifest; undefined if every known property agrees. */
 export function mismatchOf(listed: ListedFile, { bytes, sha256 }: FileContent): string | undefined {
   if (bytes !== undefined && bytes !== listed.bytes)
     return `invalid size: expected ${listed.bytes} bytes, found ${bytes}.`;

@@ -1,8 +1,8 @@
 /**
- * Manifests: the list of files that make up a version of the lake.
+ * Manifests: each lists the files of one version of the lake.
  *
- * `CURRENT` names the published version; `versions/<version>.json` is its manifest. Readers open exactly the listed files, never a glob,
- * so every response comes from one consistent version.
+ * `CURRENT` names the published version; `versions/<version>.json` is its manifest. Readers open exactly the listed files, never a glob, so every
+ * response comes from one consistent version.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -63,7 +63,6 @@ const check = checker<
   }
 >("manifest");
 
-/** An empty file list for every table. */
 export const noFiles: TableFiles = withAllTables({});
 
 /** Adds an empty file list for each table that is not listed. */
@@ -74,20 +73,15 @@ function withAllTables(files: Partial<TableFiles>): TableFiles {
 /** Returns the path of `CURRENT`, which holds the name of the published version. */
 export const currentPath = (lake: string): string => join(lake, "CURRENT");
 
-/** Returns the path of a version's folder below a lake's folder. */
 export const versionKey = (version: string): string => `versions/${version}`;
 
-/** Returns the path of a version's manifest below a lake's folder. */
 export const manifestKey = (version: string): string => `versions/${version}.json`;
 
-/** Returns the path of a version's manifest. */
 export const manifestPath = (lake: string, version: string): string => join(lake, manifestKey(version));
 
-/** Returns all Parquet files that a manifest lists. */
 export const tableFilesOf = ({ tables, former }: Pick<Manifest, "tables" | "former">): readonly LakeFile[] =>
   Object.values<readonly LakeFile[]>(former ?? tables).flat();
 
-/** Returns all files that a manifest lists. */
 export const filesOf = (
   manifest: Pick<Manifest, "tables" | "former" | "serving">,
 ): readonly (LakeFile | ServingFile)[] => [...tableFilesOf(manifest), ...manifest.serving];
@@ -155,7 +149,7 @@ export function parseManifest(text: string, place: string, version: string): Man
     );
   const { sha256, ...manifest } = check(content, place);
   if (sha256 !== undefined && sha256 !== contentHash(manifest))
-    throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as the manifest says.`);
+    throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as in the manifest.`);
   if (manifest.version !== version)
     throw new UserError(`${place}: invalid version ${manifest.version}: expected ${version}.`);
   const { days = {}, serving = [] } = manifest;

@@ -10,30 +10,31 @@ import type { Place } from "../listing/source.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
-import { listingColumns, open, type TableName, tableOf } from "./tables.ts";
+import { listingColumns, openPartition, type TableName, tableOf } from "./tables.ts";
 
 /** Listings of one state: the files that hold them, in order. */
 export interface Inventory {
   readonly files: readonly LakeFile[];
-  /** The number of listings. */
   readonly count: number;
   /** The day whose active listings these are; undefined for listings that have left. */
   readonly day?: string;
-  /** The days, first and last, on one of which the rows hold: these are intervals, not listings of a day. */
+  /** The first and last day of a range in which the rows hold: these are intervals, not listings of a day. */
   readonly between?: readonly [first: string, last: string];
   /** Whether every row of the files is one of the listings. */
   readonly isWhole: boolean;
-  /** What the dealers had delivered up to the day. */
+  /** The deliveries of the dealers up to the day. */
   readonly deliveries: readonly LakeFile[];
 }
 
-/** How to read an inventory: from `folder`, and whether with the columns that follow from deliveries; else with what its own rows say of them. */
+/**
+ * How to read an inventory: from `folder`, and either with the columns that follow from deliveries, or with the values of those columns in its
+ * rows.
+ */
 export interface ReadOptions {
   readonly folder: string;
   readonly hasDeliveries: boolean;
 }
 
-/** Returns the active listings of a published day. */
 export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
   const isWhole = day === as_of;
   const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
@@ -53,15 +54,15 @@ export function goneIn(files: readonly LakeFile[]): Inventory {
 }
 
 /** Returns the listings that are missing on the published day. */
-export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory => goneIn(filesIn(tables.missing, open));
+export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory =>
+  goneIn(filesIn(tables.missing, openPartition));
 
 /** Returns the claims of the published day that did not win, as listings without an id. */
 export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
-  ...{ ...goneIn(filesIn(tables.contenders, open)), day: as_of },
+  ...{ ...goneIn(filesIn(tables.contenders, openPartition)), day: as_of },
   deliveries: filesOfDay(tables.deliveries, as_of),
 });
 
-/** Returns the files of one partition. */
 export const filesIn = (files: readonly LakeFile[], partition: string): readonly LakeFile[] =>
   files.filter((file) => file.partition === partition);
 
@@ -72,7 +73,6 @@ export const filesOfDay = (files: readonly LakeFile[], day: string): readonly La
       partition === day || (partition === calendarMonth(day) && day >= (min ?? "") && day <= (max ?? day)),
   );
 
-/** Selects the rows of `deliveries` or `rejects` of a day. */
 export const rowsOfDay = (
   table: "deliveries" | "rejects",
   files: readonly LakeFile[],
@@ -121,8 +121,8 @@ export function listingsOfMatches(inventory: Inventory, folder: string, matches:
 }
 
 /**
- * Returns the named columns of the listings at the given places, with `place`, in no particular order: ids, or positions, of which only the
- * files that hold them are read. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
+ * Returns the named columns of the listings at the given places, with `place`, in no particular order. A place is an id or a position; reads only
+ * the files that hold the positions. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
  */
 export function listingsAt(
   inventory: Inventory,
@@ -162,7 +162,7 @@ function asListings(
   return sql`SELECT ${join([...activeColumns(today, hasDeliveries), ...extra])} FROM ${from} ${where}`;
 }
 
-/** What listings take from the deliveries of a day. A copy of a former format has its own values instead. */
+/** The values of listings that follow from the deliveries of a day. A copy of a former format has its own values instead. */
 const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql =>
   sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfDay("deliveries", files, folder, day)})
       WHERE dealer_key IS NOT NULL`;
@@ -220,8 +220,8 @@ function unionOfFiles(
 }
 
 /**
- * Returns the rows of a file with `row_number` and the days from which and up to which each holds. What counts days is null, and so is when a
- * listing was last checked if its dealer's last delivery says it.
+ * Returns the rows of a file with `row_number` and the days from which and up to which each holds. Columns that count days are null, and so is
+ * `last_checked_at` if it follows from the dealer's last delivery.
  */
 export function storedRows(table: "listings" | "sold", file: LakeFile, folder: string): Sql {
   const columns =
@@ -244,7 +244,7 @@ export const intervalFiles = (
   }),
 ];
 
-/** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. What counts days is null. */
+/** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. Columns that count days are null. */
 export const intervalRows = (files: readonly LakeFile[], folder: string, first: string, last: string): Sql =>
   heldBetween(rowsOfFiles("listings", files, folder), [first, last], []);
 

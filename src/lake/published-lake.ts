@@ -1,10 +1,10 @@
-/** What readers require of a lake: a folder that is one, and a published version. */
+/** The requirements of readers: a folder that is a lake, and a published version. */
 import { readdir } from "node:fs/promises";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { currentVersion, lakeFormat, type Manifest, manifestPath, readManifest } from "./manifest.ts";
 
-/** What a folder can have before it is a lake: what file systems, operators and the first writer put there. */
+/** Entries that a folder can have before it becomes a lake: those of file systems, operators and the first writer. */
 const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$|last-ingest\.json)/;
 
 const expected = "expected an empty folder or a lake. A lake has CURRENT and versions/.";
@@ -34,7 +34,7 @@ export async function requireManifest(lake: string): Promise<Manifest> {
   await requireLakeFolder(lake);
   const version = await currentVersion(lake);
   if (version === undefined)
-    throw new UserError(`Lake ${lake} has no published version: expected one made by "${firstIngest(lake)}".`);
+    throw new UserError(`Lake ${lake} has no published version: expected one published by "${firstIngest(lake)}".`);
   try {
     return await readManifest(lake, version);
   } catch (thrown) {
@@ -47,7 +47,6 @@ export async function requireManifest(lake: string): Promise<Manifest> {
 /** Returns the command that publishes the first version of a lake. */
 export const firstIngest = (lake: string): string => `carquet ingest <path> --lake ${lake}`;
 
-/** Throws a UserError if a version has an earlier lake format. */
 export function requireCurrentFormat(lake: string, version: Manifest | undefined): void {
   if (version === undefined || version.format === lakeFormat) return;
   throw new UserError(

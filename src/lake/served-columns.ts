@@ -43,7 +43,6 @@ export const servedColumns = Object.fromEntries(
     }),
 ) as Readonly<Record<ServedColumn, Sql>>;
 
-/** The JSON row format of a whole listing. */
 export const listingRow = new JsonRowFormat(servedColumns);
 
 /** Returns the select list of the named columns, over `facts`. */

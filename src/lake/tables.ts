@@ -28,7 +28,7 @@ export interface TableDefinition {
   readonly partition?: string;
   /** Whether each publish appends rows to the same partition. Small files are then compacted with the new rows. */
   readonly isAppendOnly?: boolean;
-  /** Whether each publish writes all rows anew. */
+  /** Whether each publish rewrites all rows. */
   readonly isReplaced?: boolean;
   /** Maximum rows per file. Larger results are split into files of adjacent ranges of the sort order. */
   readonly rowsPerFile?: number;
@@ -98,7 +98,7 @@ const intervals: TableDefinition = {
   rowsPerFile: 262_144,
 };
 
-/** A listing that is no longer active: all that is known of it, as of its last day. */
+/** A listing that is no longer active, as of its last day. */
 const gone: TableDefinition = {
   columns: { ...columnsKept("counted", "gone"), ended_on: "DATE" },
   order: listingOrder,
@@ -106,7 +106,7 @@ const gone: TableDefinition = {
 };
 
 /** The partition of rows that hold, in tables whose other partitions are months. */
-export const open = "open";
+export const openPartition = "open";
 
 export const tables = {
   /** Rows that hold on the published day: the active listings. */
@@ -193,7 +193,6 @@ export const keywordBits: Readonly<Record<Keyword, number>> = Object.fromEntries
 
 type Keyword = (typeof attributes.keywords.words)[number];
 
-/** Returns the schema of a table. */
 export const tableOf = (table: TableName): TableDefinition => tables[table];
 
 /** Returns the path of a file within a table's folder: below the folder of its partition, if it has one. */

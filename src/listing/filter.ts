@@ -7,7 +7,6 @@ import type { Box, Point } from "./geography.ts";
 import type { CategoryName, ListName, NumberName } from "./schema.ts";
 
 export type Filter =
-  /** The attribute has one of the values. */
   | { readonly kind: "anyOf"; readonly attribute: CategoryName; readonly values: readonly (string | number)[] }
   /** The list contains all of the values, or any of them. */
   | {
@@ -22,7 +21,6 @@ export type Filter =
   | { readonly kind: "listedSince"; readonly timeMs: number }
   /** The sale became known after a day (exclusive). */
   | { readonly kind: "soldAfter"; readonly day: string }
-  /** The VIN matches at least one mask. */
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }
   | { readonly kind: "withinRadius"; readonly origin: Point; readonly radiusMiles: number }
   | { readonly kind: "insideBox"; readonly box: Box }

@@ -1,6 +1,5 @@
 /** Points, bounding boxes and great-circle distances in miles. */
 
-/** A point, in degrees. */
 export interface Point {
   readonly latitude: number;
   readonly longitude: number;
@@ -14,7 +13,6 @@ export interface Box {
   readonly north: number;
 }
 
-/** The mean radius of the Earth. */
 export const earthRadiusMiles = 3958.7613;
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;

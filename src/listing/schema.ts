@@ -11,7 +11,6 @@
 import { listTypeOf, structTypeOf } from "../db/duck-type.ts";
 import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute, ShownPlace } from "./attribute.ts";
 
-/** The type of a pricing provider's line items. */
 export const lineItemsType = listTypeOf(
   structTypeOf({
     ...{ amount_usd: "DOUBLE", raw_label: "VARCHAR", role: "VARCHAR", applicability: "VARCHAR", direction: "VARCHAR" },
@@ -194,7 +193,6 @@ type Attributes = typeof attributes;
 
 export type AttributeName = keyof Attributes;
 
-/** Names of the attributes whose rows have the given properties. */
 export type NameOf<Properties extends Partial<Attribute>> = {
   [Name in AttributeName]: Attributes[Name] extends Properties ? Name : never;
 }[AttributeName];
@@ -208,9 +206,7 @@ export type ListName = NameOf<{ readonly search: "tokens" | "keywords" }>;
 export type NumberName = NameOf<{ readonly search: "number" }>;
 /** Numbers with minimum and maximum filters, counted in ranges. */
 export type RangedName = NameOf<{ readonly range: string }>;
-/** Attributes that listings can be sorted by. */
 export type SortedName = NameOf<{ readonly sort: string }>;
-/** Attributes that can be counted by value. */
 export type CountedName = CategoryName | ListName;
 
 /** The columns of a table of the star schema, each with its type. */

@@ -20,11 +20,10 @@ export interface PageRequest {
   readonly offset: number;
 }
 
-/** Where a listing is among those of an inventory: its position in the files, or its id of 32 hexadecimal digits. */
+/** The place of a listing in an inventory: its position in the files, or its id of 32 hexadecimal digits. */
 export type Place = number | string;
 
 export interface PageResult {
-  /** Number of listings that match. */
   readonly total: number;
   /** The places of the page's listings, in page order. */
   readonly places: readonly Place[];
@@ -32,7 +31,6 @@ export interface PageResult {
 
 /** Statistics of the known values of a number attribute. Percentiles interpolate linearly. */
 export interface NumberSummary {
-  /** Number of known values. */
   readonly known: number;
   readonly min: number;
   readonly max: number;
@@ -52,7 +50,6 @@ export type CountSort = "count" | "-count";
 export interface CountRequest {
   readonly filters: readonly Filter[];
   readonly attributes: readonly CountedName[];
-  /** Maximum number of values per attribute. */
   readonly limit: number;
   readonly sort: CountSort;
   /** The numbers to summarize, and how their ranges are chosen. */
@@ -87,13 +84,11 @@ export interface MeasureRequest {
   readonly attribute: CountedName | undefined;
   readonly measure: NumberName;
   readonly aggregate: Aggregate;
-  /** Maximum number of values. */
   readonly limit: number;
   readonly sort: CountSort | "metric" | "-metric";
 }
 
 export interface MeasuredValue extends ValueCount {
-  /** Number of the value's listings that have the measure. */
   readonly sample: number;
   /** Null if too few of the listings have the measure. */
   readonly metric: number | null;
@@ -105,7 +100,6 @@ export interface MeasureResult {
 }
 
 export interface ListingSource {
-  /** Number of listings in the source. */
   readonly count: number;
   /** Returns the number of matches and the places of one page of them. */
   findPage(request: PageRequest): Promise<PageResult>;

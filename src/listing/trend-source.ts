@@ -1,6 +1,5 @@
 /**
- * Trend source: the interface that operation `getTrends` uses to measure the listings of many days at once, and to count what happened to
- * listings.
+ * Trend source: the interface that operation `getTrends` uses to measure the listings of many days at once, and to count the events of listings.
  */
 import type { Filter } from "./filter.ts";
 import type { CountedName, NumberName } from "./schema.ts";

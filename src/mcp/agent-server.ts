@@ -1,4 +1,4 @@
-/** The MCP server of one connection or request: lists tools, and calls them through a function that asks their operations. */
+/** The MCP server of one connection or request: lists tools, and calls their operations. */
 import { ProtocolError, ProtocolErrorCode, Server, type Tool as ToolListing } from "@modelcontextprotocol/server";
 import { prices, usageClassOf } from "../accounts/policy/prices.ts";
 import { textIn } from "../base/json.ts";
@@ -17,9 +17,12 @@ export interface AgentServerOptions {
   readonly tools: readonly Tool[];
   /** Whether calls are charged. */
   readonly isCharged: boolean;
-  /** Asks an operation. Throws a Refusal, as the API refuses, and Abandoned if the call is cancelled. */
-  readonly ask: (request: OperationRequest, signal: AbortSignal) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
-  /** Returns what the agent is told about an exception. */
+  /** Calls an operation. Throws the Refusal of the API, or Abandoned if the call is cancelled. */
+  readonly callOperation: (
+    request: OperationRequest,
+    signal: AbortSignal,
+  ) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
+  /** Converts an exception to the refusal that the agent receives. */
   readonly refusalOf: (thrown: unknown) => Refusal;
 }
 
@@ -35,11 +38,11 @@ const instructions = `Vehicle listings of dealers in the United States: for sale
 - Prices are in whole US dollars, distances in miles. Relative periods end at meta.as_of, the day that the data describes.
 - An error says what was expected. A note in an answer says what was left out and how to get it.`;
 
-/** Nothing that a tool does changes anything. */
+/** Tools only read. */
 const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** Returns a server that is not connected yet. */
-export function createAgentServer({ tools, isCharged, ask, refusalOf }: AgentServerOptions): Server {
+export function createAgentServer({ tools, isCharged, callOperation, refusalOf }: AgentServerOptions): Server {
   const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => listingOf(tool, isCharged)) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
@@ -52,7 +55,7 @@ export function createAgentServer({ tools, isCharged, ask, refusalOf }: AgentSer
       );
     }
     try {
-      const { body, usage } = await ask(requestOfCall(tool, params.arguments ?? {}), mcpReq.signal);
+      const { body, usage } = await callOperation(requestOfCall(tool, params.arguments ?? {}), mcpReq.signal);
       return resultOfAnswer(tool.id, body, usage);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
@@ -81,7 +84,7 @@ function listingOf(tool: Tool, isCharged: boolean): ToolListing {
 
 const usd = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
 
-/** Returns what a call costs, in words. */
+/** Returns a sentence about the price of a call. */
 function priceOf({ id, parameters }: Tool): string {
   if (id === "getUsage") return "Free.";
   const variants = [

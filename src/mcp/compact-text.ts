@@ -11,7 +11,7 @@ import { tableRowsOf } from "../operations/result-tables.ts";
 export interface AnswerBody {
   readonly data: Json;
   readonly pagination?: PagePosition;
-  /** What was left out, and how to get it. */
+  /** Says which part was left out, and how to get it. */
   readonly note?: string;
   readonly [name: string]: Json | undefined;
 }
@@ -24,7 +24,6 @@ type PagePosition = {
   readonly next_offset: number | null;
 };
 
-/** Returns the text of an answer. */
 export function compactText(id: OperationId, { data, pagination, note, ...rest }: AnswerBody): string {
   const rows = tableRowsOf(id, data) ?? (isRows(data) ? data : undefined);
   const parts = [
@@ -36,7 +35,6 @@ export function compactText(id: OperationId, { data, pagination, note, ...rest }
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
 }
 
-/** Describes the position of a page. */
 function positionOf({ offset, total, next_offset }: PagePosition, items: number): string {
   if (items === 0) return `${total} matches; no items from offset=${offset} on.`;
   const next = next_offset === null ? "This is the last page." : `Next page: offset=${next_offset}.`;

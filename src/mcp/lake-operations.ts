@@ -9,8 +9,8 @@ import type { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { AnswerBody } from "./compact-text.ts";
 
-/** Asks an operation of the version in service. Throws a Refusal, as the API refuses, and Abandoned if the signal aborts. */
-export async function askLake(
+/** Calls an operation of the version in service. Throws the Refusal of the API, or Abandoned if the signal aborts. */
+export async function callLakeOperation(
   current: CurrentVersion,
   request: OperationRequest,
   signal: AbortSignal,

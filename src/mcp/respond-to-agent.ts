@@ -1,6 +1,6 @@
 /**
- * Answers a request to `/mcp`. Each request is served by a server of its own, which lives as long as the request: clients of the 2025
- * protocols keep no session here, those of 2026 need none.
+ * Answers a request to `/mcp`. Each request has its own MCP server, which lives as long as the request: clients of the 2025 protocols keep no
+ * session here, those of 2026 need none.
  */
 import { isIP } from "node:net";
 import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
@@ -79,7 +79,7 @@ function faultOf(body: unknown): string | undefined {
 interface AgentRequest {
   readonly services: AgentServices;
   readonly request: Request;
-  /** Parsed JSON; undefined if it is none, which the SDK refuses. */
+  /** Parsed JSON; undefined if the body is not JSON, which the SDK refuses. */
   readonly body: unknown;
 }
 
@@ -92,11 +92,11 @@ function handle(
   const { signal } = request;
   const options: AgentServerOptions = {
     ...{ tools, isCharged: true },
-    ask: async (operation, callSignal) => {
+    callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);
       gone.throwIfAborted();
-      const asking = { identity, arrivedAtMs, signal: gone, askedBy: requestId, log };
-      const { body: answer, ...charged } = await services.ask(asking, operation);
+      const caller = { identity, arrivedAtMs, signal: gone, parentRequestId: requestId, log };
+      const { body: answer, ...charged } = await services.callOperation(caller, operation);
       const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
       return { body: answer, usage: { request_id, charged_micros, usage_class } };
     },
@@ -128,7 +128,7 @@ function isCounted({ method, params }: Record<string, unknown>): boolean {
   return method !== "tools/call" || !isObject(params) || !tools.some(({ name }) => name === params.name);
 }
 
-/** Remembers a call, or cancels the one that a notification names. Returns a function that forgets the call. */
+/** Registers a call, or cancels the call named by a notification. Returns a function that removes the call. */
 function trackCall(
   context: RequestContext,
   { method, id, params }: Record<string, unknown>,

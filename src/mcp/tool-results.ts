@@ -8,7 +8,7 @@ import { type AnswerBody, compactText } from "./compact-text.ts";
 /** The size of an answer, in characters of JSON. */
 const answerCharactersMax = 40_000;
 
-/** What a call has cost. */
+/** The charge of a call. */
 export interface CallUsage {
   readonly request_id: string;
   readonly charged_micros: number;
@@ -30,7 +30,7 @@ export function resultOfAnswer(id: OperationId, body: AnswerBody, usage: CallUsa
   return resultOf(fits(body) ? body : shortened(body, fits));
 }
 
-/** Returns the result of a refused call: its message says what to change. */
+/** Returns the result of a refused call, with the message of the refusal. */
 export const resultOfRefusal = ({ code, message }: Refusal): CallToolResult => ({
   content: [{ type: "text", text: `${code}: ${message}` }],
   isError: true,
@@ -69,7 +69,6 @@ function longest(
 
 const limitText = `to stay below ${answerCharactersMax} characters`;
 
-/** Returns an answer with the first items of `data`. */
 function withFewerItems(body: AnswerBody, count: number): AnswerBody {
   const { data, pagination } = body;
   const items = isList(data) ? data : [];

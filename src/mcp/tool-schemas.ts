@@ -4,14 +4,12 @@ import { document, type Operation, operation, type Parameter } from "../contract
 import { resolveIn } from "../contract/operations.ts";
 import type { Tool } from "./tools.ts";
 
-/** A JSON Schema of an object. */
 type ObjectSchema = {
   type: "object";
   properties: Record<string, JSONObject>;
   required: string[];
 };
 
-/** Returns a parameter of an operation. */
 function parameterOf({ id, parameters }: Operation, name: string): Parameter {
   const found = parameters.find((parameter) => parameter.name === name);
   if (found === undefined)
@@ -19,7 +17,6 @@ function parameterOf({ id, parameters }: Operation, name: string): Parameter {
   return found;
 }
 
-/** Returns the schema of a tool's arguments. */
 export function inputSchemaOf({ id, parameters, described, defaults }: Tool): ObjectSchema {
   const definition = operation(id);
   const offered = parameters.map((name) => parameterOf(definition, name));
@@ -47,7 +44,7 @@ export function inputSchemaOf({ id, parameters, described, defaults }: Tool): Ob
 /** The keywords that an agent needs; limits of sizes are left to the operation, whose errors state them. */
 const argumentKeywords = new Set(["type", "enum", "minimum", "maximum", "default"]);
 
-/** The greatest integer of most parameters, which says nothing. */
+/** The maximum of most integer parameters, which is left out of schemas. */
 const integerMax = 2 ** 31 - 1;
 
 /** A longer list of values is in the schema of one tool only. */
@@ -66,10 +63,9 @@ const isLong = (values: JSONValue): boolean => Array.isArray(values) && values.l
 const isSchema = (value: JSONValue | undefined): value is JSONObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns a copy of a part of the document. */
 const copyOf = (part: object): JSONObject => JSON.parse(JSON.stringify(part));
 
-/** Returns a description without sentences on how to write a URL, which an agent does not. */
+/** Returns a description without sentences about URLs, which agents do not write. */
 const withoutAdvice = (description: string): string =>
   description
     .split(/(?<=\.) /)
@@ -82,7 +78,7 @@ const withoutAdvice = (description: string): string =>
     .join(" ")
     .replaceAll(", in any case", "");
 
-/** The keywords that say what a result consists of; what its values can be, the document says. */
+/** The keywords of a result's structure. The document states the range of its values. */
 const structure = new Set(["type", "properties", "required", "items", "additionalProperties", "oneOf"]);
 
 /** Returns the schema of a tool's structured content: the body of its operation's response, and a note where it was shortened. */

@@ -3,12 +3,12 @@
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
 import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
-import type { AskedId } from "../operations/operation-request.ts";
+import type { CallableId } from "../operations/operation-request.ts";
 
 export interface Tool {
   readonly name: string;
   /** The operation that answers it. */
-  readonly id: AskedId;
+  readonly id: CallableId;
   readonly title: string;
   /** For the agent: when to call it, and what it returns. The price follows from the operation. */
   readonly description: string;

@@ -1,6 +1,6 @@
 /**
- * Answers the metered operations: `answer` is what a request with an API key, a page and a tool call have in common. A call is limited, validated, its
- * price held, computed or taken from the cache, and charged. It knows neither HTTP nor formats: its caller makes the body from the result.
+ * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
+ * or taken from the cache, and charged. It knows neither HTTP nor formats: its caller builds the body from the result.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
@@ -25,18 +25,18 @@ export interface OperationServices {
   readonly admission: Admission;
 }
 
-/** What a caller makes of the result of a valid request. */
+/** Builds a caller's response from the result of a valid request. */
 export interface Presenter<Body> {
-  /** Returns whether the client has what this version answers. It is then neither computed nor charged. */
+  /** Returns whether the client already has this version's answer, which is then neither computed nor charged. */
   readonly isKnown?: (version: LakeVersion) => boolean;
-  /** Makes the body, before it is charged for: nobody pays for what cannot be sent. */
+  /** Builds the body, before the charge: a body that cannot be sent is not charged. */
   readonly bodyOf: (computed: ComputedResult) => Body | Promise<Body>;
 }
 
-/** What was charged for a call. */
+/** The charge of a call. */
 export interface Usage {
   readonly usageClass: UsageClass;
-  /** 0 for a repetition of what has been charged under the same idempotency key. */
+  /** 0 if the same request was charged under the same idempotency key. */
   readonly micros: number;
 }
 
@@ -45,7 +45,7 @@ export interface ChargedAnswer<Body> {
   readonly usage: Usage;
 }
 
-/** Returns the function that answers a call of an operation: undefined if the client has the answer. It refuses as the document says. */
+/** Returns the function that answers a call of an operation; undefined if the client has the answer. It refuses as documented. */
 export const answererOf =
   (services: OperationServices) =>
   async <Id extends EndpointId, Body>(

@@ -1,10 +1,10 @@
-/** Who asks for an operation: a request with an API key, a page, or a tool call of an agent. */
+/** The caller of an operation: a request with an API key, a page, or a tool call of an agent. */
 import type { Accounts, Identity } from "../accounts/accounts.ts";
 import { operation } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 
-/** A page of the web application, which counts against the rate limit as one request, however many operations it asks for. */
+/** A page of the web application, which counts against the rate limit as one request, however many operations it calls. */
 export interface CountedPage {
   isCounted: boolean;
 }
@@ -19,7 +19,6 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
-  /** The page that the operation is a part of. */
   readonly page?: CountedPage | undefined;
 }
 

@@ -11,7 +11,7 @@ import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { EndpointId } from "./operation-request.ts";
-import { ListingTexts, listingDetail, pagination, type Result, vinRecord, withoutKeys } from "./result.ts";
+import { ListingTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
 export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<Result>;
@@ -21,62 +21,52 @@ async function search(query: SearchQuery, version: LakeVersion): Promise<Result>
   const plan = planSearch(query, version);
   const { total, places } = await findPage(plan);
   const listings = await readPage(plan, places, version);
-  const meta = { ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) };
+  const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
   return { data: new ListingTexts(listings), pagination: pagination(plan, total), meta };
 }
 
-/** Operation `searchListings`. */
 const searchListings: Endpoint<"searchListings"> = ({ query }, version) => search(query, version);
 
-/** Operation `searchListingsByPage`. */
 const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, version) =>
   search(toOffsetQuery(query), version);
 
-/** Operation `getListing`. */
 const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {
   const found = await findListing(path.listing_id, query.include, version);
   const { supersededBy } = found;
   return { data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
 };
 
-/** Operation `getVin`. */
 const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
   return { data: vinRecord(await findVin(path.vin, query.include, version)), meta: {} };
 };
 
-/** Operation `searchDealers`. */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
-  const meta = { ...version.meta, ...withoutKeys(unmatchedDealerValues(query, version)) };
+  const meta = { ...version.meta, ...redactApiKeys(unmatchedDealerValues(query, version)) };
   return { data: page, pagination: pagination(query, total), meta };
 };
 
-/** Operation `getDealer`. */
 const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
   return { data: findDealer(path.dealer_id, version), meta: {} };
 };
 
-/** Operation `searchDealerListings`. */
 const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, version) => {
   const { dealer_id } = findDealer(path.dealer_id, version);
   return search({ ...query, dealer_id: [String(dealer_id)] }, version);
 };
 
-/** Operation `getFacets`. */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   const { data, meta } = await countFacets(planFacets(query, version));
-  const unmatched = withoutKeys(await unmatchedIn(query, version));
+  const unmatched = redactApiKeys(await unmatchedIn(query, version));
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
-/** Operation `getTrends`. */
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
-  const unmatched = withoutKeys(await unmatchedIn(query, version));
+  const unmatched = redactApiKeys(await unmatchedIn(query, version));
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
-/** The endpoint of each metered operation. */
 export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   searchListings,
   searchListingsByPage,

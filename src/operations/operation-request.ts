@@ -3,17 +3,16 @@
 import type { MeteredId } from "../accounts/policy/prices.ts";
 import { operation } from "../contract/document.ts";
 
-/** The parameters of a request, as texts. */
 export type TextParameters = Readonly<Record<string, string>>;
 
 /** The metered operations whose response is JSON. */
 export type EndpointId = Exclude<MeteredId, "exportListings">;
 
-/** The operations that can be asked for within the process: those that answer an account in JSON. */
-export type AskedId = EndpointId | "getUsage";
+/** The operations that can be called within the process: those that answer an account in JSON. */
+export type CallableId = EndpointId | "getUsage";
 
 /** An operation with its parameters, as a client of the API sends them. */
-export interface OperationRequest<Id extends AskedId = AskedId> {
+export interface OperationRequest<Id extends CallableId = CallableId> {
   readonly id: Id;
   /** The path of the operation with its parameters. */
   readonly path: string;
@@ -23,7 +22,7 @@ export interface OperationRequest<Id extends AskedId = AskedId> {
 }
 
 /** Returns a request as a client of the API sends it. */
-export function operationRequest<Id extends AskedId>(
+export function operationRequest<Id extends CallableId>(
   id: Id,
   query: TextParameters,
   params: TextParameters = {},
@@ -32,6 +31,6 @@ export function operationRequest<Id extends AskedId>(
   return { id, path, params, querystring: queryString(query) };
 }
 
-/** Encodes parameters. Commas stay as they are, because they separate the values of lists. */
+/** Encodes parameters, except commas, which separate the values of lists. */
 export const queryString = (query: TextParameters): string =>
   new URLSearchParams(query).toString().replaceAll("%2C", ",");

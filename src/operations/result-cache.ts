@@ -16,14 +16,13 @@ export interface ComputedResult {
 /** Computes a result for a job, which all requests share that wait for the result. */
 type Compute = (job: Job) => Promise<Result>;
 
-/** What a result depends on. */
+/** The inputs of a result. */
 export interface ResultKey {
   readonly version: string;
   readonly operation: string;
   readonly request: object;
 }
 
-/** A result that is being computed. */
 interface Computation {
   readonly job: Job;
   readonly result: Promise<ComputedResult>;
@@ -34,10 +33,8 @@ const bytesPerJsonByte = 3;
 
 export interface ResultCacheCounts {
   readonly hits: number;
-  /** Requests that joined the computation of an identical request. */
   readonly shared: number;
   readonly misses: number;
-  /** Entries in the cache. */
   readonly kept: number;
   /** Size of keys and results. */
   readonly bytes: number;
@@ -64,7 +61,6 @@ export class ResultCache {
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
 
-  /** Removes all entries. */
   clear(): void {
     this.cache?.clear();
   }
@@ -95,7 +91,7 @@ export class ResultCache {
   private start(key: string, { accounts }: Job, compute: Compute): Computation {
     const job = new Job(...accounts);
     const end = (): boolean => this.computations.get(key)?.job === job && this.computations.delete(key);
-    // At once, so that a later request does not join what has been aborted.
+    // Removed at once, so that a later request does not join an aborted computation.
     job.signal.addEventListener("abort", end, { once: true });
     const result = compute(job).then((computed) => {
       const entry = withJson(computed);
@@ -110,7 +106,7 @@ export class ResultCache {
 
 const withJson = (result: Result): ComputedResult => ({ result, json: Buffer.from(jsonOf(result)) });
 
-/** Returns the same text for what has the same result. */
+/** Returns the same text for keys with the same result. */
 export const keyTextOf = ({ version, operation, request }: ResultKey): string =>
   `${version} ${operation} ${canonicalJson(request)}`;
 

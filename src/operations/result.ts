@@ -21,7 +21,7 @@ export function pagination({ limit, offset }: PageWindow, total: number): Pagina
   return { limit, offset, total, next_offset: next < total ? next : null };
 }
 
-/** Listings as they are read from the row store: each is JSON text of schema `ListingSummary`. */
+/** Listings in the encoding of the row store: each is JSON text of schema `ListingSummary`. */
 export class ListingTexts {
   constructor(readonly texts: readonly string[]) {}
 }
@@ -38,13 +38,12 @@ export function jsonOf({ data, pagination, meta }: Result): string {
   return `{"data":${text},${JSON.stringify({ pagination, meta }).slice(1)}`;
 }
 
-/** Returns `data` as an object. */
 export const dataOf = ({ data }: Pick<Result, "data">): object =>
   data instanceof ListingTexts ? data.texts.map((text): object => JSON.parse(text)) : data;
 
 /** Returns the body of a response as an object, which other callers may share. */
 export const bodyOf = <Id extends EndpointId>({ pagination, meta, ...result }: Result): AnswerOf<Id> =>
-  // What an endpoint returns is checked by the document's schemas in tests, not by the compiler.
+  // Tests check the results of endpoints against the document's schemas; the compiler does not.
   ({ data: dataOf(result), ...(pagination && { pagination }), meta }) as AnswerOf<Id>;
 
 /** Returns schema `ListingDetail`. */
@@ -59,7 +58,7 @@ export function vinRecord({ vin, state, build, listing: { vin: _, ...latest } }:
 }
 
 /** Returns unmatched values without the API keys that were sent as values by mistake. */
-export function withoutKeys({ unmatched }: UnmatchedMeta): UnmatchedMeta {
+export function redactApiKeys({ unmatched }: UnmatchedMeta): UnmatchedMeta {
   if (unmatched === undefined) return {};
   return { unmatched: unmatched.map((entry) => ({ ...entry, value: redactKeys(entry.value) })) };
 }

@@ -1,4 +1,4 @@
-/** Operation `getUsage`: the usage of the account that asks, from the ledger. Never charged. */
+/** Operation `getUsage`: the usage of the calling account, from the ledger. Never charged. */
 import type { Accounts } from "../accounts/accounts.ts";
 import { decoderOf } from "../contract/decode.ts";
 import type { AnswerOf } from "../contract/types.ts";

@@ -39,7 +39,6 @@ const listingProperties = propertiesOf("ListingDetail").filter(
   (property) => !joinedProperties.some((joined) => joined === property),
 );
 
-/** Columns from which other properties are derived. */
 const sourceColumns = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
 
 const baseColumns: readonly ServedColumn[] = [

@@ -7,7 +7,6 @@ import type { Dimensions } from "../serving/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 
-/** The listing column that each expansion reads. */
 export const expansionColumn = {
   price_history: "price_history",
   options: "options_packages",

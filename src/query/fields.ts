@@ -59,10 +59,8 @@ export interface SerializerOptions {
   readonly origin: Point | undefined;
 }
 
-/** A listing joined with its build and its dealer. */
 type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
-/** Returns one property value of a listing as JSON text. */
 type PropertySerializer = (listing: JoinedListing) => string;
 
 /** Returns a function that serializes a listing row as JSON text of schema `ListingSummary`. */

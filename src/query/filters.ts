@@ -22,7 +22,7 @@ import type { Dimensions } from "../serving/dimensions.ts";
 import { boxOf, originOf, requireOrigin } from "./geography.ts";
 import { divideLocations } from "./locations.ts";
 
-/** What rules read besides the value of their parameter: the other ones, and the values of the data. */
+/** Further inputs of a rule: the other parameters, and the values of the data. */
 interface RuleContext {
   readonly query: Filters;
   readonly dimensions: Dimensions;

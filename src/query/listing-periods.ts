@@ -36,7 +36,7 @@ export async function listingPeriodsOf(
   return [...closed, ...periods.filter(isOpen)];
 }
 
-/** Returns the state of a VIN, given its listing periods; undefined if there are none. */
+/** Returns the state of a VIN, given its listing periods; undefined without periods. */
 export function vinStateOf(periods: readonly FoundListing[]): VinState | undefined {
   const latest = periods.at(-1);
   return latest && vinStates[latest.state];

@@ -11,7 +11,7 @@ const placesMax = 100;
 export interface DividedLocations {
   /** Places as the data spells them. */
   readonly known: readonly string[];
-  /** What is between them. */
+  /** The text between places. */
   readonly unknown: readonly string[];
 }
 
@@ -83,7 +83,7 @@ interface Run {
   /** Exclusive. */
   readonly end: number;
   readonly place?: string;
-  /** Of the best division from here on. */
+  /** The cost of the best division from here on. */
   readonly cost: number;
 }
 

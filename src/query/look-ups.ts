@@ -1,6 +1,4 @@
-/**
- * Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads, whatever the size of the lake.
- */
+/** Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads at any size of the lake. */
 import { refuse } from "../contract/errors.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { type Detail, detailColumns, detailOf } from "./details.ts";

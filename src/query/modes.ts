@@ -11,7 +11,6 @@ import type { LakeVersion, Listings } from "../serving/lake-version.ts";
 
 export interface InventoryMode {
   readonly listings: Listings;
-  /** Filters of the mode, in addition to those of the request. */
   readonly filters: readonly Filter[];
   /** The `status` of every listing in the result. */
   readonly status: "active" | "sold";

@@ -42,7 +42,6 @@ export function fixedWidths(
   return fixed;
 }
 
-/** Returns how the ranges of a numeric facet are chosen. */
 export function rangeChoice(attribute: NumericFacet, widths: FixedWidths): RangeChoice {
   const width = widths.get(attribute);
   return { attribute, width, bucketsMax: width === undefined ? rangesMax : fixedRangesMax };

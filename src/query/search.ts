@@ -18,7 +18,6 @@ import { type InventoryMode, modeOf } from "./modes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
 
-/** A validated search, ready to run. */
 export interface SearchPlan {
   readonly mode: InventoryMode;
   readonly filters: readonly Filter[];

@@ -21,7 +21,6 @@ export interface UnmatchedMeta {
   readonly unmatched?: readonly UnmatchedValue[];
 }
 
-/** Unknown values of a parameter. */
 interface UnknownOf extends UnknownValues {
   readonly parameter: string;
 }
@@ -30,7 +29,6 @@ type Parameter = keyof Filters;
 
 const isParameter = (name: string): name is Parameter => name in filters;
 
-/** The parameters with an open vocabulary, and their attributes. */
 const openParameters = [...categoryNames, ...tokensNames].flatMap((attribute) =>
   [attribute, `exclude_${attribute}`]
     .filter(isParameter)

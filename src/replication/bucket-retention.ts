@@ -1,6 +1,6 @@
 /**
- * Removes old versions from a bucket: their manifests, and the files that these list and no remaining manifest does. Nothing else in the
- * bucket is removed, and nothing if a manifest cannot be read. Times are those of the store's clock.
+ * Removes old versions from a bucket: their manifests, and the files that only these list. Removes no other objects, and none at all if a manifest
+ * cannot be read. Times are those of the store's clock.
  */
 import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
@@ -38,7 +38,7 @@ export async function removeExpired(
   const remove = (path: string): Promise<void> => repeat(() => store.remove(path), options);
   const orphans = [...listed].filter((path) => !needed.has(path));
   await forEachOf(orphans, options.transfers, remove);
-  // Manifests leave last: until then, they name what a removal that was killed has left.
+  // Manifests are removed last: until then, they name the files that a killed removal has left.
   for (const version of expired) {
     await remove(`versions/${version}.sql`);
     await remove(manifestKey(version));
@@ -51,7 +51,6 @@ interface StoredVersion extends Pick<BucketObject, "modifiedMs"> {
   readonly version: string;
 }
 
-/** Returns the versions of a bucket, oldest first. */
 async function storedVersions(store: S3Store, options: RemovalOptions): Promise<readonly StoredVersion[]> {
   const objects = await repeat(() => store.list("versions/"), options);
   return objects

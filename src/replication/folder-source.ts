@@ -5,7 +5,7 @@ import { isNotFound } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import type { LakeSource, OpenedFile, ReadFrom } from "./source.ts";
 
-/** Returns the source of a lake's folder. Links that leave the folder, and what is not a regular file, are refused. */
+/** Returns the source of a lake's folder. Refuses links that leave the folder, and paths that are not regular files. */
 export function folderSource(folder: string): LakeSource {
   const placeOf = (path: string): string => join(folder, path);
   return {

@@ -1,7 +1,7 @@
 /**
- * Follower: makes a lake equal to the version that a source publishes. Fetches the files that the lake lacks to `incoming/`, which
- * survives a kill, and puts them in place when all are whole; builds the serving files that the source does not offer; then publishes as
- * every writer does, under the lake's lock. The lake serves one whole version at any moment.
+ * Follower: replicates the version that a source publishes to a lake. Fetches the files that the lake lacks to `incoming/`, which survives a kill,
+ * and moves them into the lake when all are complete; builds the serving files that the source does not offer; then publishes as every writer does,
+ * under the lake's lock. The lake serves one whole version at any moment.
  */
 import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -31,12 +31,12 @@ export interface FollowerOptions extends TransferOptions, Pick<VersionRetention,
   readonly buildsServingFiles: boolean;
   /** Returns the current time. */
   readonly nowMs: () => number;
-  /** Called after each step, such as a file: the steps done, all steps, and what was done. */
+  /** Called after each step, such as a file: the finished steps, all steps, and a description. */
   readonly onStep: (title: string, step: number, steps: number, description: string) => void;
 }
 
-/** What has been done for a version. */
-export interface Followed {
+/** The outcome of replicating a version. */
+export interface FollowResult {
   readonly version: string;
   readonly files: number;
   readonly bytes: number;
@@ -60,16 +60,16 @@ export class Follower {
   ) {}
 
   /**
-   * Makes the lake equal to the published version; returns undefined if there was nothing to do. Throws a UserError, and leaves the lake's
-   * version as it was, if the source cannot be read or a file is not what the manifest says.
+   * Replicates the published version to the lake; returns undefined if there was nothing to do. Throws a UserError, and leaves the lake's version
+   * unchanged, if the source cannot be read or a file does not match the manifest.
    */
-  async follow(): Promise<Followed | undefined> {
+  async follow(): Promise<FollowResult | undefined> {
     const followed = await this.followCurrent();
     await followIngestRecord(this.source, this.lake, this.options);
     return followed;
   }
 
-  private async followCurrent(): Promise<Followed | undefined> {
+  private async followCurrent(): Promise<FollowResult | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const version = await this.readCurrent();
       try {
@@ -88,7 +88,7 @@ export class Follower {
     throw new UserError(`${this.source.placeOf("CURRENT")}: not found: expected the name of the published version.`);
   }
 
-  private async followVersion(version: string): Promise<Followed | undefined> {
+  private async followVersion(version: string): Promise<FollowResult | undefined> {
     const local = await currentManifest(this.lake);
     if (isOlder(version, local) || (local?.version === version && this.#isChecked)) return undefined;
     const manifest = await this.readManifest(version);
@@ -110,8 +110,8 @@ export class Follower {
     return planTransfer(this.lake, manifest, chain, this.source.placeOf(manifestKey(manifest.version)));
   }
 
-  /** Fetches what the lake lacks of a version and publishes it, as the lake's writer. Another follower may have been it before. */
-  private async take(manifest: Manifest): Promise<Followed | undefined> {
+  /** Fetches the missing files of a version and publishes it, as the lake's writer. Another follower may have published it before. */
+  private async take(manifest: Manifest): Promise<FollowResult | undefined> {
     const { lake, options } = this;
     // `incoming/` in a folder of other files may be someone else's.
     await requireLakeFolder(lake);
@@ -195,7 +195,7 @@ async function requireSpace(lake: string, bytes: number): Promise<void> {
     );
 }
 
-/** Gives whole files their paths in the lake. Each keeps its incoming path too, so that a kill before the publish loses none. */
+/** Links complete files to their paths in the lake. Each keeps its incoming path too, so that a kill before the publish loses none. */
 async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void> {
   const folders = new Set<string>();
   for (const { path } of missing) {

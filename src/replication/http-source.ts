@@ -94,7 +94,7 @@ function authorizationOf({ username, password, host }: URL): FileRequest["header
   }
 }
 
-/** Files are requested as they are stored, because their sizes are compared. */
+/** Files are requested uncompressed, because their sizes are compared. */
 function headersOf(path: string, { offset, tag }: ReadFrom): Readonly<Record<string, string>> {
   return {
     "Accept-Encoding": "identity",

@@ -14,7 +14,7 @@ import { readText, type TransferOptions } from "./transfer.ts";
 /** The size of a record. */
 const recordBytesMax = 65_536;
 
-/** Makes the record of a lake equal to that of a source, if the source has a newer one. Never throws. */
+/** Copies the record of a source to a lake if it is newer. Never throws. */
 export async function followIngestRecord(source: LakeSource, lake: string, options: TransferOptions): Promise<void> {
   try {
     const read = await readText(source, ingestRecordKey, recordBytesMax, options);

@@ -1,4 +1,4 @@
-/** What a lake lacks of a version that is published elsewhere. */
+/** The transfer plan: the files that a lake lacks of a version published elsewhere. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -14,9 +14,8 @@ import { neededFiles, usableFiles } from "../serving/files/serving-files.ts";
 import { requireSameLake } from "./source-manifest.ts";
 
 export interface TransferPlan {
-  /** The files to fetch. */
   readonly missing: readonly (LakeFile | ServingFile)[];
-  /** The serving files that the version has afterwards: those that the lake has already, and those to fetch. */
+  /** The serving files of the version after the transfer: those of the lake, and those to fetch. */
   readonly serving: readonly ServingFile[];
 }
 
@@ -33,8 +32,7 @@ export async function versionChain(lake: string, published: Manifest | undefined
 }
 
 /**
- * Returns what the lake whose versions are `chain` lacks. Throws a UserError if the manifest lists a file that the lake has with another
- * content.
+ * Returns the plan for a lake whose versions are `chain`. Throws a UserError if the manifest lists a file that the lake has with another content.
  */
 export async function planTransfer(
   lake: string,

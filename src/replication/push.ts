@@ -1,6 +1,6 @@
 /**
- * Push: uploads the published version of a lake to a bucket. Files go first, then the manifest, then `CURRENT`, so that a reader finds
- * all that it is pointed to at any moment. What the bucket has already is left out.
+ * Push: uploads the published version of a lake to a bucket. Files go first, then the manifest, then `CURRENT`, so that a reader finds every listed
+ * file at any moment. Skips what the bucket already has.
  */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 export interface PushOptions extends TransferOptions {
   /** How many files are uploaded at once. */
   readonly transfers: number;
-  /** Which versions are removed from the bucket; undefined for none. */
+  /** The retention of versions in the bucket; undefined keeps all. */
   readonly retention?: BucketRetention | undefined;
-  /** Called after each file, and each part of one: the files done, all files, and what was done. */
+  /** Called after each file, and each part of one: the uploaded files, all files, and a description. */
   readonly onStep: (done: number, files: number, description: string) => void;
 }
 
-/** What has been uploaded, and how many versions have been removed. */
-export interface Pushed {
+/** The uploaded files, and the number of removed versions. */
+export interface PushResult {
   readonly version: string;
   readonly files: number;
   readonly bytes: number;
@@ -34,10 +34,15 @@ export interface Pushed {
 }
 
 /**
- * Uploads a version of a lake. Throws a UserError if the bucket has a newer version or one of another lake, if a file is not what the
- * manifest says, or if it cannot be uploaded.
+ * Uploads a version of a lake. Throws a UserError if the bucket has a newer version or one of another lake, if a file does not match the manifest,
+ * or if it cannot be uploaded.
  */
-export async function push(lake: string, manifest: Manifest, store: S3Store, options: PushOptions): Promise<Pushed> {
+export async function push(
+  lake: string,
+  manifest: Manifest,
+  store: S3Store,
+  options: PushOptions,
+): Promise<PushResult> {
   const published = await readSourceVersion(store, options);
   const before = await requireOlder(lake, manifest, store, { published, options });
   try {
@@ -56,7 +61,7 @@ export async function push(lake: string, manifest: Manifest, store: S3Store, opt
   }
 }
 
-/** What the bucket published at the start of a push. */
+/** The published version of the bucket at the start of a push. */
 interface BucketState {
   readonly published: SourceVersion | undefined;
   readonly options: PushOptions;
@@ -85,7 +90,7 @@ async function uploadFiles(
   manifest: Manifest,
   store: S3Store,
   options: PushOptions,
-): Promise<Pick<Pushed, "files" | "bytes">> {
+): Promise<Pick<PushResult, "files" | "bytes">> {
   const listed = filesOf(manifest);
   let [done, files, bytes, inParts] = [0, 0, 0, 0];
   await forEachOf(listed, options.transfers, async (file) => {

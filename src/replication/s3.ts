@@ -37,7 +37,7 @@ export interface S3Settings {
 
 const ignore = (): void => undefined;
 
-/** The client would warn of each request that fails, which is asked again or becomes an error. */
+/** The client would warn of each failed request, which is retried or becomes an error. */
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A bucket, or a part of one, that holds a lake. */
@@ -104,8 +104,8 @@ export class S3Store implements LakeSource {
   }
 
   /**
-   * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves
-   * no parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file is not what the manifest says.
+   * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves no
+   * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match the manifest.
    */
   async upload(file: ListedFile, from: string, onPart: (sent: number) => void): Promise<void> {
     const { path, bytes, sha256 } = file;
@@ -141,8 +141,8 @@ export class S3Store implements LakeSource {
   }
 
   /**
-   * Writes a text file that can be replaced: with `tag`, only if it has this one, or, for null, does not exist. Returns false if it is
-   * another. Stores that know no conditions write it in any case.
+   * Writes a replaceable text file. With `tag`, writes only if the file has this tag or, for null, does not exist; returns false otherwise. Stores
+   * without conditional writes always write.
    */
   async writeText(path: string, text: string, tag?: string | null): Promise<boolean> {
     const input = { ...this.#objectAt(path), Body: text, CacheControl: "no-cache" };
@@ -211,7 +211,7 @@ export class S3Store implements LakeSource {
     return { Bucket: this.#bucket, Key: this.#keyOf(path) };
   }
 
-  /** Returns the error of a failed request: a TransferFault if it can succeed later. A local file that is lost stays what it is. */
+  /** Returns the error of a failed request: a TransferFault if it can succeed later. Keeps the error of a lost local file. */
   #faultOf(path: string, thrown: unknown): unknown {
     if (thrown instanceof TransferFault || thrown instanceof UserError || isNotFound(thrown)) return thrown;
     const status = statusOf(thrown);
@@ -229,7 +229,7 @@ export interface BucketObject {
   readonly modifiedMs: number;
 }
 
-/** Reads a file; fails at its end unless it is what the manifest says, so that an upload in parts is not completed. */
+/** Reads a file; fails at its end unless it matches the manifest, so that an upload in parts is not completed. */
 async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
@@ -240,7 +240,7 @@ async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<
   requireSha256(file, from, hash);
 }
 
-/** Throws a UserError if a file's content, which has been hashed, is not what the manifest says. */
+/** Throws a UserError if the hash of a file's content does not match the manifest. */
 function requireSha256(file: ListedFile, from: string, hash: Hash): void {
   const mismatch = mismatchOf(file, { sha256: hash.digest("hex") });
   if (mismatch !== undefined) throw new UserError(`${from}: ${mismatch}`);

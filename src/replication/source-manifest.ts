@@ -1,6 +1,6 @@
 /**
- * What a source publishes: `CURRENT`, and the manifest that it names. A source is trusted for the content of its lake, never for paths,
- * sizes, or the order of its versions.
+ * Reads the published version of a source: `CURRENT`, and the manifest that it names. A source is trusted for the content of its lake, never for
+ * paths, sizes, or the order of its versions.
  */
 import { printable, UserError } from "../base/user-error.ts";
 import { type FormerTable, formerPartitions } from "../lake/former-tables.ts";
@@ -44,7 +44,7 @@ export async function readSourceManifest(
   return manifest;
 }
 
-/** Throws a UserError unless a manifest has the day of its version, and lists each file once, by the path that a writer gives it. */
+/** Throws a UserError unless a manifest has the day of its version, and lists each file once, under a path that a writer creates. */
 function requireLakeFiles(manifest: Manifest, place: string): void {
   const { version, as_of, sequence, tables, former, serving } = manifest;
   if (version !== `${as_of}.${sequence}`)
@@ -64,7 +64,7 @@ function requireLakeFiles(manifest: Manifest, place: string): void {
   for (const { path } of serving) requirePath(path, /^serving\/\d{4}-\d{2}-\d{2}\.\d+-\d+\.(duckdb|db)$/.test(path));
 }
 
-/** Returns true if a file has a path that a writer gives to files of its table and partition. */
+/** Returns true if a file has a path of its table and partition. */
 function isTableFile(table: string, { path, partition }: LakeFile, isFormer: boolean): boolean {
   const key = isFormer ? formerPartitions[table as FormerTable] : (tableOf(table as TableName).partition ?? null);
   if (key === null ? partition !== null : !/^(\d{4}-\d{2}(-\d{2})?|open)$/.test(partition ?? "")) return false;
@@ -74,8 +74,8 @@ function isTableFile(table: string, { path, partition }: LakeFile, isFormer: boo
 }
 
 /**
- * Throws a UserError unless a manifest can belong to a lake with the known ones: a path has the same content in all of them, and a version
- * the same files. `place` and `lake` name them in messages. Serving files can be built anew under a name.
+ * Throws a UserError unless a manifest can belong to a lake with the known ones: a path has the same content in all of them, and a version the same
+ * files. `place` and `lake` name them in messages. Serving files can be rebuilt under the same name.
  */
 export function requireSameLake(manifest: Manifest, place: string, known: readonly Manifest[], lake: string): void {
   const files = new Map(known.flatMap(tableFilesOf).map((file) => [file.path, file]));

@@ -1,27 +1,25 @@
 /**
- * Replication: keeps a lake equal to a published one. This module defines what a published lake is read from: a folder, a web server or a
- * bucket. Nothing here writes to a source.
+ * Replication of a published lake. This module defines the interface of its sources: a folder, a web server or a bucket. Nothing here writes to a
+ * source.
  */
 import { UserError } from "../base/user-error.ts";
 
-/** A file that is being read. */
 export interface OpenedFile {
   /** The offset of the first byte of `content`: the requested one, or 0 if the file is read from its start. */
   readonly offset: number;
-  /** The size of the whole file; undefined if the source does not say. */
+  /** The size of the whole file; undefined if the source does not state it. */
   readonly bytes: number | undefined;
   /** Identifies the content of the file at the source. */
   readonly tag: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Where a file is read from: from `offset` on if its content still has the tag, else from the start. */
+/** The start of a read: `offset` if the content still has the tag, else 0. */
 export interface ReadFrom {
   readonly offset: number;
   readonly tag?: string | undefined;
 }
 
-/** A published lake. */
 export interface LakeSource {
   /** The path or URL of a file, for messages. */
   placeOf(path: string): string;
@@ -29,7 +27,7 @@ export interface LakeSource {
   open(path: string, from: ReadFrom, signal: AbortSignal): Promise<OpenedFile | undefined>;
 }
 
-/** A failure that a retry may repair: a lost connection, an overloaded server, a file that is not what the manifest says. */
+/** A failure that a retry may repair: a lost connection, an overloaded server, a file that does not match the manifest. */
 export class TransferFault extends Error {
   override readonly name = "TransferFault";
 }

@@ -1,6 +1,6 @@
 /**
- * Transfers of files: resumes what was interrupted, compares size and SHA-256 with the manifest, and repeats what failed. A transfer fails
- * after several attempts in a row without progress.
+ * Transfers of files: resumes what was interrupted, compares size and SHA-256 with the manifest, and retries after faults. A transfer fails after
+ * several attempts in a row without progress.
  */
 import { createWriteStream } from "node:fs";
 import { rm, stat } from "node:fs/promises";
@@ -63,7 +63,7 @@ export async function readText(
 ): Promise<ReadText | undefined> {
   const place = source.placeOf(path);
   const read = (): Promise<ReadText | undefined> =>
-    watch(place, options.stallMs, async (signal, onBytes) => {
+    withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
       const opened = await source.open(path, { offset: 0 }, signal);
       if (opened === undefined) return undefined;
       const chunks: Uint8Array[] = [];
@@ -88,14 +88,14 @@ interface Transfer {
   tag: string | undefined;
 }
 
-/** Appends what a target lacks. */
+/** Appends the missing rest of a file to its target. */
 async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: TransferOptions): Promise<void> {
   const { file, target, tag } = transfer;
   const received = await sizeOf(target);
   if (received === file.bytes) return;
   const offset = received < file.bytes ? received : 0;
   const place = source.placeOf(file.path);
-  return watch(place, stallMs, async (signal, onBytes) => {
+  return withStallTimeout(place, stallMs, async (signal, onBytes) => {
     const opened = await source.open(file.path, { offset, tag }, signal);
     if (opened === undefined)
       throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
@@ -103,7 +103,7 @@ async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: Tr
     if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
     transfer.tag = opened.tag;
     const flags = opened.offset === 0 ? "w" : "a";
-    const content = atMost(opened, file, place, onBytes);
+    const content = limitedContent(opened, file, place, onBytes);
     const failure = await pipeline(content, createWriteStream(target, { flags }), { signal }).catch(
       (thrown: unknown) => thrown,
     );
@@ -114,7 +114,7 @@ async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: Tr
 }
 
 /** Passes content on; throws a TransferFault if it is longer than the file. */
-async function* atMost(
+async function* limitedContent(
   { content, offset }: OpenedFile,
   { bytes }: ListedFile,
   place: string,
@@ -135,7 +135,7 @@ async function* atMost(
  * Calls `work` with a signal that is aborted when `stallMs` pass in which it has not reported `transferProgressBytes`: a source that sends a
  * byte now and then has stalled too.
  */
-async function watch<T>(
+async function withStallTimeout<T>(
   place: string,
   stallMs: number,
   work: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<T>,
@@ -143,7 +143,7 @@ async function watch<T>(
   const controller = new AbortController();
   const stalled = new TransferFault(`${place}: stalled: expected more data within ${stallMs / 1000} seconds.`);
   const timer = setTimeout(() => controller.abort(stalled), stallMs);
-  // Content can end without a word and ignore the signal: a stream of `fetch` whose request has been collected as garbage does.
+  // A `fetch` stream whose request has been garbage-collected can end silently and ignore the signal.
   const aborted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(stalled), { once: true });
   });
@@ -166,7 +166,7 @@ async function watch<T>(
   }
 }
 
-/** Returns whether an error says what to do: no failure of a connection does. */
+/** Returns whether an error explains itself, unlike the failure of a connection. */
 const isExplained = (thrown: unknown): boolean =>
   thrown instanceof UserError || thrown instanceof TransferFault || classifyFault(thrown) === "disk full";
 

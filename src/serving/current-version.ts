@@ -30,7 +30,6 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
   readonly scrub?: ScrubOptions | undefined;
 }
 
-/** What is known of the files of the version in service. */
 interface FileCounts {
   readonly files: number;
   /** How many of them have been hashed since the start. */
@@ -75,17 +74,17 @@ export class CurrentVersion {
     return current;
   }
 
-  /** The name of the version in service; undefined if there is none. */
+  /** The name of the version in service; undefined before the first one. */
   get version(): string | undefined {
     return this.lease?.version.manifest.version;
   }
 
-  /** The as-of date of the version in service; undefined if there is none. */
+  /** The as-of date of the version in service; undefined before the first one. */
   get asOf(): string | undefined {
     return this.lease?.version.manifest.as_of;
   }
 
-  /** Which serving files the version in service uses; undefined if there is none. */
+  /** The serving files that the version in service uses; undefined before the first one. */
   get served(): LakeVersion["served"] | undefined {
     return this.lease?.version.served;
   }
@@ -100,13 +99,12 @@ export class CurrentVersion {
     return this.lease?.version.statements ?? { waiting: 0, running: 0 };
   }
 
-  /** Counts the files of the version in service. */
   get fileCounts(): FileCounts {
     const counts = this.lease?.version.files.counts ?? { files: 0, checked: 0 };
     return { ...counts, damages: this.verified.damages };
   }
 
-  /** What is damaged, not in use or cannot be opened, for operators; empty if everything is intact. */
+  /** The damaged, disabled and unreadable files, for operators; empty if everything is intact. */
   get faults(): readonly string[] {
     const failed = this.failure === undefined ? [] : [`version ${this.failure.version} cannot be opened`];
     return [...(this.lease?.version.faults ?? []), ...failed];

@@ -1,6 +1,6 @@
 /**
- * The columns of active listings that follow from the day on which a row is read: days on market, and when the listing was last checked, which
- * is when its dealer delivered last unless the row says otherwise. `market.ts` computes the same in SQL.
+ * The columns of active listings that follow from the day on which a row is read: days on market, and `last_checked_at`, the time of its dealer's
+ * last delivery unless the row has another. `market.ts` computes the same in SQL.
  */
 import { epochDay } from "../base/day.ts";
 import { integerIn, type Row } from "../base/json.ts";
@@ -30,7 +30,7 @@ export class DayColumns {
     private readonly delivered: ReadonlyMap<string, string>,
   ) {}
 
-  /** Reads what a day's columns take from its deliveries. `rows` runs a statement. */
+  /** Reads a day's columns from its deliveries. `rows` runs a statement. */
   static async read(
     day: string,
     deliveries: readonly LakeFile[],
@@ -45,7 +45,7 @@ export class DayColumns {
     return new DayColumns(day, new Map(delivered));
   }
 
-  /** Returns the columns of a day for rows of which nobody asks when they were last checked. */
+  /** Returns the columns of a day for requests without `last_checked_at`. */
   static withoutDeliveries(day: string): DayColumns {
     return new DayColumns(day, new Map());
   }
@@ -63,7 +63,6 @@ export class DayColumns {
   }
 }
 
-/** How many days are kept. */
 const keptDays = 16;
 
 /** The columns of the days that were read most recently. */

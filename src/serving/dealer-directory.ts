@@ -22,14 +22,13 @@ export interface DealerProfile {
   readonly id: string;
   /** Columns of the profile in lower case; empty if unknown. */
   readonly folded: Readonly<Record<"state" | "country" | "type", string>>;
-  /** The match keys of its makes. */
   readonly makeKeys: readonly string[];
   /** The words of its name, website and city, each preceded by a space. */
   readonly words: string;
 }
 
 export class DealerDirectory {
-  /** The makes that dealers represent, by match key. */
+  /** The makes of all dealers, by match key. */
   readonly makes: ReadonlyMap<string, string>;
   /** The countries of dealers, by their name in lower case. */
   readonly countries: ReadonlyMap<string, string>;

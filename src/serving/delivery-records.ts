@@ -1,4 +1,4 @@
-/** What the ingests of a version's days read and refused, for operators: the tables `deliveries` and `rejects`. */
+/** Records of the ingests of a version's days, for operators: the tables `deliveries` and `rejects`. */
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
@@ -6,13 +6,11 @@ import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { filesOfDay, rowsOfDay } from "../lake/market.ts";
 import type { TableName } from "../lake/tables.ts";
 
-/** One ingested day. */
 export interface IngestedDay {
   readonly day: string;
   /** Dealers that delivered a feed, and VINs in the feeds. */
   readonly feeds: number;
   readonly vins: number;
-  /** Collapsed feeds. */
   readonly collapsed: number;
   /** Rows that were refused, values that became unknown, and values that are unusual. */
   readonly rejected: number;
@@ -25,7 +23,6 @@ export interface CollapsedFeed {
   readonly vins: number;
   /** The VINs of the last accepted feeds. */
   readonly acceptedVins: readonly number[];
-  /** How many feeds in a row have collapsed. */
   readonly collapsedInARow: number;
 }
 
@@ -50,7 +47,7 @@ export class DeliveryRecords {
     return Object.keys(this.manifest.days).reverse();
   }
 
-  /** Returns what the ingests of some days read and refused, newest first. */
+  /** Returns counts of the read and refused rows of some days, newest first. */
   async summaries(days: readonly string[]): Promise<readonly IngestedDay[]> {
     const [deliveries, rejects] = [this.filesOf("deliveries", days), this.filesOf("rejects", days)];
     const ofDays = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;

@@ -22,14 +22,12 @@ export const optionsByMake = sql`
   WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
   GROUP BY make`;
 
-/** The maps behind `Dimensions`. */
 interface DimensionMaps {
   /** `JsonRow` texts by `build_key`. */
   readonly builds: ReadonlyMap<Json, string>;
   /** `JsonRow` texts by `dealer_key`. */
   readonly dealers: ReadonlyMap<Json, string>;
   readonly tokens: ReadonlyMap<Json, string>;
-  /** Tokens of each list. */
   readonly words: ReadonlyMap<TokenColumn, readonly string[]>;
   /** Token keys by `foldToken`. */
   readonly tokenKeys: ReadonlyMap<string, number>;

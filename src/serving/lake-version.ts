@@ -4,7 +4,7 @@
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
-import type { Pace } from "../base/files.ts";
+import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type Job, serviceJob } from "../db/job.ts";
@@ -96,7 +96,7 @@ export class LakeVersion {
     return this.resources.serving.state;
   }
 
-  /** What is damaged or not in use, for operators; empty if the version is intact. */
+  /** The damaged and disabled files, for operators; empty if the version is intact. */
   get faults(): readonly string[] {
     const { files, serving } = this.resources;
     return [...serving.faults, ...files.damagedPaths.map((path) => `damaged file ${path}`)];
@@ -112,14 +112,13 @@ export class LakeVersion {
     return this.resources.serving.rowsChecked;
   }
 
-  /** Hashes a file again and stops using it if it is damaged. Rejects if `pace` is aborted. */
-  async recheck(file: ListedFile, pace?: Pace): Promise<void> {
+  /** Hashes a file again and disables it if it is damaged. Rejects if `throttle` is aborted. */
+  async recheck(file: ListedFile, throttle?: Throttle): Promise<void> {
     const { files, serving } = this.resources;
-    const fault = await files.recheck(file, pace);
-    if (fault !== undefined) serving.giveUp(file.path, fault);
+    const fault = await files.recheck(file, throttle);
+    if (fault !== undefined) serving.disablePartOf(file.path, fault);
   }
 
-  /** Returns the active listings of a day. Refuses a day that was not published. */
   activeOn(day: string): Listings {
     if (this.manifest.days[day] === undefined && day !== this.manifest.as_of) throw this.unavailable(day);
     return this.listingsOf(activeOn(this.manifest, day), (sources, options) => sources.on(day, options));
@@ -142,7 +141,7 @@ export class LakeVersion {
     return new Map(Object.entries(this.manifest.days));
   }
 
-  /** The listings of many days at once, and what happened to them. */
+  /** The listings of many days at once, and their events. */
   get trends(): TrendSource {
     const { serving } = this.resources;
     return {
@@ -151,7 +150,7 @@ export class LakeVersion {
     };
   }
 
-  /** What the ingests of its days read and refused. */
+  /** Records of the ingests of its days. */
   get deliveries(): DeliveryRecords {
     return new DeliveryRecords(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));
   }
@@ -181,7 +180,7 @@ export class LakeVersion {
     }));
   }
 
-  /** Returns what rows of active listings take from their day; undefined for listings that have left. */
+  /** Returns the columns of active listings that follow from their day; undefined for listings that have left. */
   private async columnsOn(
     { day, deliveries }: Inventory,
     columns: readonly ServedColumn[],

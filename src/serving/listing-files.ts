@@ -5,7 +5,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, positionedListings } from "../lake/market.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
-import { open } from "../lake/tables.ts";
+import { openPartition } from "../lake/tables.ts";
 import { life } from "../listing/life.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
@@ -27,9 +27,9 @@ function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventor
   const { missing, sold } = manifest.tables;
   return {
     active: activeOn(manifest, manifest.as_of),
-    missing: goneIn(missing.filter(({ partition }) => partition === open)),
+    missing: goneIn(missing.filter(({ partition }) => partition === openPartition)),
     sold: goneIn(sold),
-    ended: goneIn(missing.filter(({ partition }) => partition !== open)),
+    ended: goneIn(missing.filter(({ partition }) => partition !== openPartition)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The listing sources of a version, answered by its search indexes: of a day, of days, and of what was sold. */
+/** The listing sources of a version over its search indexes: of one day, of several days, and of sold listings. */
 import { plusDays } from "../base/day.ts";
 import type { Engine } from "../db/session-pool.ts";
 import type { LakeFile } from "../lake/manifest.ts";
@@ -13,7 +13,7 @@ import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
 
-/** The number of listings of an inventory, and whose statements answer for it. */
+/** The number of listings of an inventory, and the engine that runs the statements. */
 export interface SourceOptions {
   readonly count: number;
   readonly engine: Engine;
@@ -23,7 +23,7 @@ export interface SourceOptions {
 export type AskListings = <T>(request: (source: IndexSource) => Promise<T>) => Promise<T>;
 
 /** Runs a request on the indexes of some parts. */
-export type AskIndexes = <T>(
+export type RunOnIndexes = <T>(
   parts: readonly Part[],
   request: (indexes: readonly SearchIndex[]) => Promise<T>,
 ) => Promise<T>;
@@ -32,7 +32,7 @@ export class ListingSources {
   constructor(
     private readonly parts: readonly Part[],
     private readonly options: Pick<ServingOptions, "manifest" | "fetchedMatches">,
-    private readonly ask: AskIndexes,
+    private readonly runOnIndexes: RunOnIndexes,
   ) {}
 
   /** Asks the listings of a day. */
@@ -46,7 +46,9 @@ export class ListingSources {
       );
     const parts = this.partsOf(({ today }) => today !== undefined);
     return (request) =>
-      this.ask(parts, ([index]) => request(index?.today(options.engine, fetchedMatches) ?? this.indexed([], options)));
+      this.runOnIndexes(parts, ([index]) =>
+        request(index?.today(options.engine, fetchedMatches) ?? this.indexed([], options)),
+      );
   }
 
   /** Asks the intervals that hold on a day from `first` to `last`. */
@@ -72,7 +74,7 @@ export class ListingSources {
   measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
     const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));
     const parts = this.partsOf((rows) => daysOf(rows).length > 0);
-    return this.ask(parts, (indexes) => {
+    return this.runOnIndexes(parts, (indexes) => {
       const indexed = indexes.map((index, place) => {
         const { of } = parts[place] ?? {};
         const days = of === undefined ? [] : daysOf(of);
@@ -89,7 +91,7 @@ export class ListingSources {
     // A listing that had an event is active, or has left since. That it was sold became known up to `life.soldAfterDays` later.
     const first = plusDays(start, 1 - life.soldAfterDays);
     const parts = this.partsOf(({ last }) => last >= first);
-    return this.ask(parts, (indexes) => countEvents(indexes, engine, request));
+    return this.runOnIndexes(parts, (indexes) => countEvents(indexes, engine, request));
   }
 
   /**
@@ -97,7 +99,7 @@ export class ListingSources {
    * to be built from a damaged file.
    */
   dictionaries(): Promise<readonly Dictionary[]> {
-    return this.ask(
+    return this.runOnIndexes(
       this.partsOf(() => true),
       async (indexes) => indexes.map(({ sold: { dictionary } }) => dictionary),
     );
@@ -117,6 +119,6 @@ export class ListingSources {
     options: SourceOptions,
   ): AskListings {
     const parts = this.partsOf(isNeeded);
-    return (request) => this.ask(parts, (indexes) => request(this.indexed(indexes.map(contextOf), options)));
+    return (request) => this.runOnIndexes(parts, (indexes) => request(this.indexed(indexes.map(contextOf), options)));
   }
 }

@@ -1,4 +1,4 @@
-/** What an open version holds, and how it is opened. */
+/** The resources of an open version: opens and closes them. */
 import { resolve } from "node:path";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { serviceJob } from "../db/job.ts";
@@ -47,7 +47,7 @@ export interface VersionResources {
   readonly dayColumns: RecentDays;
 }
 
-/** Opens what a version holds. Throws if a dimension or the current snapshot does not match the manifest. */
+/** Opens the resources of a version. Throws if a dimension or the current snapshot does not match the manifest. */
 export async function openResources(
   lake: string,
   version: string,
@@ -83,7 +83,7 @@ export async function openResources(
   }
 }
 
-/** Closes what a version holds. No query may be running. */
+/** Closes the resources of a version. No query may be running. */
 export function closeResources({ serving, pool, database }: VersionResources): void {
   serving.close();
   pool.close();

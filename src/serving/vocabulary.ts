@@ -1,6 +1,6 @@
 /**
- * Vocabulary of a version: the values that its data has ever had, on any day and in any state. Values of builds, dealers and tokens are in
- * memory. Those of listings are in the dictionaries of the search indexes, of which a value that no active listing has needs all.
+ * Vocabulary of a version: the values that its data has ever had, on any day and in any state. Values of builds, dealers and tokens are in memory.
+ * Those of listings are in the dictionaries of the search indexes; a value that no active listing has needs all of them.
  */
 import { Refusal } from "../contract/errors.ts";
 import { attributeOf, type CategoryName, type TokensName } from "../listing/schema.ts";
@@ -8,7 +8,6 @@ import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 
-/** An attribute with an open vocabulary. */
 export type OpenAttribute = CategoryName | TokensName;
 
 export interface VocabularySources {

@@ -137,34 +137,31 @@ testOnBothEngines("a repeated charge id is charged once", async (t, engine) => {
   assert.equal(balanceOf(path, accountId), 998_000);
 });
 
-testOnBothEngines(
-  "changes made by the command line take effect in a running service within a second",
-  async (t, engine) => {
-    const path = await temporaryAccounts(t, engine);
-    const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
-    const accounts = await openAccounts(t, path);
-    const becomes = async (outcome: string): Promise<void> => {
-      await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
-    };
-    await becomes("billing_state_blocked");
-    inAccountsFile(path, (database) =>
-      addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
-    );
-    await becomes("charged");
-    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
-    await becomes("monthly_spend_cap_exceeded");
-    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
-    await becomes("charged");
-    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
-    await becomes("billing_state_blocked");
-    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
-    await becomes("charged");
-    const other = createCustomer(path);
-    assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
-    inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
-    await becomes("invalid_api_key");
-  },
-);
+testOnBothEngines("changes by the command line take effect in a running service within a second", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
+  const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
+  const accounts = await openAccounts(t, path);
+  const becomes = async (outcome: string): Promise<void> => {
+    await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
+  };
+  await becomes("billing_state_blocked");
+  inAccountsFile(path, (database) =>
+    addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
+  );
+  await becomes("charged");
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+  await becomes("monthly_spend_cap_exceeded");
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+  await becomes("charged");
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  await becomes("billing_state_blocked");
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+  await becomes("charged");
+  const other = createCustomer(path);
+  assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
+  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+  await becomes("invalid_api_key");
+});
 
 testOnBothEngines("a charge is refused if the balance was spent while the request ran", async (t, engine) => {
   const path = await temporaryAccounts(t, engine);

@@ -99,7 +99,7 @@ test("a backup is restored while the service runs, and the service continues fro
   assert.equal(inAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
 });
 
-test("every charge made while a backup is restored is in the saved file or in the restored one", async (t) => {
+test("every charge during a restore is in the saved file or in the restored one", async (t) => {
   const client = await startService(t, lake);
   const folder = await temporaryFolder(t);
   const answered: string[] = [];

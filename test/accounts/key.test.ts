@@ -107,7 +107,7 @@ test("the accounts file holds no secret, and a revoked key is not found", async 
   });
 });
 
-test("whatever looks like a key is redacted, in any case, percent-encoded or truncated", () => {
+test("a text that looks like a key is redacted, in any case, percent-encoded or truncated", () => {
   const encoded = [...sample].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   const forms = [sample, sample.toUpperCase(), sample.slice(0, 30), "cq_live_", `${sample}_${sample}`, encoded];
   forms.push(generateAccessToken("0123456789abcdef"), "cq_oauth_");

@@ -120,7 +120,7 @@ testOnBothEngines("a change that cannot be stored fails alone in its batch", asy
     outcomes.map((outcome) => "error" in outcome),
     [false, true, false, true, false],
   );
-  assert.equal(ledger.balance(), 20_000, "nothing of the failed tasks is written, all of the others");
+  assert.equal(ledger.balance(), 20_000, "no write of the failed tasks is on disk, every write of the others");
   assert.deepEqual(audit(database).faults, []);
 });
 

@@ -37,7 +37,7 @@ const chargesIn = (path: string): readonly string[] =>
 
 const ignore = (): undefined => undefined;
 
-/** Opens a ledger client with short limits; collects the adjustments that it has given up. */
+/** Opens a ledger client with short limits; collects the refunds that it could not post. */
 async function openClient(t: TestContext, workerModule: URL) {
   const path = await temporaryAccounts(t, "SQLite");
   const { accountId, keyId } = createCustomer(path);
@@ -149,7 +149,7 @@ test("a refused charge that is on disk is refunded while the service stops", asy
   assert.deepEqual(refunds, [["refund_c1", 2 * prices.vehicle_detail]]);
 });
 
-test("a refund that cannot be made before the service stops is reported with its account, amount and reference", async (t) => {
+test("a refund that cannot be posted before the service stops is reported with its account, amount and reference", async (t) => {
   const { client, unrefunded, adjustment, putBack } = await refuseCommittedCharge(t);
   await client.close();
   putBack();

@@ -89,7 +89,7 @@ const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp]
 ];
 
 describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
-  test("refuses what the accounts file refuses", async (t) => {
+  test("refuses the same input as the accounts file", async (t) => {
     const ledger = await createLedger(t, "PostgreSQL");
     addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
     postCharge(ledger.database, searchCharge(ledger, "c1"));
@@ -234,7 +234,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       /version 5 is too new for this release, which has version 4: expected a release with version 5 or newer/,
     );
     const empty = path.replace(/test_\d+/, "none");
-    assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables made by/);
+    assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);
     assert.throws(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);
     assert.throws(() => restore(path, "copy.db", { stamp: "x", discard: false }), /Not a file: .*pg_dump/);
   });

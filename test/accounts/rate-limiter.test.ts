@@ -134,7 +134,7 @@ test("failed sign-ins to an account are limited from each network, and higher fr
     networks.map((network) => allowed("a", network)),
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0, 0],
   );
-  assert.equal(allowed("b", "192.0.2.0"), 0, "a network has a limit of its own");
+  assert.equal(allowed("b", "192.0.2.0"), 0, "each network has a separate limit");
   assert.equal(allowed("b", "192.0.2.77"), 10);
   clock.ms = 900_000;
   assert.equal(limits.count({ account: "a", network: "192.0.2.0" }), undefined);

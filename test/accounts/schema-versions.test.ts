@@ -47,7 +47,7 @@ async function pay(accounts: Accounts, key: string): Promise<string> {
 stopServerAtEnd();
 
 describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
-  test("a release goes on after an additive migration, and charges nothing after one that makes it incompatible", async (t) => {
+  test("a release goes on after an additive migration, and charges nothing after an incompatible one", async (t) => {
     const location = await temporaryAccounts(t, "PostgreSQL");
     const { key, accountId } = createCustomer(location, { usd: "1" });
     const reasons: string[] = [];

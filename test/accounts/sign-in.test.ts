@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
-import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
-import { createLink, useLink } from "../../src/accounts/sign-in/one-time-links.ts";
+import { consumeLink, createLink } from "../../src/accounts/sign-in/one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
 import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
@@ -61,7 +61,7 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const use = (secret: string, ms = 0): boolean =>
-      useLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
+      consumeLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
     const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
     const [replaced, secret] = [create(), create()];
     assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
@@ -69,7 +69,7 @@ testOnBothEngines(
     const [earlier, signIn] = [create(), createLink(database, { accountId, kind: "sign_in", atMs })];
     setPassword(database, { accountId, hash: "x" }, atMs);
     assert.equal(use(earlier), false, "a new password ends it");
-    assert.equal(useLink(database, secretHash(signIn), "sign_in", atMs), null);
+    assert.equal(consumeLink(database, secretHash(signIn), "sign_in", atMs), null);
   },
 );
 
@@ -142,10 +142,13 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const author = { actor: "command line (joe)", atMs };
-    const { keyId } = makeChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
-    makeChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
-    assert.throws(() => makeChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author), /Unknown key/);
-    assert.throws(() => makeChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
+    const { keyId } = applyChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
+    applyChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
+    assert.throws(
+      () => applyChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author),
+      /Unknown key/,
+    );
+    assert.throws(() => applyChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
     const records = listAuditRecords(database, { before: null, limit: 10 });
     assert.deepEqual(
       records.map(({ actor, action, details }) => [actor, action, details]),

@@ -159,7 +159,7 @@ describe("a command that cannot run", { concurrency: 2 }, () => {
       const { code, err } = await carquet([...args, "--accounts", none]);
       assert.deepEqual(
         [code, err],
-        [1, `carquet: Accounts file ${none} does not exist: expected one made by "carquet accounts create".\n`],
+        [1, `carquet: Accounts file ${none} does not exist: expected one created by "carquet accounts create".\n`],
       );
     }
     assert.ok(!existsSync(none));

@@ -56,7 +56,6 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
 /** Commands whose help a process prints in the short run too; that of the others is read from their definition, which is the same text. */
 const printedInShortRun = ["", "serve", "accounts create"];
 
-/** Returns the help of a command. */
 async function helpOf(command: string): Promise<string> {
   const words = command.split(" ").filter(Boolean);
   if (printedInShortRun.includes(command) || extentOf(false, true)) {

@@ -101,7 +101,7 @@ describe("the service continues, with bounded memory, and stops on SIGTERM", { c
   });
 });
 
-/** Yields what can be read from a pipe without waiting. */
+/** Yields the bytes that a pipe holds, without waiting. */
 function* readAvailable(fd: number): Generator<Buffer> {
   const chunk = Buffer.alloc(65_536);
   try {

@@ -33,7 +33,7 @@ function createFifos(name: string, count: number): string {
   return paths.join();
 }
 
-/** Runs a command with the probe; returns what the probe wrote, which is empty if it never got a thread. */
+/** Runs a command with the probe; returns the probe's output, which is empty if it never got a thread. */
 async function runWithProbe(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const [file = "", ...args] = command;
   const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env;
@@ -77,7 +77,7 @@ const ids = readdirSync("/proc/self/task").map(Number).sort((a, b) => a - b);
 const priorityOf = (id) => Number(readFileSync("/proc/self/task/" + id + "/stat", "utf8").split(") ").at(-1).split(" ")[16]);
 console.log(JSON.stringify(ids.map(priorityOf)));`;
 
-test("the threads of the pool give way to the main thread", {
+test("the threads of the pool yield to the main thread", {
   skip: process.platform !== "linux" && "only Linux has priorities of threads",
 }, () => {
   const args = ["--require", projectPath("src/base/thread-pool.cjs"), "--eval", printPriorities];
@@ -85,7 +85,7 @@ test("the threads of the pool give way to the main thread", {
   assert.equal(others.filter((priority) => priority === (main ?? 0) + 5).length, 32);
 });
 
-/** Copies what a compilation needs into a new folder. */
+/** Copies the inputs of a compilation into a new folder. */
 async function copyProgram(): Promise<string> {
   const copy = await temporaryFolder(fileScope);
   for (const path of ["bin", "src", "schemas", "package.json"])
@@ -97,7 +97,7 @@ async function copyProgram(): Promise<string> {
 const compile = async (copy: string): Promise<string> =>
   (await promisify(execFile)(process.execPath, [join(copy, "bin/compile.cjs")])).stdout.trim();
 
-/** The folders of results: the compiled program, and what browsers load. */
+/** The folders of results: the compiled program, and the bundles for browsers. */
 const resultsIn = (copy: string): readonly string[] => readdirSync(join(copy, "dist"));
 
 describe("the compiled program", () => {

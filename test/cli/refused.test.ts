@@ -57,7 +57,7 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["verify", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
   [
     ["verify", "--lake", empty],
-    /Lake \S+nothing has no published version: expected one made by "carquet ingest <path> --lake \S+nothing"\./,
+    /Lake \S+nothing has no published version: expected one published by "carquet ingest <path> --lake \S+nothing"\./,
   ],
 ];
 

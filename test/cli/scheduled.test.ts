@@ -1,4 +1,4 @@
-/** What the commands that a scheduler runs leave behind: metrics for the textfile collector, and a log of JSON lines. */
+/** Metrics for the textfile collector, and the log of JSON lines, of the commands that a scheduler runs. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

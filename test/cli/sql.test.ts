@@ -137,7 +137,7 @@ describe("carquet sql", { concurrency: 2 }, () => {
 const spoolsOf = (pid: number | undefined): readonly string[] =>
   readdirSync(dirname(folder)).filter((name) => name.startsWith(`carquet-sql-${pid}-`));
 
-/** What is typed into the shell, in order, and what it prints before the next prompt. */
+/** Lines typed into the shell, in order, with its output before the next prompt. */
 const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
   [".help\n", /\.schema \[VIEW\] .*\.quit {2}/s],
   [".tables\n", /active\n.*price_changes\n.*snapshot\(day\)\n/s],

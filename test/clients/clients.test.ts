@@ -20,7 +20,7 @@ const document = projectPath("schemas/openapi.yaml");
 
 type Run = (command: string, ...args: readonly string[]) => Promise<string>;
 
-/** Returns a function that runs commands in a folder and returns what they print; fails if one fails. */
+/** Returns a function that runs commands in a folder and returns their output; fails if one fails. */
 function runnerIn(cwd: string, variables: Readonly<Record<string, string>>): Run {
   const run = promisify(execFile);
   const env = { ...process.env, ...variables };
@@ -30,7 +30,7 @@ function runnerIn(cwd: string, variables: Readonly<Record<string, string>>): Run
   };
 }
 
-/** Generates a client in an empty folder, compiles it, and returns what its program prints. */
+/** Generates a client in an empty folder, compiles it, and returns the output of its program. */
 type Call = (run: Run, folder: string) => Promise<string>;
 
 const callInGo: Call = async (run, folder) => {

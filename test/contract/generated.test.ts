@@ -17,13 +17,13 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 const largestBytes = 1_500_000;
 
 for (const [path, text] of generatedFiles()) {
-  test(`${path} is what the schemas say`, () => {
+  test(`${path} is up to date with the schemas`, () => {
     assert.ok(readFileSync(projectPath(path), "utf8") === text, `${path} is out of date`);
     assert.ok(text.length < largestBytes, `${path} has ${text.length} characters`);
   });
 }
 
-test("the program is generated anew when a schema has changed, and only then", async (scope) => {
+test("the program is generated again only when a schema has changed", async (scope) => {
   const copy = await temporaryFolder(scope);
   const copied = ["bin", "clients/typescript/src", "src/base", "src/contract", "schemas", "package.json"];
   for (const path of copied) await cp(projectPath(path), join(copy, path), { recursive: true });

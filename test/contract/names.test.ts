@@ -13,7 +13,7 @@ interface NamedPart {
 const { components, tags }: { components: Record<string, Record<string, unknown>>; tags: { name: string }[] } =
   JSON.parse(JSON.stringify(document));
 
-/** Returns the parts of a schema that have no name of their own: properties and items, named after it. */
+/** Returns the unnamed parts of a schema: properties and items, named after it. */
 function partsOf(schema: unknown, { name, at }: NamedPart): readonly NamedPart[] {
   if (!isObject(schema)) return [];
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
@@ -97,7 +97,7 @@ test("every schema has one type, besides null", () => {
   assert.deepEqual(unions, []);
 });
 
-test("the values of an enum are text that makes distinct identifiers", () => {
+test("the values of an enum are texts that become distinct identifiers", () => {
   for (const { at, schema } of schemas.filter(({ schema }) => "enum" in schema)) {
     assert.ok(
       listOf(schema.enum).every((value) => typeof value === "string"),

@@ -15,7 +15,6 @@ function decoder(id: OperationId): Decode {
   return known;
 }
 
-/** Returns the refusal that a decoder throws. */
 function refusal(id: OperationId, query: string, path: Readonly<Record<string, string>> = {}): Refusal {
   try {
     decoder(id)(query, path);
@@ -269,7 +268,7 @@ const invalidVins: readonly (readonly [vin: string, reason: RegExp])[] = [
 ];
 
 for (const [vin, reason] of invalidVins) {
-  test(`a look-up refuses the VIN ${vin} and gives the reason`, () => {
+  test(`a look-up refuses the VIN ${vin} with the reason`, () => {
     const refused = refusal("getVin", "", { vin });
     assert.equal(refused.code, "invalid_parameter_value");
     assert.match(refused.message, /^Invalid value ".*" for vin: expected 17 letters and digits without I, O and Q\. /);

@@ -21,7 +21,7 @@ const options = { busyMs: 10 } as const;
 
 /** Creates a SQLite file with a table of one row. */
 function sqliteFile(path: string): Sqlite {
-  Sqlite.make(path).close();
+  Sqlite.createUnsynced(path).close();
   const database = Sqlite.open(path, options);
   database.run(sql`CREATE TABLE words (word TEXT PRIMARY KEY) STRICT`);
   database.run(sql`INSERT INTO words VALUES ('one')`);
@@ -40,7 +40,6 @@ const duckDb = async <T>(work: (session: Session) => Promise<T>): Promise<T> => 
 const copyTo = (path: string): Promise<void> =>
   duckDb((session) => session.run(sql`COPY (SELECT md5(range::VARCHAR) FROM range(200000)) TO ${literal(path)}`));
 
-/** Provokes a fault in an empty folder. */
 type Provoke = (folder: string) => unknown;
 
 const unreachable = "postgres://carquet@127.0.0.1:1/none";

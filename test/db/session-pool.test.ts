@@ -1,4 +1,4 @@
-/** The session pool: fair between accounts, and done with a job as soon as it is aborted. */
+/** The session pool: fair between accounts; ends a job at once when it is aborted. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,7 +52,7 @@ test("the second turn goes to the account that has not had one", async (t) => {
   assert.deepEqual(new Set(ended.slice(0, 2)), new Set(["a", "b"]));
 });
 
-test("a job that several accounts wait for runs in the turn of the one that waits least", async (t) => {
+test("a job that several accounts wait for runs in the turn of the account that waits least", async (t) => {
   const shared = new Job("busy");
   shared.join(new Job("busy"));
   shared.join(new Job("quiet"));

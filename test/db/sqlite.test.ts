@@ -18,7 +18,7 @@ interface Words {
 async function wordsIn(scope: Scope, name = "a.db"): Promise<Words> {
   const folder = await temporaryFolder(scope);
   const path = join(folder, name);
-  SqliteDatabase.make(path).close();
+  SqliteDatabase.createUnsynced(path).close();
   const database = SqliteDatabase.open(path, { busyMs: 10 });
   onScopeEnd(scope, async () => database.close());
   database.run(sql`CREATE TABLE words (word TEXT)`);
@@ -59,7 +59,7 @@ test("a closed file is closed, also when it has prepared statements", async (sco
   assert.throws(() => query.first("one"));
 });
 
-test("of a transaction that throws, nothing is kept; of a part that throws, nothing of the part", async (scope) => {
+test("a transaction that throws is rolled back; a nested one that throws is rolled back alone", async (scope) => {
   const { database, all } = await wordsIn(scope);
   const failed = new Error("failed");
   const failing = (word: string) => () => {

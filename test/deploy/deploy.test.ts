@@ -1,4 +1,4 @@
-/** The image, the systemd units and the package, as far as they can be built and run here; and what the tools of others say of the other files. */
+/** Builds and runs the image, the systemd units and the package where possible, and checks the other files with third-party tools. */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 /** Returns whether a program can be started. */
 const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 
-/** Copies the files under version control, changed ones as they are, into a new folder. */
+/** Copies the files under version control, with uncommitted changes, into a new folder. */
 async function copyProject(scope: Scope): Promise<string> {
   const folder = await temporaryFolder(scope);
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -215,7 +215,7 @@ test("the package starts from an empty folder", { skip: skipInShortRun || whyNoR
   const { url, lines } = await untilListening(child);
   await assertServes(child, url, lines);
   const compiled = new Set(paths.flatMap((path) => /^dist\/([^/]+)/.exec(path)?.[1] ?? []));
-  assert.equal(compiled.size, 2, "the program and what browsers load");
+  assert.equal(compiled.size, 2, "the program and the bundles for browsers");
   const installed = readdirSync(join(folder, "node_modules/carquet/dist"));
   assert.deepEqual(new Set(installed), compiled, "the program was compiled before it was packed");
 });

@@ -1,4 +1,4 @@
-/** What the files below `deploy/` run, read and checked by their schemas: the programs of the compose file and of the Kubernetes manifests. */
+/** The programs of the compose file and of the Kubernetes manifests, read from `deploy/` and checked by their schemas. */
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -1,4 +1,4 @@
-/** The deployment of replicas: its files fit their schemas, the program and each other, and what the compose file runs works together. */
+/** The deployment of replicas: its files fit their schemas, the program and each other, and the programs of the compose file work together. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingHttpHeaders } from "node:http";
@@ -93,7 +93,7 @@ describe("the compose file and the manifests", () => {
     assert.ok(projectText("deploy/prometheus/prometheus.yml").includes(`targets: [${targets.join(", ")}]`));
   });
 
-  test("give programs the memory that their limits add up to, and the time to stop", () => {
+  test("grant programs the memory that their limits add up to, and the time to stop", () => {
     for (const program of servers) {
       const settings = settingsOf(program);
       const exported = Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + 2 ** 28);
@@ -122,7 +122,7 @@ describe("the compose file and the manifests", () => {
 });
 
 describe("nginx", () => {
-  test("has the limits of the service, and routes for what streams", () => {
+  test("has the limits of the service, and routes for streams", () => {
     assert.match(nginxText, new RegExp(`large_client_header_buffers 4 ${headerBytesMax / 1024}k;`));
     assert.equal(nginxNumber(/client_max_body_size (\d+)k;/) * 1024, agentRequestBytesMax);
     assert.ok(nginxNumber(/proxy_buffer_size (\d+)k;/) * 1024 > 3 * uriBytesMax, "a Link header repeats the URL");
@@ -133,7 +133,7 @@ describe("nginx", () => {
     assert.deepEqual(paths, [operations.get("exportListings")?.path, "/mcp"]);
   });
 
-  test("repeats only what has not been sent, or costs nothing", { skip: skipWithoutNginx }, async (t) => {
+  test("repeats only requests that were not sent, or are free", { skip: skipWithoutNginx }, async (t) => {
     const received = { lost: 0, answered: 0 };
     const lost = await listenOn(t, (socket) => {
       socket.once("data", () => {
@@ -172,7 +172,7 @@ async function listenOn(scope: Scope, accept: (socket: Socket) => void): Promise
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What the compose file starts, without containers: the very arguments and variables, with the folders, ports and accounts of a test. */
+/** The programs of the compose file, without containers: its arguments and variables, with the folders, ports and accounts of a test. */
 async function startComposed(scope: Scope, accounts: string): Promise<readonly ServeProcess[]> {
   const [{ lake: published }, folder] = await Promise.all([createLake(scope), temporaryFolder(scope)]);
   const here = {
@@ -212,7 +212,9 @@ function getFrom(localAddress: string, url: string, headers: Readonly<Record<str
   });
 }
 
-describe("what the compose file runs", { skip: skipInShortRun || skipWithoutNginx || skipWithoutPostgres }, () => {
+describe("the programs of the compose file", {
+  skip: skipInShortRun || skipWithoutNginx || skipWithoutPostgres,
+}, () => {
   stopServerAtEnd();
 
   test("answers from both replicas, charges once, and survives one of them", async (t) => {

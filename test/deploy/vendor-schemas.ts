@@ -29,7 +29,6 @@ const definitionOf = (value: unknown): Definition => {
   return value as Definition;
 };
 
-/** Reads a file of a Go module. */
 function readModuleFile({ module, path }: typeof compose): Definition {
   const folder = mkdtempSync(join(tmpdir(), "carquet-schemas-"));
   try {
@@ -41,7 +40,7 @@ function readModuleFile({ module, path }: typeof compose): Definition {
   }
 }
 
-/** Returns a schema without what only people read. A property can have the name of a keyword. */
+/** Returns a schema without descriptions. A property can have the name of a keyword. */
 function withoutDescriptions(schema: unknown, isProperties = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => withoutDescriptions(item));
   if (!isObject(schema)) return schema;

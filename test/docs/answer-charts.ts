@@ -20,7 +20,6 @@ function numberOf(row: AnswerRow, column: string): number {
 
 const dayAxis = { type: "utc", label: "day", ticks: "1 day" } as const;
 
-/** Returns the points of a metric of a trend. */
 const trendPoints = (rows: readonly AnswerRow[], metric: string, series: string): readonly ChartPoint[] =>
   rows
     .filter((row) => row.metric === metric)
@@ -134,7 +133,7 @@ function electricByState(rows: readonly AnswerRow[]): Chart {
   };
 }
 
-/** Model years, newest first, in groups that a reader can tell apart. */
+/** Model years, newest first, in groups that a reader can distinguish. */
 const yearGroups = [
   { name: "2025 and newer", from: 2025 },
   { name: "2022 to 2024", from: 2022 },

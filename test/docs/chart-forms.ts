@@ -19,7 +19,6 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** Formats a number as whole dollars. */
 export const wholeDollars = (value: number): string => `$${Math.round(value).toLocaleString("en")}`;
 
 const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));

@@ -1,14 +1,13 @@
 /**
  * Runs the commands of README.md and docs/ in order, each page in its own terminal, and compares the outputs that they show.
  *
- * A block `sh` is run: every command must end with code 0, every response must have a status below 300; the flag `status=400` expects
- * that status, `no-test` names commands that are not run, each with its reason in the table below, `no-test=systemd` a whole block that is
- * not run, with its reason under `systemd`. A block with the flag `output` shows
- * the output of the command before it: `json` an excerpt of it (with `shape`, of its keys), all others the whole text, or its first lines
- * and a line `...`. With `chart=<name>`, the whole output is drawn and compared with that image in docs/images/analysts. A block `sql` is
- * run on the lake.
+ * A block `sh` is run: every command must end with code 0, every response must have a status below 300; the flag `status=400` expects that status,
+ * `no-test` names commands that are not run, each with its reason in the table below, `no-test=systemd` a whole block that is not run, with its
+ * reason under `systemd`. A block with the flag `output` shows the output of the command before it: `json` an excerpt of it (with `shape`, of its
+ * keys), all others the whole text, or its first lines and a line `...`. With `chart=<name>`, the whole output is drawn and compared with that
+ * image in docs/images/analysts. A block `sql` is run on the lake.
  *
- * `npm run golden` writes the texts and the charts anew.
+ * `npm run golden` rewrites the texts and the charts.
  */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,7 +28,7 @@ import { Terminal, type TerminalResult } from "./terminal.ts";
 const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
 const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
 
-/** The pages that `npm test` runs: what newcomers and operators do. `CARQUET_TESTS=every` runs all. */
+/** The pages that `npm test` runs: those for newcomers and operators. `CARQUET_TESTS=every` runs all. */
 const shortRun: ReadonlySet<string> = new Set(["README.md", "docs/api.md", "docs/ingest.md", "docs/operations.md"]);
 
 const isWriting = process.env.GOLDEN === "write";

@@ -36,7 +36,6 @@ test("every path of the project that a page names exists", () => {
   );
 });
 
-/** The files below docs/images. */
 const images = readdirSync(projectPath("docs/images"), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map(({ parentPath, name }) => relative(projectPath("."), join(parentPath, name)));

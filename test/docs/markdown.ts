@@ -48,7 +48,6 @@ export function fencedBlocks(page: string): readonly FencedBlock[] {
 export const flagOf = ({ flags }: FencedBlock, name: string): string | undefined =>
   flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1);
 
-/** Replaces the texts of blocks of a page. */
 export function rewriteBlocks(page: string, texts: ReadonlyMap<FencedBlock, string>): void {
   const lines = pageText(page).split("\n");
   const lastFirst = [...texts].sort(([a], [b]) => b.line - a.line);

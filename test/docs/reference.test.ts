@@ -1,4 +1,4 @@
-/** Compares the generated parts of the documentation with the code. `npm run golden` writes them anew. */
+/** Compares the generated parts of the documentation with the code. `npm run golden` rewrites them. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ const deployed = readdirSync(projectPath("deploy"), { recursive: true, withFileT
   .map((entry) => `${entry.parentPath.slice(projectPath(".").length)}/${entry.name}`.replace(/^\//, ""));
 const files = [...new Set([...pages, ...deployed, "clients/typescript/README.md", "Containerfile"])];
 
-/** Returns what the first group of a pattern matches in the files, with the name of the file. */
+/** Returns the matches of a pattern's first group in the files, with the name of the file. */
 const namesOf = (pattern: RegExp): readonly (readonly [file: string, name: string])[] =>
   files.flatMap((file) => [...projectText(file).matchAll(pattern)].map(([, name = ""]) => [file, name] as const));
 

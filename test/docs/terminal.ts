@@ -76,7 +76,7 @@ export class Terminal {
     return resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake-sample");
   }
 
-  /** Runs one command; one that serves is left running, and its output is what it had printed by then. */
+  /** Runs one command; one that serves is left running, and its output is that printed by then. */
   async run(command: string): Promise<TerminalResult> {
     const [, started, carquet, rest = ""] = servingCommand.exec(command) ?? [];
     const name = started ?? carquet;

@@ -83,7 +83,7 @@ for (const [index, query] of searches.entries())
     }
   });
 
-/** Returns rows as sorted texts, without what follows from a single day. */
+/** Returns rows as sorted texts, without columns that follow from a single day. */
 const textsOf = (rows: readonly Row[]): readonly string[] =>
   rows.map(({ days_on_market: _, ...row }) => JSON.stringify(row)).sort();
 
@@ -107,7 +107,7 @@ for (const query of ["sort=-price&fields=default,features", "make=Ford,Honda&min
     assert.deepEqual(textsOf(expanded), textsOf(daily));
   });
 
-test("a range that cannot be exported is refused, and what is missing or does not fit is named", async () => {
+test("a range that cannot be exported is refused with the name of the missing or unsuitable parameter", async () => {
   const refused: readonly (readonly [query: string, message: RegExp])[] = [
     [`snapshot_date_from=${from}`, /^Missing parameter snapshot_date_to: expected a date/],
     [`snapshot_date_to=${from}`, /^Missing parameter snapshot_date_from: expected a date/],

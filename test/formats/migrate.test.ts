@@ -26,7 +26,6 @@ const views: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Returns the rows of a lake's views. */
 async function lakeRows(lake: string): Promise<Readonly<Record<string, unknown>>> {
   const rows: Record<string, unknown> = {};
   for (const [view, columns] of Object.entries(views))
@@ -103,7 +102,7 @@ test("migrate refuses a named lake or accounts file that does not exist", async 
   const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
   assert.equal(
     lake.err,
-    `carquet: Lake ${join(folder, "lake")} has no published version: expected one made by "carquet ingest <path> --lake ${join(folder, "lake")}".\n`,
+    `carquet: Lake ${join(folder, "lake")} has no published version: expected one published by "carquet ingest <path> --lake ${join(folder, "lake")}".\n`,
   );
   const accounts = await carquet(["migrate", "--accounts", join(folder, "accounts.db")]);
   assert.equal(

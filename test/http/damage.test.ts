@@ -17,7 +17,6 @@ import { fileScope, type Scope } from "../support/scope.ts";
 
 const original = await createLakeOfEveryState(fileScope);
 
-/** Copies the lake; returns it with its manifest. */
 async function copyLake(scope: Scope): Promise<{ readonly lake: string; readonly manifest: Manifest }> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(original.lake, lake, { recursive: true, verbatimSymlinks: true });
@@ -50,7 +49,7 @@ const pagesOfToday = ["/v1/listings", "/v1/facets?facets=make", "/v1/trends?metr
 interface Need {
   readonly table: "sold" | "deliveries";
   readonly hasServingFiles: boolean;
-  /** What needs the newest file of the table, and what does not. */
+  /** Requests that need the newest file of the table, and others. */
   readonly paths: readonly string[];
   readonly others: readonly string[];
 }

@@ -85,7 +85,7 @@ test("a defect is answered with 500 and the request id, and logged with its caus
   const manifest = await currentManifest(broken);
   assert.ok(manifest);
   for (const { path } of manifest.tables.snapshots)
-    await writeFile(join(broken, path), "not a Parquet file, but the one that is listed");
+    await writeFile(join(broken, path), "not a Parquet file, but the listed file");
   await listFilesAnew(broken);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });

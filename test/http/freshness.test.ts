@@ -1,4 +1,4 @@
-/** A service tells that the last ingest failed, and that the next delivery is overdue, by `/readyz`, metrics and its log. */
+/** A service reports a failed ingest and an overdue delivery in `/readyz`, metrics and its log. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pino from "pino";

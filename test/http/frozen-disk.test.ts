@@ -94,7 +94,7 @@ test("while the disk of the accounts file hangs, requests are refused in time an
   assert.deepEqual(inAccountsFile(accounts, audit).faults, []);
 });
 
-/** Returns what the customer has paid: charges less refunds. */
+/** Returns the sum of the customer's charges less refunds. */
 function net(accounts: string, { customer }: ServeProcess): number {
   const row = inAccountsFile(accounts, (database) =>
     database.one(

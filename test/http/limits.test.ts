@@ -74,7 +74,7 @@ for (const tier of tiers) {
   });
 }
 
-test("every answer to an identified account has its rate limits, whatever its status", async () => {
+test("every answer to an identified account has its rate limits, with any status", async () => {
   const customer = createCustomer(client.accounts, {
     tier: 2,
     override: null,

@@ -1,4 +1,4 @@
-/** What each request is charged, and the headers that report it. */
+/** The charge of each request, and the headers that report it. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[
       .map((row) => ({ ...row })),
   );
 
-/** Sends a request as a customer; returns the answer and the charges made meanwhile. */
+/** Sends a request as a customer; returns the answer and the charges posted meanwhile. */
 async function requestAs(path: string, customer: Customer, headers: Record<string, string> = customer.bearer) {
   const before = chargesOf(client, customer).length;
   const answer = await client.get(path, headers);
@@ -68,7 +68,7 @@ const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
 
 const searches: readonly (readonly [query: string, usageClass: UsageClass])[] = [
   ["limit=1", "listing_search"],
-  ["make=nobody-makes-this", "listing_search"],
+  ["make=no-such-make", "listing_search"],
   ["offset=100000", "listing_search"],
   ["limit=1&inventory_status=sold", "listing_search_historical"],
   ["sold_within_days=5", "listing_search_historical"],
@@ -78,7 +78,7 @@ const searches: readonly (readonly [query: string, usageClass: UsageClass])[] = 
 ];
 
 for (const [query, usageClass] of searches) {
-  test(`a search with ${query} is charged as ${usageClass}, whatever it finds`, async () => {
+  test(`a search with ${query} is charged as ${usageClass}, with or without matches`, async () => {
     const customer = createCustomer(client.accounts);
     const result = await requestAs(`/v1/listings?${query}`, customer);
     assert.equal(result.answer.status, 200);
@@ -232,7 +232,7 @@ test("a request that is repeated with the same Idempotency-Key is charged once, 
     "200 2000",
   ]);
   assertCharged(await requestAs(path, customer, repeat("order-1", customer)), "listing_search", customer);
-  // The balance is spent. The order of parameters makes no difference.
+  // The balance is spent. The order of parameters does not matter.
   const repeated = await requestAs("/v1/listings?make=kia&limit=1", customer, repeat("order-1", customer));
   assert.deepEqual([repeated.answer.status, repeated.charged], [200, []]);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The metrics server: what it counts, and the dashboard that shows it. */
+/** The metrics server: its counts, and the dashboard that shows them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
@@ -58,20 +58,24 @@ test("metrics count requests by operation and status, statements, charges and th
     assert.ok((metrics.get(`carquet_${name}_count`) ?? 0) > 0, name);
 });
 
-test("metrics count the operations that pages and tools ask for, apart from requests", async () => {
+test("metrics count the operations that pages and tools call, apart from requests", async () => {
   const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
   for (const path of ["/", "/?sort=none"]) await fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });
   const agent = await connectAgent(fileScope, client.url, client.customer.bearer);
   await agent.call("search_listings", { limit: 3 });
   const metrics = await readMetrics();
-  const asked = (operation: string, status: number, asker: string): number | undefined =>
+  const internalCalls = (operation: string, status: number, caller: string): number | undefined =>
     metrics.get(
-      `carquet_asked_operation_duration_seconds_count{operation="${operation}",asker="${asker}",status="${status}"}`,
+      `carquet_internal_operation_duration_seconds_count{operation="${operation}",caller="${caller}",status="${status}"}`,
     );
   assert.deepEqual(
     [
-      ...[asked("searchListings", 200, "page"), asked("getFacets", 200, "page"), asked("searchListings", 400, "page")],
-      ...[asked("searchListings", 200, "tool"), requestsIn(metrics, "searchListings", "200")],
+      ...[
+        internalCalls("searchListings", 200, "page"),
+        internalCalls("getFacets", 200, "page"),
+        internalCalls("searchListings", 400, "page"),
+      ],
+      ...[internalCalls("searchListings", 200, "tool"), requestsIn(metrics, "searchListings", "200")],
     ],
     [1, 1, 1, 1, 2],
   );

@@ -51,7 +51,7 @@ function createSource(text = "an answer"): { readonly compute: () => Promise<Buf
   return source;
 }
 
-test("a repeated request is a cache hit, whatever the order of its parameters", async () => {
+test("a repeated request is a cache hit in any order of its parameters", async () => {
   const [answers, source] = [new ResultCache(1000), createSource()];
   const first = await getOrCompute(answers, ["v1", "search", request], source.compute);
   const again = await getOrCompute(answers, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
@@ -105,7 +105,7 @@ test("a computation goes on while one request waits for it, and ends early when 
   leaving.abort(new Abandoned());
   const answered = getOrCompute(lonely, ["v1", "search", request], compute, late);
   await assert.rejects(left, Abandoned);
-  assert.equal(String(await answered), "an answer", "a later request does not join what was aborted");
+  assert.equal(String(await answered), "an answer", "a later request does not join an aborted one");
   assert.equal(shared.length, 3);
 });
 

@@ -37,7 +37,7 @@ function getOver(agent: Agent, url: string, headers: Record<string, string> = {}
   });
 }
 
-/** Returns whether a connection can be made. */
+/** Returns whether a connection can be opened. */
 function connects(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((known) => {

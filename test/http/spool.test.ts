@@ -1,4 +1,4 @@
-/** The spool of exports: which files it keeps, who goes next, who gives a writer up, and who is refused. */
+/** The spool of exports: which files it keeps, who goes next, who releases a writer, and who is refused. */
 import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -67,7 +67,7 @@ test("while another account waits, an account keeps half of the writers: its las
   assert.deepEqual(refused, []);
 });
 
-test("a single writer is taken from nobody", async () => {
+test("a single writer is never taken away", async () => {
   const { add, end, writing } = openQueue(1);
   await add("a1", "a2", "b1");
   assert.deepEqual(writing(), ["a1"]);
@@ -75,7 +75,7 @@ test("a single writer is taken from nobody", async () => {
   assert.deepEqual(writing(), ["a2"]);
 });
 
-test("beyond the queue, the account that waits most is refused, not the one that comes last", async () => {
+test("beyond the queue, the account that waits most is refused, not the last to come", async () => {
   const { add, writing, refused } = openQueue(1, 3);
   await add("a1", "a2", "a3", "a4");
   assert.deepEqual([writing(), refused], [["a1"], []]);

@@ -49,7 +49,7 @@ test("a service started on an empty lake serves the first published version", as
 const servedVersion = async (client: Client): Promise<string> =>
   (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
 
-/** Makes a version current, as a publisher does. */
+/** Points `CURRENT` at a version, as a publisher does. */
 async function publishManifest(lake: string, version: string, manifest: unknown): Promise<void> {
   await replaceFile(manifestPath(lake, version), typeof manifest === "string" ? manifest : JSON.stringify(manifest));
   await replaceFile(currentPath(lake), `${version}\n`);
@@ -88,7 +88,6 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
 
 const sample = await createLake(fileScope);
 
-/** Copies the sample lake. */
 async function copySampleLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });

@@ -239,7 +239,7 @@ test("Parquet is refused and the lake unchanged: a truncated file", async (t) =>
   await refuses(/^inventory\.parquet: /, day);
 });
 
-/** Limits below what a delivery of two vehicles has, and the files that exceed them. */
+/** Limits that a delivery of two vehicles exceeds, and the files that exceed them. */
 const limited: readonly (readonly [limit: keyof FeedLimits, max: number, files: readonly string[], says: string])[] = [
   [
     "fileBytes",

@@ -16,14 +16,12 @@ interface ForeignFile {
 const dealer = { columns: ["seller"], fields: { name: { column: "seller" } } };
 const fields = { vin: { column: "vin" } };
 
-/** Writes a mapping to a file and reads it. */
 async function mappingOf(t: TestContext, mapping: unknown) {
   const path = join(await temporaryFolder(t), "mapping.json");
   await writeFile(path, typeof mapping === "string" ? mapping : JSON.stringify(mapping));
   return readMapping(path);
 }
 
-/** Ingests a foreign CSV and returns the lake. */
 async function lakeOfForeign(t: TestContext, { mapping, csv }: ForeignFile): Promise<string> {
   const path = join(await temporaryFolder(t), "cars.csv");
   await writeFile(path, csv);

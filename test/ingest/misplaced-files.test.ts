@@ -119,7 +119,6 @@ test("a link within the delivery's folder, and to the path itself, is followed",
   assert.equal((await createLake(t, join(folder, "feeds"))).reports[0]?.listed, 1);
 });
 
-/** Returns a row as a Parquet file. */
 async function parquetOf(row: FeedRow): Promise<Buffer> {
   const path = join(await temporaryFolder(fileScope), "row.parquet");
   const values = Object.entries(row).map(([column, value]) => `'${value}' AS ${column}`);

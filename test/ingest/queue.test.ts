@@ -18,7 +18,7 @@ const waiting = join(queue, "waiting");
 const deliver = (day: string, ...cars: readonly number[]): Promise<string> =>
   writeFeeds(waiting, day, { inventory: cars.map((car) => ({ vin: vinOf(car), dealer_id: dealerIdOf(1) })) });
 
-/** Empties the queue; returns what became of each delivery. */
+/** Empties the queue; returns the outcome of each delivery. */
 async function run(mappedDay?: MappedDay): Promise<readonly QueueEvent[]> {
   const events: QueueEvent[] = [];
   await ingestQueue(lake, queue, { hasServingFiles: false, mappedDay, onDelivery: (event) => events.push(event) });
@@ -28,12 +28,12 @@ async function run(mappedDay?: MappedDay): Promise<readonly QueueEvent[]> {
 const namesIn = (folder: string): readonly string[] => readdirSync(join(queue, folder)).sort();
 const asOf = async (): Promise<string | undefined> => (await currentManifest(lake))?.as_of;
 
-test("an empty queue is made, and nothing happens", async () => {
+test("an empty queue is created, and nothing happens", async () => {
   assert.deepEqual(await run(), []);
   assert.deepEqual(readdirSync(queue).sort(), ["ingested", "refused", "waiting"]);
 });
 
-test("deliveries are ingested in the order of their days and moved; what is not named by a day is left", async () => {
+test("deliveries are ingested in the order of their days and moved; other names are left", async () => {
   await deliver("2026-11-19", 1, 2);
   await deliver("2026-11-18", 1);
   await deliver("2026-11-20.part", 1);

@@ -31,7 +31,6 @@ const carOf = (row: unknown): AuctionRow => {
   return car;
 };
 
-/** Each listing with the number of its row. */
 const listingsWithRow = () =>
   queryLake(
     lake,

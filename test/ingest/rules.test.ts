@@ -10,7 +10,6 @@ import { parseCaseTable } from "../support/case-table.ts";
 const database = await DuckDatabase.open();
 after(() => database.close());
 
-/** Evaluates an expression. */
 const evaluate = async (expression: Sql): Promise<unknown> => {
   const row = await database.using((session) => session.row(sql`SELECT ${expression} AS value`));
   return row?.value;

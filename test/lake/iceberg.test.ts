@@ -118,7 +118,7 @@ test("a publish in a copied lake writes the metadata for its folder", async (t) 
   assert.deepEqual(await icebergFaults(lake), []);
 });
 
-test("snapshots leave with the versions that vacuum removes, and all that the metadata names exists", async (t) => {
+test("snapshots leave with the versions that vacuum removes, and every file that the metadata names exists", async (t) => {
   const lake = await copyOfSevenDays(t);
   const last = days.at(-1) ?? "";
   for (const [retention, versions] of [
@@ -156,7 +156,7 @@ test("metadata of a publish that was killed is completed if it was published, el
   }
 });
 
-test("a publish writes damaged or foreign metadata anew", async (t) => {
+test("a publish rewrites damaged or foreign metadata", async (t) => {
   const lake = await copyOfSevenDays(t);
   const folder = join(lake, "iceberg", "dealers", "metadata");
   const number = await readFile(join(folder, "version-hint.text"), "utf8");

@@ -16,7 +16,6 @@ import { fileScope } from "../support/scope.ts";
 const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
 const sample = await createLake(fileScope, samplePath, { day: firstDay });
 
-/** Functions that change a lake. */
 const changes = ["rename", "link", "symlink", "rm", "mkdir", "writeFile", "open"] as const;
 const originals = Object.fromEntries(changes.map((name) => [name, fs[name]])) as Pick<
   typeof fs,

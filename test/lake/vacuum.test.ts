@@ -27,7 +27,6 @@ for (let day = 0; day < 12; day += 1) {
 }
 const { lake: original } = await createLake(fileScope, feeds);
 
-/** Copies a lake of 12 days. */
 async function copyOfTwelveDays(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(original, lake, { recursive: true, verbatimSymlinks: true });

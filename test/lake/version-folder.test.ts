@@ -93,7 +93,7 @@ test("verify finds a wrong folder, and the next writer repairs a wrong link", as
   await rename(join(listings, name), join(lake, "moved"));
   assert.match(await fault(), /another file: expected files\/listings\//);
   await cp(join(lake, "moved"), join(listings, name));
-  assert.equal(await fault(), "", "a copy is as good as a link");
+  assert.equal(await fault(), "", "a copy counts like a link");
   await changeByte(join(listings, name), 100);
   assert.match(await fault(), /another file: expected files\/listings\//);
   await unlink(join(lake, "current"));
@@ -109,7 +109,7 @@ test("the next writer repairs copies that followed links or left them out", asyn
   const without = await copyOf(t);
   for (const name of ["current", "catalog.duckdb", `versions/${days.at(-1)}.1`])
     await rm(join(without, name), { recursive: true });
-  assert.deepEqual(await lakeFaults(without), [], "a backup may leave out what follows from the manifest");
+  assert.deepEqual(await lakeFaults(without), [], "a backup may omit files that follow from the manifest");
   for (const lake of [followed, without]) {
     await withWriter(lake, {}, async () => undefined);
     assert.equal(await readlink(join(lake, "current")), `versions/${days.at(-1)}.1`);
@@ -122,12 +122,12 @@ test("a damaged or lost file stops no publish, and the catalog has the other vie
   for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
   for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
   await withWriter(lake, {}, () => rewriteIcebergMetadata(lake));
-  const views = await askCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
+  const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   assert.ok(views.includes("builds") && views.includes("deliveries") && !views.includes("sold"), views);
 });
 
 /** Asks a catalog in another process, with another working directory and DuckDB's defaults. */
-async function askCatalog(lake: string, ...queries: readonly string[]): Promise<string> {
+async function queryCatalog(lake: string, ...queries: readonly string[]): Promise<string> {
   const script = `
     const { DuckDBInstance } = require(${JSON.stringify(createRequire(import.meta.url).resolve("@duckdb/node-api"))});
     (async () => {
@@ -162,19 +162,19 @@ test("any DuckDB opens catalog.duckdb without Carquet, and answers as carquet sq
   const expected: unknown[] = [];
   for (const relation of relations)
     expected.push((await queryLake(lake, question(relation))).map((row) => Object.values(row)));
-  assert.deepEqual(JSON.parse(await askCatalog(lake, ...relations.map(question))), expected);
+  assert.deepEqual(JSON.parse(await queryCatalog(lake, ...relations.map(question))), expected);
   const attached = relations.map((relation) => question(`market.${relation}`));
-  assert.deepEqual(JSON.parse(await askCatalog(lake, ...attached)), expected, "attached, without USE");
-  await assert.rejects(askCatalog(lake, "FROM snapshot('2027-01-01')"), /expected a day with a snapshot/);
+  assert.deepEqual(JSON.parse(await queryCatalog(lake, ...attached)), expected, "attached, without USE");
+  await assert.rejects(queryCatalog(lake, "FROM snapshot('2027-01-01')"), /expected a day with a snapshot/);
 });
 
 test("a moved lake gets a catalog of its place by the command iceberg and by a publish", async (t) => {
   const lake = await copyOf(t);
   const moved = `${lake}-moved`;
   await rename(lake, moved);
-  await assert.rejects(askCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
+  await assert.rejects(queryCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
   await withWriter(moved, {}, () => rewriteIcebergMetadata(moved));
-  assert.equal(await askCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
+  assert.equal(await queryCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
 });
 
 test("files that other programs put beside a table's folder stay, and nothing else is in it", async (t) => {

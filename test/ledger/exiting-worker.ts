@@ -9,7 +9,6 @@ import { PostgresDatabase } from "../../src/db/postgres.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
 
-/** When the worker exits. */
 export type ExitMoment = "before-commit" | "after-commit";
 
 /** Returns the module of a worker that exits in its n-th transaction with a charge, counted from 1. */

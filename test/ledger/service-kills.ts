@@ -84,7 +84,7 @@ export async function killServices(
   return { kills, complete: all.length, unanswered: inAccountsFile(accounts, audit).charges - all.length, refused };
 }
 
-/** Returns what was paid, `refused` on a spent balance, or undefined if the answer was incomplete. */
+/** Returns the charge, `refused` on a spent balance, or undefined if the answer was incomplete. */
 function getAs(agent: Agent, url: string, customer: Customer): Promise<PaidAnswer | "refused" | undefined> {
   return new Promise((answered) => {
     get(url, { agent, headers: customer.bearer }, async (response) => {

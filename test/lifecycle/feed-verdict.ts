@@ -2,7 +2,7 @@
 
 export type Verdict = "accepted" | "collapsed";
 
-/** What the oracle remembers of a dealer's deliveries. */
+/** The oracle's record of a dealer's deliveries. */
 export interface DealerHistory {
   readonly lastDelivery: string;
   /** Sizes of the last accepted feeds, oldest first; at most seven. */

@@ -3,8 +3,8 @@ import { textIn } from "../../src/base/json.ts";
 import type { LakeRows } from "./lake-rows.ts";
 
 /**
- * Returns the active listings that the client misses: each day it sets `listed_after` to the later of the last version's as-of date and
- * the latest `listed_at` that it has, and keeps what it finds.
+ * Returns the active listings that the client misses: each day it sets `listed_after` to the later of the last version's as-of date and the latest
+ * `listed_at` that it has, and keeps the results.
  */
 export function listingsMissedBySync({ days, active }: LakeRows): readonly string[] {
   const synced = new Set<string>();

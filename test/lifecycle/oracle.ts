@@ -148,7 +148,7 @@ export class LifecycleOracle {
   #claimOf(day: string, sighting: Sighting): OracleClaim {
     const before = this.#claims.get(keyOf(sighting));
     const listing = this.#listings.get(sighting.vin);
-    // A first sighting that is older than its delivery is a day of its own.
+    // A first sighting that is older than its delivery counts as a separate day.
     const olderDays = sighting.observedAt.slice(0, 10) < day ? 1 : 0;
     const listingsDays = listing?.dealer === sighting.dealer ? listing.daysSeen : olderDays;
     return {

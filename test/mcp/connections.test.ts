@@ -1,4 +1,4 @@
-/** Connections of agents: hosts, origins and sizes, and what is left of calls that are cancelled or whose client vanishes. */
+/** Connections of agents: hosts, origins and sizes, and the cleanup of calls that are cancelled or whose client vanishes. */
 import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
 import { test } from "node:test";

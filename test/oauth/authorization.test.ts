@@ -11,7 +11,7 @@ import { inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import {
-  askAgentServer,
+  callAgentServer,
   connectClient,
   mountAll,
   OAuthClient,
@@ -32,7 +32,7 @@ const { url, accounts, customer } = service;
 const clientId = String((await registerClient(url)).client_id);
 
 const connectAs = (name: string, parameters = {}) => connectClient(service, name, parameters);
-const statusOf = async (token?: string): Promise<number> => (await askAgentServer(url, token)).status;
+const statusOf = async (token?: string): Promise<number> => (await callAgentServer(url, token)).status;
 const isRefused = async (token: string): Promise<boolean> => (await statusOf(token)) === 401;
 const grantOf = (name: string) =>
   inAccountsFile(accounts, (database) =>
@@ -52,7 +52,7 @@ describe("authorization requests", () => {
     assert.ok(!page.includes("Look up dealers"));
   });
 
-  test("a faulty request is answered by a page: nobody is sent to an address that any client can register", async () => {
+  test("a faulty request is answered by a page: no browser is sent to an address that any client can register", async () => {
     for (const [parameters, message] of [
       [{ code_challenge: "", code_challenge_method: "" }, /PKCE/],
       [{ code_challenge_method: "plain" }, /code_challenge_method/],
@@ -145,8 +145,8 @@ describe("tokens", () => {
 
   test("a call that needs a scope which the token lacks is refused with the scopes to ask for", async () => {
     const { tokens } = await connectAs("Narrow", { scope: "dealers.read" });
-    assert.notEqual((await askAgentServer(url, tokens.access_token, "search_dealers")).status, 403);
-    const refused = await askAgentServer(url, tokens.access_token, "search_listings");
+    assert.notEqual((await callAgentServer(url, tokens.access_token, "search_dealers")).status, 403);
+    const refused = await callAgentServer(url, tokens.access_token, "search_listings");
     assert.equal(refused.status, 403);
     assert.match(
       refused.headers.get("WWW-Authenticate") ?? "",

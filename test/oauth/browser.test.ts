@@ -24,7 +24,7 @@ import { assertAccessible, assertFitsPhone } from "../support/web/site.ts";
 
 const skip = skipWithoutBrowser;
 
-/** An agent on this computer: keeps what it is given in memory, and hears from the browser at a port of its own. */
+/** An agent on this computer: keeps tokens in memory, and receives the browser's redirect on a separate port. */
 class Agent implements OAuthClientProvider {
   readonly clientMetadata: OAuthClientMetadata;
   authorizationUrl: URL | undefined;

@@ -13,7 +13,7 @@ import { documentBytesMax, fetchPublic, isPublicAddress } from "../../src/http/o
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 
-test("addresses of the public internet are told from all others", () => {
+test("addresses of the public internet are distinguished from all others", () => {
   for (const address of ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1"])
     assert.ok(isPublicAddress(address), address);
   for (const address of [
@@ -79,7 +79,7 @@ async function startServer(listener: RequestListener): Promise<string> {
   return `https://agent.example:${(server.address() as AddressInfo).port}/client.json`;
 }
 
-test("a connection goes to the addresses that were checked, whatever the name resolves to next", async () => {
+test("a connection goes to the addresses that were checked, even if the name resolves to others next", async () => {
   const url = await startServer((_, response) => response.setHeader("Content-Type", "application/json").end("{}"));
   const [resolved, checked]: [string[], string[]] = [[], []];
   const fetchDocument = fetchPublic({

@@ -43,7 +43,7 @@ async function openAuthorization(scope: Scope, url: () => string) {
   return { path, ask: await consentRequests(scope, authorization) };
 }
 
-test("an outage of the accounts is not told as an expired request", async (scope) => {
+test("an outage of the accounts is not reported as an expired request", async (scope) => {
   const { path, ask } = await openAuthorization(scope, () => baseUrl);
   assert.equal(await ask(), "expired");
   const parts = ["", "-wal", "-shm"];

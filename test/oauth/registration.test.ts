@@ -7,7 +7,7 @@ import { unusedClientMs } from "../../src/http/oauth/state-adapter.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { inAccountsFile } from "../support/accounts.ts";
 import {
-  askAgentServer,
+  callAgentServer,
   connectClient,
   mountAll,
   OAuthClient,
@@ -32,11 +32,11 @@ const service = await startService(fileScope, lake, { mountSite: mountAll, fetch
 const { url, accounts, customer } = service;
 
 const connectAs = (name: string) => connectClient(service, name);
-const statusOf = async (token?: string): Promise<number> => (await askAgentServer(url, token)).status;
+const statusOf = async (token?: string): Promise<number> => (await callAgentServer(url, token)).status;
 
 describe("metadata", () => {
   test("a refusal of the agent server leads to the metadata of the resource and of its authorization server", async () => {
-    const refused = await askAgentServer(url);
+    const refused = await callAgentServer(url);
     assert.equal(refused.status, 401);
     const challenge = refused.headers.get("WWW-Authenticate") ?? "";
     assert.equal(
@@ -60,7 +60,7 @@ describe("metadata", () => {
 
   test("an invalid token is refused with its error, and a key still works", async () => {
     for (const token of ["nonsense", `cq_oauth_${"a".repeat(16)}_${"b".repeat(43)}`]) {
-      const refused = await askAgentServer(url, token);
+      const refused = await callAgentServer(url, token);
       assert.equal(refused.status, 401);
       assert.match(
         refused.headers.get("WWW-Authenticate") ?? "",
@@ -76,14 +76,14 @@ describe("metadata", () => {
     const server = await (await fetch(`${other.url}/.well-known/oauth-authorization-server`)).json();
     assert.equal((server as { issuer: string }).issuer, "https://cars.example");
     const { tokens } = await connectAs("Elsewhere");
-    const refused = await askAgentServer(other.url, tokens.access_token);
+    const refused = await callAgentServer(other.url, tokens.access_token);
     assert.equal(refused.status, 401, "a token of another audience");
     assert.match(refused.headers.get("WWW-Authenticate") ?? "", /invalid_token.*https:\/\/cars\.example\/\.well-known/);
   });
 });
 
 describe("registration", () => {
-  test("a client redirects to https, to this computer, or to a scheme of its own", async () => {
+  test("a client redirects to https, to this computer, or to a private-use scheme", async () => {
     for (const [uri, status] of [
       ["https://agent.example/callback", 201],
       ["http://localhost:1234/callback", 201],

@@ -26,7 +26,7 @@ interface Expected {
 const folder = await temporaryFolder(fileScope);
 let expected: Promise<Expected> | undefined;
 
-/** Copies the demo lake, and asks it what the engines are asked. */
+/** Copies the demo lake, and computes the answers expected of the engines. */
 async function prepare(): Promise<Expected> {
   const lake = join(folder, "lake");
   await cp(await demoLake(), lake, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });

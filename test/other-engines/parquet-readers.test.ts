@@ -162,8 +162,8 @@ async function serveDemo(): Promise<RecipeSurroundings> {
   return { folder, url, key: customer.key, python };
 }
 
-/** Asks the API what a recipe answers: make, listings and median price, from the most frequent make. */
-async function askApi({ url, key }: RecipeSurroundings, filter: string): Promise<readonly (readonly unknown[])[]> {
+/** Requests a recipe's answer from the API: make, listings and median price, from the most frequent make. */
+async function queryApi({ url, key }: RecipeSurroundings, filter: string): Promise<readonly (readonly unknown[])[]> {
   const path = `/v1/facets?facets=make&metric=price.median&facet_value_limit=5${filter}`;
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
   const { data }: FacetAnswer = JSON.parse(await response.text());
@@ -187,7 +187,7 @@ describe("a recipe of docs/open-from-elsewhere.md or docs/iceberg.md answers as 
   for (const recipe of recipes)
     test(recipe.name, { skip: recipeSkipReason(recipe.name, recipe.language) }, async () => {
       surroundings ??= serveDemo();
-      const expected = await askApi(await surroundings, recipe.name.endsWith("-pages") ? "&model=f-150" : "");
+      const expected = await queryApi(await surroundings, recipe.name.endsWith("-pages") ? "&model=f-150" : "");
       assert.ok(expected.length > 0);
       assert.deepEqual(await runRecipe(recipe, await surroundings), expected);
     });

@@ -41,7 +41,7 @@ export interface RecipeSurroundings {
   /** The service that the page calls `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly key: string;
-  /** The path of Python, with the engines beside it. */
+  /** The path of Python in the environment of the engines. */
   readonly python: string;
 }
 

@@ -75,7 +75,7 @@ const cases = parseCaseTable(
   year                | exclude_state=TX        | 2009 1, 2024 1, 2025 1
   make                | facet_value_limit=3     | Ford 2, Toyota 2, Fiat 1
   make                | facet_value_limit=1&sort=count | Fiat 1
-  make                | make=nobody             |
+  make                | make=unknown            |
   make                | facet_value_prefix=F    | Ford 2, Fiat 1
   model               | facet_value_prefix=f15  | F-150 1
   features            | facet_value_prefix=seats+h | heated_seats 1

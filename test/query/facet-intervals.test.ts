@@ -73,7 +73,7 @@ test("a fixed width changes neither values, metrics nor statistics", async () =>
 });
 
 test("a fixed width is kept if no listing matches; otherwise it is null", async () => {
-  const { price, miles } = await rangesOf("&interval=price:5000&make=nobody");
+  const { price, miles } = await rangesOf("&interval=price:5000&make=unknown");
   assert.deepEqual(price, { buckets: [], interval: 5000, min: null, max: null });
   assert.deepEqual(miles, { buckets: [], interval: null, min: null, max: null });
 });

@@ -87,14 +87,14 @@ const fixed = parseCaseTable(
 `,
 );
 
-/** More than 100 regular buckets: the error names the smallest width that gives at most 100. */
+/** More than 100 regular buckets: the error names the smallest width with at most 100. */
 const refused = parseCaseTable(
   ["case", "miles", "width", "min"],
   `
   case                                    | miles                  | width | min  
   101 regular buckets from 0              | 100 x 0, 100 x 100000  | 1000  | 1001
   101 regular buckets from above 0        | 100 x 999, 100 x 10899 | 99    | 100
-  101 although a smaller width gives 100  | 100 x 200, 100 x 20150 | 201   | 200
+  101 although a smaller width has 100   | 100 x 200, 100 x 20150 | 201   | 200
   the least width of all                  | 100 x 0, 100 x 900000  | 1     | 9001
 `,
 );

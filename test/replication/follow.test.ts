@@ -38,7 +38,7 @@ const serverOf = async (scope: Scope, lake: string) => {
   return { source, server: await startStaticServer(scope, source) };
 };
 
-test("a follower fetches a lake from a web server, then only what a newer version adds", async (scope) => {
+test("a follower fetches a lake from a web server, then only the additions of a newer version", async (scope) => {
   const { source, server } = await serverOf(scope, older);
   const lake = await newLake(scope);
   const follower = createTestFollower(server.url, lake);
@@ -95,7 +95,7 @@ test("the record of the last ingest is followed too, and an older one does not r
   assert.deepEqual(await lakeFaults(lake), []);
 });
 
-test("interrupted files are resumed, and failing servers asked again", async (scope) => {
+test("interrupted files are resumed, and requests to failing servers retried", async (scope) => {
   const { source, server } = await serverOf(scope, newer);
   const lake = await newLake(scope);
   const kinds = ["cut", "stall", "overload", "page", "change", "cut without ranges"] as const;

@@ -123,7 +123,7 @@ test("bodies without an end, without progress or beyond all bounds fail", async 
   await assert.rejects(follow, /builds.*: stalled: expected more data within 0\.1 seconds\./);
 });
 
-test("what is not a manifest is refused: nested arrays, other types, a newer format", async (scope) => {
+test("content that is not a manifest is refused: nested arrays, other types, a newer format", async (scope) => {
   const source = await copyOf(scope, newer);
   const lake = await newLake(scope);
   const manifest = await manifestOf(source);
@@ -201,7 +201,7 @@ test("redirects are followed, without credentials to another server and never fr
   await assert.rejects(follow(tls), /CURRENT: redirects to http:\/\/127\.0\.0\.1:\d+: expected an https:\/\/ URL\.$/);
 });
 
-test("a folder's links that leave it, and what is not a file, are refused", async (scope) => {
+test("a folder's links that leave it, and special files, are refused", async (scope) => {
   const source = await copyOf(scope, newer);
   const follow = async () => createTestFollower(source, await newLake(scope), { stallMs: 200 }).follow();
   const path = join(source, (await manifestOf(source)).tables.builds[0]?.path ?? "");
@@ -231,7 +231,7 @@ test("a source that names an older version than the lake's does not turn it back
   }
 });
 
-test("of two followers of one lake, the one that is late with an older version publishes nothing", async (scope) => {
+test("of two followers of one lake, the later one with an older version publishes nothing", async (scope) => {
   const lake = await newLake(scope);
   const slow = sourceAt(older);
   const follower = createTestFollower(

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
 import { filesOf, manifestText } from "../../src/lake/manifest.ts";
 import type { BucketRetention } from "../../src/replication/bucket-retention.ts";
-import { type Pushed, push } from "../../src/replication/push.ts";
+import { type PushResult, push } from "../../src/replication/push.ts";
 import { S3Store, uploadPartBytes } from "../../src/replication/s3.ts";
 import { carquet, failureOf } from "../support/command-line.ts";
 import { changeByte } from "../support/lakes/contents.ts";
@@ -32,7 +32,7 @@ interface StoreSettings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Returns a function that runs a command with the settings of a store, and parses what it prints. */
+/** Returns a function that runs a command with the settings of a store, and parses its output. */
 const runWith =
   ({ env }: StoreSettings) =>
   async (...args: readonly string[]) => {
@@ -40,7 +40,7 @@ const runWith =
     return { ...result, answer: result.code === 0 ? JSON.parse(result.out) : undefined };
   };
 
-test("carquet push copies a lake to a folder, and leaves out what is there", async (scope) => {
+test("carquet push copies a lake to a folder, and skips existing files", async (scope) => {
   const folder = await copyOf(scope, older);
   const pushed = await carquet(["push", folder, "--lake", newer, "--json"]);
   assert.equal(pushed.code, 0, pushed.err);
@@ -93,7 +93,7 @@ function openStore({ env }: StoreSettings, bucket = "cars"): S3Store {
 }
 
 /** Pushes a lake; with a retention, removes versions. */
-const pushTo = async (store: S3Store, lake: string, retention?: BucketRetention): Promise<Pushed> =>
+const pushTo = async (store: S3Store, lake: string, retention?: BucketRetention): Promise<PushResult> =>
   push(lake, await manifestOf(lake), store, {
     ...{ transfers: 4, stallMs: 5_000, retryMs: 10, retention },
     onStep: () => undefined,
@@ -124,7 +124,7 @@ test("a large file is uploaded in parts, whole or not at all", async (scope) => 
   assert.deepEqual([objects.size, uploads.size], [0, 0]);
 });
 
-test("a push with --remove leaves the files of kept versions, and what is not the lake's", async (scope) => {
+test("a push with --remove leaves the files of kept versions, and foreign objects", async (scope) => {
   const server = await startS3Server(scope);
   const { objects, uploads } = server;
   const store = openStore(server);
@@ -205,7 +205,7 @@ test("nothing is removed from a bucket with a manifest that cannot be read or na
   }
 });
 
-test("a push does not replace a newer version, another lake, or what another push publishes meanwhile", async (scope) => {
+test("a push does not replace a newer version, another lake, or a version that another push publishes meanwhile", async (scope) => {
   const server = await startS3Server(scope);
   const { objects } = server;
   const store = openStore(server);
@@ -233,7 +233,7 @@ test("a push does not replace a newer version, another lake, or what another pus
   assert.equal(objects.get("market/CURRENT")?.bytes.toString(), "2026-11-18.2");
 });
 
-test("a store's refusals are named, and an overloaded one is asked again", async (scope) => {
+test("a store's refusals are named, and requests to an overloaded one are retried", async (scope) => {
   const server = await startS3Server(scope);
   const store = openStore(server);
   const none = openStore(server, "none");

@@ -1,4 +1,4 @@
-/** What operators are told about the deliveries of a day. */
+/** The report of a day's deliveries for operators. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";

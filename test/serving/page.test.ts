@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { choosePage, type KeyedPart } from "../../src/serving/index/page.ts";
+import { choosePage, type KeyedChunk } from "../../src/serving/index/page.ts";
 
 /** Keys of matches in parts, each with its position. */
 const matches = fc
@@ -12,10 +12,10 @@ const matches = fc
   )
   .map((parts) => {
     let position = 0;
-    return parts.map((keys): KeyedPart => [Int32Array.from(keys), Int32Array.from(keys, () => (position += 3))]);
+    return parts.map((keys): KeyedChunk => [Int32Array.from(keys), Int32Array.from(keys, () => (position += 3))]);
   });
 
-function plainPage(parts: readonly KeyedPart[], offset: number, limit: number): readonly number[] {
+function plainPage(parts: readonly KeyedChunk[], offset: number, limit: number): readonly number[] {
   const pairs = parts.flatMap(([keys, positions]) =>
     Array.from(keys, (key, index) => [key, positions[index] ?? 0] as const),
   );
@@ -35,7 +35,7 @@ test("a page equals that of sorting all matches by key and position", () => {
 
 test("a page is found at any offset of a million matches", () => {
   const keys = Int32Array.from({ length: 1_000_000 }, (_, n) => (n * 7919) % 1_000_003);
-  const parts: readonly KeyedPart[] = [[keys, Int32Array.from(keys, (_, n) => n)]];
+  const parts: readonly KeyedChunk[] = [[keys, Int32Array.from(keys, (_, n) => n)]];
   const inverse = [...keys.keys()].sort((one, other) => (keys[one] ?? 0) - (keys[other] ?? 0));
   for (const offset of [0, 1, 4_095, 499_999, 999_990, 1_000_000])
     assert.deepEqual(choosePage(parts, offset, 50), inverse.slice(offset, offset + 50));

@@ -101,7 +101,7 @@ const damages: Readonly<Record<string, (path: string, file: ServingFile) => Prom
   changed: (path, { bytes }) => changeByte(path, Math.floor(bytes / 2)),
 };
 
-/** Serving files: what is reported, what is in use without them, and which of the listed ones of a kind they are. */
+/** Kinds of serving files: the reported part, the state without it, and which of the listed files it covers. */
 const parts: readonly (readonly [
   name: string,
   served: LakeVersion["served"],
@@ -135,7 +135,7 @@ for (const [name, served, kind, at, what, damage] of cases) {
       [`${name} not in use`],
     );
     assert.equal((await indexLake({ lake })).built, 1);
-    // What is repaired does not depend on how it was damaged.
+    // The repair does not depend on the kind of damage.
     if (what !== "changed") return;
     const repaired = await openVersion(scope, lake);
     assert.deepEqual(repaired.served, { index: true, rows: true });
@@ -144,7 +144,7 @@ for (const [name, served, kind, at, what, damage] of cases) {
   });
 }
 
-/** Changes the row files of a lake by a statement, and lists them anew. */
+/** Changes the row files of a lake by a statement, and updates the manifest. */
 async function changeRowFiles(lake: string, statement: string): Promise<void> {
   for (const { kind, path } of (await manifestOf(lake)).serving) {
     if (kind === "index") continue;
@@ -188,7 +188,7 @@ test("serving files of another format are not used", async (scope) => {
   assert.deepEqual((await openVersion(scope, lake)).served, { index: true, rows: true });
 });
 
-test("a service whose index fails continues, and adopts the one that carquet index publishes", async (scope) => {
+test("a service whose index fails continues, and adopts the index that carquet index publishes", async (scope) => {
   const lake = await copyLake(scope);
   const { path } = fileOf(await manifestOf(lake), "index");
   await rm(join(lake, path));

@@ -10,7 +10,7 @@ import type { Campaign } from "./campaign.ts";
 /** A process runs this many draws, and may take this long for one. */
 const [drawsPerProcess, drawMsMax] = [50, 60_000];
 
-/** The most that a process may take up: the engine's limit of 1 GiB, and what is outside of it. */
+/** The most that a process may take up: the engine's limit of 1 GiB, and the memory outside of it. */
 const peakMebibytesMax = 2500;
 
 interface DrawCounts {

@@ -76,7 +76,7 @@ const upgradeOptions = { replicas: 4, replaced: 4, publishes: true, clients: 16 
 
 export const upgrade = {
   describe:
-    "4 replicas behind nginx are replaced by a release with a newer accounts schema, and the lake is published anew, while 16 clients pay: " +
+    "4 replicas behind nginx are replaced by a release with a newer accounts schema, and the lake is published again, while 16 clients pay: " +
     "no failed request, each answer charged exactly once",
   draws: 10,
   async run({ seed, draws }) {

@@ -32,14 +32,13 @@ export interface CustomerOptions {
 
 const unreachableLimits: RateLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 
-/** What accounts can be in. */
+/** The engines of accounts. */
 export type AccountsEngine = "SQLite" | "PostgreSQL";
 
 /** The engines that this machine has. */
 export const enginesHere: readonly AccountsEngine[] =
   skipWithoutPostgres === false ? ["SQLite", "PostgreSQL"] : ["SQLite"];
 
-/** Defines a test for each engine. */
 export function testOnBothEngines(name: string, body: (t: TestContext, engine: AccountsEngine) => Promise<void>): void {
   stopServerAtEnd();
   test(`${name}, in SQLite`, (t) => body(t, "SQLite"));
@@ -57,7 +56,6 @@ export async function temporaryAccounts(scope: Scope, engine: AccountsEngine): P
   return location;
 }
 
-/** Creates an accounts file in a temporary folder. */
 export const temporaryAccountsFile = (scope: Scope): Promise<string> => temporaryAccounts(scope, "SQLite");
 
 /** Runs work on accounts over its own connection, as another process does. */

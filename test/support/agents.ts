@@ -1,4 +1,4 @@
-/** Agents: the MCP SDK's own client, connected over HTTP or to `carquet mcp`, and what it is answered. */
+/** Agents: the MCP SDK's client, connected over HTTP or to `carquet mcp`, and its results. */
 import assert from "node:assert/strict";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -6,7 +6,7 @@ import { isObject } from "../../src/base/json.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
-/** What a tool call returns. */
+/** The result of a tool call. */
 export interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;

@@ -26,7 +26,7 @@ export const skipWithoutPostgres =
 
 const programOf = (name: string): string => join(binaries ?? "", name);
 
-/** Settings that make a server start fast and use little. Nothing here cuts the power: what was written survives a crash without fsync. */
+/** Settings for a fast start and little memory. Tests do not cut the power: written data survives a crash without fsync. */
 const settings = ["fsync=off", "listen_addresses=", "max_connections=200", "shared_buffers=16MB"];
 
 export class PostgresServer {
@@ -86,7 +86,7 @@ export class PostgresServer {
     await eventually("its processes have ended", async () => !children.some(isRunning));
   }
 
-  /** Stops all processes of the server, without a word to its clients, until `resume`. */
+  /** Stops all processes of the server silently until `resume`. */
   suspend(): void {
     for (const pid of this.processes) process.kill(pid, "SIGSTOP");
   }
@@ -116,7 +116,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Returns a data folder as `initdb` makes it. */
+/** Returns a data folder as `initdb` creates it. */
 const emptyCluster = (): Promise<string> =>
   cachedFolder("postgres-cluster", async (folder) => {
     const user = postgresUser();

@@ -1,4 +1,4 @@
-/** Cleans up what a test created, latest first. */
+/** Releases the resources of a test, latest first. */
 import { after } from "node:test";
 
 type Cleanup = () => Promise<void>;
@@ -8,7 +8,6 @@ export interface Scope {
   after(work: Cleanup): void;
 }
 
-/** Scope of all tests in a file. */
 export const fileScope: Scope = { after: (work) => after(work) };
 
 let groupWorks: Cleanup[] | undefined;
@@ -21,7 +20,7 @@ export const groupScope: Scope = {
   },
 };
 
-/** Makes this process that of a group, whose scope ends after the tests of all its files. */
+/** Runs this process as a group, whose scope ends after the tests of all its files. */
 export function beginGroup(): void {
   const works: Cleanup[] = [];
   groupWorks = works;
@@ -40,7 +39,7 @@ export function onScopeEnd(scope: Scope, work: Cleanup): void {
   const cleanups = [work];
   cleanupsByScope.set(scope, cleanups);
   scope.after(() => {
-    // The files of a group share the object `fileScope`: cleanup of the next file is registered anew.
+    // The files of a group share the object `fileScope`: cleanup of the next file is registered again.
     cleanupsByScope.delete(scope);
     return cleanUp(cleanups);
   });

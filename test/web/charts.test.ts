@@ -56,7 +56,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     return site.open(path);
   };
 
-  test("charts of prices have the numbers of the API, and the page shows what they cost", async () => {
+  test("charts of prices have the numbers of the API, and the page shows their cost", async () => {
     const page = await open("/");
     await page.getByRole("link", { name: "Charts" }).click();
     await page.waitForURL(/layout=charts/, { waitUntil: "commit" });

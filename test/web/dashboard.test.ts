@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { getAccount } from "../../src/accounts/account.ts";
-import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { plusDays } from "../../src/base/day.ts";
@@ -78,7 +78,9 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
   await eventually("the key is refused", async () => (await statusOf("/v1/usage")) === 401, 2_000);
 });
 
-test("the dashboard shows what the ledger holds, and every page is accessible and fits a phone", { skip }, async () => {
+test("the dashboard shows the entries of the ledger, and every page is accessible and fits a phone", {
+  skip,
+}, async () => {
   assert.ok(visit);
   const { page, url } = visit;
   await page.goto(`${url}/dashboard/ledger`);
@@ -120,7 +122,7 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   const { accountId: other } = createCustomer(accounts, { tier: 3, usd: "600", override: null });
   const by = { actor: "test", atMs: Date.now() };
   inAccountsFile(accounts, (database) => {
-    makeChange(database, "accounts operator", { accountId, isOperator: true }, by);
+    applyChange(database, "accounts operator", { accountId, isOperator: true }, by);
     reviewAccounts(database, plusDays(dayOf(by.atMs), 31));
   });
   await eventually("the account is an operator", async () => (await page.goto(`${url}/operator`))?.status() === 200);

@@ -1,4 +1,4 @@
-/** What becomes of a page when its client disconnects. */
+/** Pages whose client disconnects. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -23,7 +23,7 @@ test("the operations of a page whose client disconnects stop, and are not charge
   await Promise.all([...leaving, ...staying]);
   await eventually("no statement waits or runs", async () => {
     const metrics = await readMetrics();
-    assert.match(metrics, /asker="page",status="abandoned"/);
+    assert.match(metrics, /caller="page",status="abandoned"/);
     return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
   });
   const { faults, charges } = inAccountsFile(narrow.accounts, audit);

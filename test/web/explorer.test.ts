@@ -16,7 +16,6 @@ const client = await startService(fileScope, lake);
 
 const numberIn = (text: string | null): number => Number((text ?? "").replaceAll(/\D/g, ""));
 
-/** Returns the total that a page shows. */
 const shownTotal = async (page: Page): Promise<number> =>
   numberIn(await page.locator("#total").evaluate((heading) => heading.firstChild?.textContent ?? ""));
 
@@ -24,7 +23,6 @@ const shownTotal = async (page: Page): Promise<number> =>
 const parametersOf = (query: string): readonly string[] =>
   [...new URLSearchParams(query)].map(([name, value]) => `${name}=${value.split(",").sort().join()}`).sort();
 
-/** Waits until a page shows a view. */
 const waitForView = (page: Page, query: string): Promise<void> =>
   page.waitForURL(({ search }) => parametersOf(search).join() === parametersOf(query).join(), { waitUntil: "commit" });
 
@@ -142,7 +140,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await shownTotal(page), await fetchTotal(client, `max_price=30000&year=${year}`));
   });
 
-  test("the time machine shows a past day, and sold listings are a mode beside it", async () => {
+  test("the time machine shows a past day, and sold listings are a separate mode", async () => {
     const page = await open("/?make=Toyota");
     await page.locator("#snapshot_date").fill("2026-11-15");
     await waitForView(page, "?make=Toyota&snapshot_date=2026-11-15");

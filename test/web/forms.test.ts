@@ -4,7 +4,7 @@ import { request as sendRequest } from "node:http";
 import { test } from "node:test";
 import pino from "pino";
 import { getAccount } from "../../src/accounts/account.ts";
-import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
@@ -21,7 +21,7 @@ const client = await startService(fileScope, lake, { logger });
 const { url, accounts } = client;
 const { accountId } = client.customer;
 inAccountsFile(accounts, (database) =>
-  makeChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
+  applyChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
 );
 const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
 
@@ -109,7 +109,7 @@ test("an operator confirms and reverses only credits of the account in the path"
   const changed = async (id: string, form: string): Promise<number> =>
     (await send(`/operator/accounts/${id}/${form}`, { credit })).status;
   for (const form of ["confirmation", "reversal"]) {
-    for (const id of [other.accountId, "nobody"]) assert.equal(await changed(id, form), 422, form);
+    for (const id of [other.accountId, "acct_none"]) assert.equal(await changed(id, form), 422, form);
     assert.equal(await changed(owner.accountId, form), 303, form);
   }
   assert.equal(balanceOf(owner.accountId), 0);

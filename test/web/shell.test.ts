@@ -1,4 +1,4 @@
-/** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
+/** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like their API requests. */
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -71,7 +71,7 @@ test("a page allows no inline code and no other host, and names assets that are 
   assert.equal((await get("/assets/other.js")).status, 404);
 });
 
-test("a page is charged what its API requests cost, and shows it", async () => {
+test("a page is charged for its API requests, and shows the sum", async () => {
   const before = await chargedMicros();
   const page = await (await get("/", { Cookie: cookie })).text();
   const charged = (await chargedMicros()) - before;
@@ -79,7 +79,7 @@ test("a page is charged what its API requests cost, and shows it", async () => {
   assert.ok(page.includes(`<dd id="view-cost">$${(charged / 1_000_000).toFixed(3)}</dd>`), `${charged} micros`);
 });
 
-test("a page shows and charges the account that is signed in, whatever its URL names", async () => {
+test("a page shows and charges the signed-in account, even if its URL names another", async () => {
   const other = createCustomer(client.accounts, { usd: "7" });
   const otherCookie = `carquet-session=${await client.sessions.create(other.accountId)}`;
   const before = await chargedMicros();
@@ -111,7 +111,7 @@ test("an invalid view is not charged", async () => {
   assert.equal(await chargedMicros(), before);
 });
 
-test("a page whose parts cannot be paid shows what it was charged for, and why the rest is missing", async () => {
+test("a page whose parts cannot be paid shows the charged parts, and why the rest is missing", async () => {
   const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
   const { id, dealer_id } = data[0] ?? assert.fail();
   const views: readonly (readonly [path: string, usd: string, micros: number])[] = [

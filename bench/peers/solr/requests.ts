@@ -19,7 +19,6 @@ export interface SolrMode {
   readonly highCardinalityFields: readonly string[];
 }
 
-/** Encodes parameters as a form. */
 export function encodeForm(parameters: SolrParameters): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))

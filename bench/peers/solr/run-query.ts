@@ -126,7 +126,7 @@ function rangeCountsOf(ranges: unknown, facet: BenchNumericFacet, statistics: St
 /** Beyond this number of values, a cached bitset for each value costs more than it saves. */
 const bitsetFacetValuesMax = 1000;
 
-/** Returns the facet fields with so many values that ordinals count them faster than bitsets. */
+/** Returns the facet fields with enough values for ordinals to count them faster than bitsets. */
 export async function highCardinalityFields(client: HttpClient): Promise<readonly string[]> {
   const fields = benchCategoricalFacets.map(fieldOf);
   const { facets } = parseResponse(await selectWith(client)("active", distinctCountParameters(fields)));

@@ -7,15 +7,15 @@ export interface PageOf<Item> {
 }
 
 export interface PagingOptions {
-  /** The most items to return. No page after the one that holds the last of them is requested. */
+  /** The most items to return. Requests no page after that of the last item. */
   readonly itemsMax?: number;
   /** Aborts the request in progress and the iteration. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A search, which requests each page when its first item is needed. Iterate it for items, or `pages()` for whole pages; leaving the loop
- * ends the requests. Each iteration starts anew, and is charged anew.
+ * A search, which requests each page when its first item is needed. Iterate it for items, or `pages()` for whole pages; leaving the loop ends the
+ * requests. Each iteration requests and charges all pages again.
  */
 export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
   readonly #load: (offset: number) => Promise<Page>;

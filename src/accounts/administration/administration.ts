@@ -1,6 +1,6 @@
 /**
- * Reads and changes of accounts for pages. They have a worker of their own that starts with the first of them, so that no page delays a
- * charge or the look-up of a key. A running service sees their effects within a second, as it does those of commands.
+ * Reads and changes of accounts for pages. They run on a separate worker, started by the first of them, so that no page delays a charge or the
+ * look-up of a key. A running service sees their effects within a second, as it does those of commands.
  */
 import type { Clock } from "../clock.ts";
 import type { LedgerClient } from "../worker/ledger-client.ts";
@@ -14,7 +14,7 @@ export class Administration {
     private readonly clock: Clock,
   ) {}
 
-  /** Unix time in milliseconds, as of which pages are made. */
+  /** The Unix time in milliseconds that pages show. */
   get nowMs(): number {
     return this.clock.wallMs();
   }
@@ -24,7 +24,7 @@ export class Administration {
     return this.client.call(name, input).catch(refuseUnmetered);
   }
 
-  /** Makes a change in the name of an account and records it in the audit log. Throws a UserError if it cannot be made. */
+  /** Applies a change on behalf of an account and records it in the audit log. Throws a UserError if the change is refused. */
   async change<Name extends ChangeName>(
     actor: string,
     name: Name,

@@ -3,7 +3,7 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
-/** Who makes a change, and when. */
+/** The author and time of a change. */
 export interface Author {
   /** An account id, `command line (<user>)` or `service`. */
   readonly actor: string;
@@ -11,16 +11,14 @@ export interface Author {
 }
 
 export interface AuditRecord extends Author {
-  /** Increases from record to record. */
   readonly record: number;
-  /** The command that makes the same change, for example `keys revoke`. */
+  /** The command of the change, for example `keys revoke`. */
   readonly action: string;
   /** The account that was changed; null for changes of all accounts. */
   readonly accountId: string | null;
   readonly details: string;
 }
 
-/** Appends a record. */
 export function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): void {
   const { atMs, actor, action, accountId, details } = record;
   database.run(sql`
@@ -35,7 +33,6 @@ export interface AuditLogPage {
   readonly accountId?: string;
 }
 
-/** Returns records, newest first. */
 export function listAuditRecords(
   database: SqlDatabase,
   { before, limit, accountId }: AuditLogPage,

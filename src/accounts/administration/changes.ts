@@ -23,7 +23,6 @@ import { type Credentials, setPassword } from "../sign-in/credentials.ts";
 import { createLink, type LinkKind } from "../sign-in/one-time-links.ts";
 import { type Author, recordChange } from "./audit-log.ts";
 
-/** What the audit log says about a change. */
 interface Description {
   readonly accountId: string | null;
   readonly details: string;
@@ -48,7 +47,6 @@ interface OfCredit extends Partial<OfAccount> {
   readonly creditId: string;
 }
 
-/** Defines a change of the columns of an account. */
 const accountChange = <Input extends OfAccount>(
   changeOf: (input: Input) => AccountChange,
   details: (input: Input) => string,
@@ -77,7 +75,6 @@ const decision = (outcome: "approved" | "declined"): Change<OfAccount, QueuedRev
     (_, { accountId, from, to }) => ({ accountId, details: `from tier ${from} to tier ${to}` }),
   );
 
-/** All changes, by the name of the command that makes them. */
 export const changes = {
   "accounts create": defineChange(
     (database, { email, tier }: { readonly email: string; readonly tier: Tier }, atMs) =>
@@ -186,8 +183,8 @@ export interface ChangeRequest {
 /** The changes by name, so that the compiler relates an input to its change. */
 const changesByName: { readonly [Name in ChangeName]: Change<ChangeInput<Name>, ChangeOutput<Name>> } = changes;
 
-/** Makes a change and records it. Throws a UserError, without a record, if it cannot be made. */
-export function makeChange<Name extends ChangeName>(
+/** Applies a change and records it. Throws a UserError, without a record, if the change is refused. */
+export function applyChange<Name extends ChangeName>(
   database: SqlDatabase,
   name: Name,
   input: ChangeInput<Name>,

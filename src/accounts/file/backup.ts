@@ -5,7 +5,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { sql } from "../../db/sql.ts";
-import { makeFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
+import { createPrivateFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault } from "../ledger/audit.ts";
 import {
   applyMigrations,
@@ -33,7 +33,7 @@ export function backUp(path: string, copy: string): AuditResult {
 
 export interface RestoreResult {
   readonly audit: AuditResult;
-  /** Where the replaced file was saved; undefined if there was none. */
+  /** The path of the saved file; undefined if no file was replaced. */
   readonly previousFile: string | undefined;
 }
 
@@ -45,9 +45,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write
- * lock, so that no charge is made in between: a charge is in the saved file, or in the restored one. Replaces a damaged file as a whole.
- * Throws a UserError if the backup fails its audit, or if the current file has rows that the backup lacks and `discard` is false.
+ * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write lock, so that
+ * no charge is lost: each is in the saved file or in the restored one. Replaces a damaged file as a whole. Throws a UserError if the backup fails
+ * its audit, or if the current file has rows that the backup lacks and `discard` is false.
  */
 export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
   if (isPostgresUrl(path)) requireFile(path);
@@ -73,7 +73,7 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
         throw new UserError(
           `Restoring ${backup} would discard ${discardedRows} ${discardedRows === 1 ? "row" : "rows"} of ${path}: expected --discard to confirm.`,
         );
-      // Over another connection, which sees what was committed: the write lock keeps others from adding to it.
+      // Over another connection, which sees committed rows: the write lock prevents further ones.
       backUp(path, previousFile);
     }),
   );
@@ -91,7 +91,7 @@ function unusedPath(path: string): string {
 export interface AccountsMigrationResult {
   readonly from: number;
   readonly to: number;
-  /** The path of the backup made before the migration; undefined if the file was already current. */
+  /** The backup from before the migration; undefined if the file was already current. */
   readonly backup: string | undefined;
 }
 
@@ -127,7 +127,6 @@ function requireFile(path: string): void {
   if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
 }
 
-/** Returns true if an accounts file can be opened and read in full. */
 function isReadable(path: string): boolean {
   try {
     return useAndClose(openAccountsFile(path, { busyMs }), audit).faults.every(
@@ -143,7 +142,7 @@ function isReadable(path: string): boolean {
 export function writeAtomically(path: string, write: (temporary: string) => void): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
-  makeFile(temporary);
+  createPrivateFile(temporary);
   write(temporary);
   syncFile(temporary);
   renameSync(temporary, path);

@@ -16,7 +16,6 @@ export interface Migration {
   readonly statements: readonly Sql[];
 }
 
-/** The schema version of the first release. */
 const firstVersion = 1;
 
 /** Added by version 3. */
@@ -135,13 +134,10 @@ export const migrations: readonly Migration[] = [
   { to: 4, statements: [sql`ALTER TABLE keys ADD COLUMN client_id TEXT`, ...oauthTables] },
 ];
 
-/** Returns the version that the last step leads to. */
 export const versionAfter = (steps: readonly Migration[]): number => steps.at(-1)?.to ?? firstVersion;
 
-/** The schema version that this release reads and writes. */
 export const accountsVersion = versionAfter(migrations);
 
-/** Returns the schema version of a file. */
 export const schemaVersionOf = (database: SqliteDatabase): number =>
   integerIn(database.one(sql`PRAGMA user_version`), "user_version");
 
@@ -165,8 +161,7 @@ export function applyMigrations(
   });
 }
 
-/** Returns the error for accounts of another schema version than this release has. */
-export const wrongVersion = (location: string, version: number): UserError =>
+export const wrongVersionError = (location: string, version: number): UserError =>
   new UserError(
     version > accountsVersion
       ? `${location}: Accounts file version ${version} is too new: expected at most ${accountsVersion}. Use a newer release of carquet.`

@@ -5,12 +5,11 @@
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { accountTableStatements } from "../account-tables.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { accountsVersion, auditLogTriggers, schemaVersionOf, usageTrigger, wrongVersion } from "./migrations.ts";
+import { accountsVersion, auditLogTriggers, schemaVersionOf, usageTrigger, wrongVersionError } from "./migrations.ts";
 
-/** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
 
 const triggers: readonly Sql[] = [
@@ -47,7 +46,6 @@ export function openReadOnly(path: string): SqliteDatabase {
   return requireCurrentVersion(path, SqliteDatabase.openToRead(path));
 }
 
-/** Opens an accounts file of any version, to migrate it. */
 export function openAnyVersion(path: string, options: SqliteOptions): SqliteDatabase {
   return requireAccountsFile(path, SqliteDatabase.open(path, options));
 }
@@ -57,7 +55,7 @@ function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDa
   const version = schemaVersionOf(requireAccountsFile(path, database));
   if (version === accountsVersion) return database;
   database.close();
-  throw wrongVersion(path, version);
+  throw wrongVersionError(path, version);
 }
 
 /** Returns the database, or closes it and throws a UserError if it is not an accounts file. */
@@ -79,7 +77,7 @@ export function createSchema(database: SqliteDatabase, fill: () => void = () => 
 
 /** Opens an accounts file; creates it with the current schema if it does not exist. */
 export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
-  makeFile(path);
+  createPrivateFile(path);
   const database = SqliteDatabase.open(path, options);
   try {
     database.transaction(() => {

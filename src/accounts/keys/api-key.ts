@@ -25,7 +25,6 @@ export interface ApiKeyParts {
   readonly secret: string;
 }
 
-/** Returns the parts of a key, or undefined if it is malformed. */
 export function parseApiKey(key: string): ApiKeyParts | undefined {
   const [, keyId, secret] = pattern.exec(key) ?? [];
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret };
@@ -37,10 +36,9 @@ export const generateAccessToken = (keyId: string): string =>
 
 const accessTokenPattern = /^cq_oauth_[0-9a-hjkmnp-tv-z]{16}_[A-Za-z0-9_-]{43}$/;
 
-/** Returns true for what has the form of an access token. */
 export const isAccessToken = (credential: string): boolean => accessTokenPattern.test(credential);
 
-/** Whatever begins like a key or an access token, so that a truncated one matches too. */
+/** Matches the beginning of a key or an access token, so that a truncated one matches too. */
 const keyLike = /cq_(?:live|oauth)_[\w-]*/gi;
 
 const percentEncoded = /%([0-9a-f]{2})/gi;

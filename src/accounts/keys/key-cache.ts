@@ -37,7 +37,6 @@ export interface CachedKey {
   readonly loadedAtMs: number;
 }
 
-/** Returns true if the secret of a request is that of a key. */
 export function hasSecret(key: CachedKey | null | undefined, secret: string): key is CachedKey {
   return key !== null && key !== undefined && matchesSecret(secret, key.sha256);
 }
@@ -68,7 +67,7 @@ export class KeyCache {
     return known;
   }
 
-  /** Returns true if a key is cached, whatever its age, or is being looked up: then a request with it costs no look-up. */
+  /** Returns true if a key is cached at any age, or is being looked up: a request with it then costs no look-up. */
   has(keyId: string): boolean {
     return this.keys.has(keyId) || this.loading.has(keyId);
   }
@@ -86,7 +85,6 @@ export class KeyCache {
     return started;
   }
 
-  /** Replaces the balances of cached accounts. */
   setBalances(balances: readonly AccountBalance[]): void {
     for (const { accountId, ...balance } of balances) {
       const cached = this.cachedAccount(accountId);

@@ -4,14 +4,12 @@ import type { KeyUses } from "./keys.ts";
 const [writeDelayMs, resolutionMs, keysMax] = [500, 60_000, 10_000];
 
 export class KeyUseRecorder {
-  /** When the use of a key was last recorded. */
   private readonly recordedAtMs = new Map<string, number>();
   private readonly pending = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly write: (uses: KeyUses) => Promise<unknown>) {}
 
-  /** Records that a key is used. */
   add(keyId: string, atMs: number): void {
     if (atMs - (this.recordedAtMs.get(keyId) ?? 0) < resolutionMs) return;
     if (this.recordedAtMs.size >= keysMax) this.recordedAtMs.clear();
@@ -20,7 +18,7 @@ export class KeyUseRecorder {
     this.timer ??= setTimeout(() => void this.flush(), writeDelayMs).unref();
   }
 
-  /** Writes what is pending. What cannot be written is dropped: the next use is recorded again. */
+  /** Writes the pending uses. Drops uses that cannot be written: the next use is recorded again. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

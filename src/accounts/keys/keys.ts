@@ -4,12 +4,11 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { type Account, findAccounts, isOneOf, lockAccount, unknownAccount } from "../account.ts";
+import { type Account, findAccounts, isOneOf, lockAccount, unknownAccountError } from "../account.ts";
 import { generateApiKey } from "./api-key.ts";
 
 /** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
 export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as const;
-/** The scopes that a key can have. `schemas/openapi.yaml` names the scope that each operation needs. */
 export const scopes = [...defaultScopes, "export.read"] as const;
 export type ApiScope = (typeof scopes)[number];
 
@@ -19,7 +18,7 @@ export interface ApiKey {
   readonly scopes: readonly ApiScope[];
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
-  /** What its creator calls it; empty by default. */
+  /** A label from its creator; empty by default. */
   readonly name: string;
   /** True for the key that pages are charged to. Its secret is not kept. */
   readonly isWeb: boolean;
@@ -39,10 +38,8 @@ export interface ActiveKey {
   readonly account: Account;
 }
 
-/** Describes the names that a key can have. */
 export const keyLabelRule = "at most 80 characters without control characters";
 
-/** Returns true for a name that a key can have; the empty name too. */
 export const isKeyLabel = (name: string): boolean => name.length <= 80 && !/\p{Cc}/u.test(name);
 
 export interface NewKey {
@@ -67,7 +64,7 @@ export function createKey(
   return { key, keyId };
 }
 
-/** Returns the id of the key that pages of an account are charged to; creates it if there is none. Throws a UserError if the account is unknown. */
+/** Returns the id of the key that pages of an account are charged to; creates a missing one. Throws a UserError if the account is unknown. */
 export function webKeyOf(database: SqlDatabase, accountId: string, atMs: number): string {
   lockAccount(database, accountId);
   const row = database.one(
@@ -89,10 +86,8 @@ export function listKeys(database: SqlDatabase, accountId: string): readonly Use
     }));
 }
 
-/** When keys were last used. */
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
 
-/** Records when keys were last used. Ignores unknown keys. */
 export function recordKeyUses(database: SqlDatabase, uses: KeyUses): void {
   for (const [keyId, atMs] of uses)
     database.run(sql`
@@ -138,7 +133,7 @@ export function findActiveKeys(
     rows.map((row) => {
       const [key, sha256] = [keyFromRow(row), textIn(row, "sha256")];
       const account = accounts.get(key.accountId);
-      if (account === undefined) throw unknownAccount(key.accountId);
+      if (account === undefined) throw unknownAccountError(key.accountId);
       return [key.keyId, { key, sha256, account }];
     }),
   );

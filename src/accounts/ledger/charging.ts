@@ -7,7 +7,7 @@ import { textIn } from "../../base/json.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
-import { isOneOf, listFunds, lockAccounts, unknownAccount } from "../account.ts";
+import { isOneOf, listFunds, lockAccounts, unknownAccountError } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { formatUsd } from "../money.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
@@ -28,7 +28,6 @@ export interface ChargeEntry {
   readonly request?: IdempotentRequest;
 }
 
-/** Returns the amount of a charge. */
 const microsOf = ({ usageClass, units = 1 }: Pick<ChargeEntry, "usageClass" | "units">): number =>
   prices[usageClass] * units;
 
@@ -37,7 +36,6 @@ export const adjustmentOf = (charge: ChargeEntry): { account: string; usd: strin
   ...{ account: charge.accountId, usd: formatUsd(microsOf(charge)), reference: refundReference(charge.chargeId) },
 });
 
-/** An account's balance and monthly spending after its charges. */
 export interface AccountBalance {
   readonly accountId: string;
   /** The UTC month (`YYYY-MM`) that `spentMicros` covers. */
@@ -50,7 +48,6 @@ export interface AccountBalance {
 interface RunningFunds {
   readonly limits: Omit<Funds, "balanceMicros" | "spentMicros">;
   balanceMicros: number;
-  /** The month of the last charge. */
   month: string;
   /** By month. */
   readonly spentMicros: Map<string, number>;
@@ -80,7 +77,6 @@ export class ChargeBatch {
     );
   }
 
-  /** Reads which of the charges are in the ledger. */
   readKnown(): void {
     if (this.areKnownRead) return;
     this.areKnownRead = true;
@@ -88,7 +84,6 @@ export class ChargeBatch {
     for (const chargeId of listKnownCharges(this.database, chargeIds)) this.known.add(chargeId);
   }
 
-  /** The balances of all accounts in the batch, after the charges so far. */
   get balances(): readonly AccountBalance[] {
     return [...this.funds].map(([accountId, { month, balanceMicros, spentMicros }]) => ({
       ...{ accountId, month, balanceMicros },
@@ -102,7 +97,7 @@ export class ChargeBatch {
     const repetition = this.usedKeys.find(charge);
     if (repetition !== undefined) return repetition;
     const running = this.funds.get(accountId);
-    if (running === undefined) throw unknownAccount(accountId);
+    if (running === undefined) throw unknownAccountError(accountId);
     const month = monthOf(atMs);
     running.month = month;
     if (this.known.has(chargeId)) return undefined;
@@ -195,7 +190,6 @@ export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "req
   return typeof failure === "string" ? undefined : failure;
 }
 
-/** Returns those of the charge ids that are in the ledger. */
 export function listKnownCharges(database: SqlDatabase, chargeIds: readonly string[]): readonly string[] {
   if (chargeIds.length === 0) return [];
   const rows = database.all(sql`

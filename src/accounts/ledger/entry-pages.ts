@@ -11,7 +11,6 @@ export interface EntryPage {
 }
 
 export interface LedgerEntry {
-  /** Increases from entry to entry. */
   readonly entry: number;
   readonly entryId: string;
   readonly kind: string;

@@ -6,20 +6,19 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { sql, type Value } from "../../db/sql.ts";
 import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
 
-/** The idempotency key of a request, and what the key stands for. */
 export interface IdempotentRequest {
   readonly idempotencyKey: string;
   /** SHA-256 of the operation and its parameters, in hex. */
   readonly sha256: string;
 }
 
-/** What became of a used key: the same request has been charged, or the key stands for a different request. */
+/** The state of a used key: the same request has been charged, or the key belongs to a different request. */
 export type Repetition = "repeated" | "mismatched";
 
 /** How long a key is kept. */
 export const idempotencyMs = 24 * 3_600_000;
 
-/** Returns what became of the key of a request of an account; undefined if the key can be used. */
+/** Returns the state of the key of a request of an account; undefined if the key is unused. */
 export function findRepetition(
   database: SqlDatabase,
   accountId: string,
@@ -33,7 +32,6 @@ export function findRepetition(
   return textIn(row, "sha256") === sha256 ? "repeated" : "mismatched";
 }
 
-/** A charge, as far as idempotency keys concern it. */
 interface KeyedCharge {
   readonly accountId: string;
   readonly chargeId: string;
@@ -41,7 +39,6 @@ interface KeyedCharge {
   readonly request?: IdempotentRequest;
 }
 
-/** A use of an idempotency key: a row of the table. */
 interface KeyUse {
   readonly account_id: string;
   readonly idempotency_key: string;
@@ -59,7 +56,6 @@ export class UsedIdempotencyKeys {
     private readonly uses: Map<string, Pick<KeyUse, "sha256" | "at_ms">>,
   ) {}
 
-  /** Reads the earlier uses of the keys of charges. */
   static load(database: SqlDatabase, charges: readonly KeyedCharge[]): UsedIdempotencyKeys {
     const keys = charges.flatMap(({ accountId, request }) =>
       request === undefined ? [] : [{ account_id: accountId, idempotency_key: request.idempotencyKey }],
@@ -77,7 +73,7 @@ export class UsedIdempotencyKeys {
     return new UsedIdempotencyKeys(database, new Map(uses));
   }
 
-  /** Returns what became of the key of a charge; undefined if it has none, or one that can be used. */
+  /** Returns the state of the key of a charge; undefined for no key or an unused one. */
   find({ accountId, request, atMs }: KeyedCharge): Repetition | undefined {
     if (request === undefined) return undefined;
     const use = this.uses.get(placeOf(accountId, request.idempotencyKey));
@@ -85,7 +81,6 @@ export class UsedIdempotencyKeys {
     return use.sha256 === request.sha256 ? "repeated" : "mismatched";
   }
 
-  /** Uses the key of a charge, if it has one. */
   add({ accountId, chargeId, atMs, request }: KeyedCharge): void {
     if (request === undefined) return;
     const { idempotencyKey, sha256 } = request;
@@ -94,7 +89,6 @@ export class UsedIdempotencyKeys {
     this.posted.push(use);
   }
 
-  /** Stores the uses that were added. */
   post(): void {
     if (this.posted.length === 0) return;
     this.database.queueOver(

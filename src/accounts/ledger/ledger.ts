@@ -10,7 +10,6 @@ import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
 
-/** The kinds of credit. */
 export const creditKinds = ["paid", "promotional"] as const;
 export type CreditKind = (typeof creditKinds)[number];
 
@@ -70,7 +69,6 @@ export function adjustBalance(database: SqlDatabase, posting: Posting): string {
   return database.transaction(() => post(database, "adjustment", "adjustment", posting));
 }
 
-/** Returns the reference of the refund of a charge: it is refunded once. */
 export const refundReference = (chargeId: string): string => `refund_${chargeId}`;
 
 /**

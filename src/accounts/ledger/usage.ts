@@ -14,7 +14,6 @@ const [defaultRangeDays, rangeDaysMax] = [30, 366];
 export interface UsageRange {
   readonly startDate: string;
   readonly endDate: string;
-  /** Undefined for all classes. */
   readonly classes: readonly UsageClass[] | undefined;
 }
 

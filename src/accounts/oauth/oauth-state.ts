@@ -1,32 +1,30 @@
 /**
- * The `oauth_state` table: what the authorization server remembers, by kind and id: registered clients, authorization requests, codes and
- * tokens. An id is a secret or as good as one, so that only its SHA-256 is stored. Expired state is not found, and removed later.
+ * The `oauth_state` table: the state of the authorization server by kind and id: registered clients, authorization requests, codes and tokens. Ids
+ * grant access like secrets, so only their SHA-256 is stored. Expired state is never returned; a purge removes it.
  */
 import { integerIn, isObject, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
-/** Names a piece of state. */
 export interface StateName {
   readonly kind: string;
   readonly sha256: string;
 }
 
 export interface OAuthState extends StateName {
-  /** The grant that it belongs to, by the id of its key; null for clients and authorization requests. */
+  /** The id of the grant's key; null for clients and authorization requests. */
   readonly keyId: string | null;
   readonly expiresAtMs: number;
   /** JSON. */
   readonly content: string;
 }
 
-/** Content of the state, and when it was used up; null if it has not been. */
+/** The content of a piece of state, and when it was consumed, or null. */
 export interface StoredState {
   readonly content: string;
   readonly consumedAtMs: number | null;
 }
 
-/** Inserts or replaces a piece of state. */
 export function saveState(database: SqlDatabase, { kind, sha256, keyId, expiresAtMs, content }: OAuthState): void {
   database.run(sql`
     INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
@@ -34,7 +32,6 @@ export function saveState(database: SqlDatabase, { kind, sha256, keyId, expiresA
     ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
 }
 
-/** Returns a piece of state that has not expired, or null. */
 export function findState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): StoredState | null {
   const row = database.one(sql`
     SELECT content, consumed_at_ms FROM oauth_state
@@ -51,7 +48,7 @@ export function extendState(database: SqlDatabase, { kind, sha256 }: StateName, 
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms < ${untilMs}`);
 }
 
-/** Uses a code or refresh token up. Returns false if it already was. */
+/** Consumes a code or refresh token. Returns false if it was consumed before. */
 export function consumeState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): boolean {
   const consumedRows = database.run(sql`
     UPDATE oauth_state SET consumed_at_ms = ${atMs}
@@ -59,25 +56,20 @@ export function consumeState(database: SqlDatabase, { kind, sha256 }: StateName,
   return consumedRows === 1;
 }
 
-/** Deletes a piece of state. Idempotent. */
 export function deleteState(database: SqlDatabase, { kind, sha256 }: StateName): void {
   database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND sha256 = ${sha256}`);
 }
 
-/** Deletes the codes or tokens of a grant. */
 export function deleteStateOfGrant(database: SqlDatabase, kind: string, keyId: string): void {
   database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND key_id = ${keyId}`);
 }
 
-/** Deletes the state that has expired. */
 export function purgeOAuthState(database: SqlDatabase, atMs: number): void {
   database.run(sql`DELETE FROM oauth_state WHERE expires_at_ms <= ${atMs}`);
 }
 
-/** The kind of state that access tokens are. */
 const accessTokenKind = "AccessToken";
 
-/** What an access token is for. */
 export interface AccessToken {
   readonly keyId: string;
   readonly expiresAtMs: number;

@@ -2,7 +2,6 @@
 import { type Refusal, refuse } from "../../contract/errors.ts";
 import { formatUsd } from "../money.ts";
 
-/** The state that an operator sets. */
 export type AccountState = "active" | "suspended";
 
 /** Derived from the account state and the balance. */
@@ -51,7 +50,6 @@ export function shortfall(funds: Funds, micros: number): Shortfall | undefined {
   return undefined;
 }
 
-/** Returns the 402 error for a shortfall. */
 export function refuseForBilling(short: Shortfall): Refusal {
   return short.code === "billing_state_blocked" ? refuse(short.code, short) : refuse(short.code, short);
 }

@@ -5,7 +5,6 @@
 import { LRUCache } from "lru-cache";
 
 export interface FailureLimits {
-  /** The most failures of a network in a window. */
   readonly failuresMax: number;
   readonly windowMs: number;
   readonly networksMax: number;

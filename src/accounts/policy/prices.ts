@@ -41,7 +41,6 @@ function uuidOf(priceList: object): string {
   );
 }
 
-/** The operations that are charged. */
 export type MeteredId = Exclude<OperationId, "getUsage" | "getDocument">;
 
 type OperationClasses = readonly [
@@ -69,7 +68,6 @@ const detail: OperationClasses = [
 const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
 const facets = ["facet_counts", "facet_counts_historical"] as const;
 const trends = "trend_series";
-/** The usage classes that are priced by rows. */
 export const exportClasses = ["listing_export", "listing_export_historical", "listing_export_enriched"] as const;
 const [plainExport, historicalExport, enrichedExport] = exportClasses;
 const lookup = "dealer_lookup";
@@ -103,7 +101,6 @@ interface PricingParameters {
   readonly include?: unknown;
 }
 
-/** Returns the usage class of a validated request. */
 export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClass {
   const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
   const isHistorical =

@@ -3,7 +3,6 @@
  * Refused requests do not count.
  */
 
-/** The most requests in 10 and in 60 seconds. */
 export interface RateLimits {
   readonly per10s: number;
   readonly per60s: number;
@@ -47,7 +46,6 @@ export class RateLimiter {
     for (let count = 0; count < requests; count += 1) log.add(nowMs);
   }
 
-  /** Returns the requests that an account may make now. */
   remaining(accountId: string, { per10s, per60s }: RateLimits): RemainingRequests {
     const log = this.logs.get(accountId);
     log?.expire(this.nowMs());
@@ -93,7 +91,6 @@ class RequestLog {
     return this.end - this.longStart;
   }
 
-  /** Moves both windows forward to a time. */
   expire(nowMs: number): void {
     while (this.longStart < this.end && this.at(this.longStart) <= nowMs - longWindowSeconds * 1000)
       this.longStart += 1;

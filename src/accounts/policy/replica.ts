@@ -5,7 +5,6 @@
 import type { RateLimits } from "./rate-limiter.ts";
 
 export interface Replica {
-  /** From 1 to `count`. */
   readonly number: number;
   readonly count: number;
 }
@@ -17,7 +16,6 @@ export const onlyReplica: Replica = { number: 1, count: 1 };
 export const shareOf = (limit: number, { number, count }: Replica): number =>
   Math.floor(limit / count) + Number(number <= limit % count);
 
-/** Returns a replica's share of rate limits. */
 export const rateLimitShare = ({ per10s, per60s }: RateLimits, replica: Replica): RateLimits => ({
   per10s: shareOf(per10s, replica),
   per60s: shareOf(per60s, replica),

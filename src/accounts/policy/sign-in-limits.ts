@@ -12,7 +12,6 @@ export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 90
 const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
 
-/** Where an attempt comes from, and what it tries to sign in to. */
 export interface SignInSource {
   /** The id of the account; for a name that no account has, the name. */
   readonly account: string;

@@ -8,7 +8,6 @@ import { type Account, changeAccount, findAccount, listAccounts, lockAccounts, t
 import { dayOf } from "../clock.ts";
 import { type AccountHistory, decideTier, type PaidCredit, type Tier } from "./tiers.ts";
 
-/** The effect of a review on an account. */
 export interface ReviewResult {
   readonly accountId: string;
   readonly email: string;
@@ -58,7 +57,7 @@ function reviewAccount(
   return insertedRows === 0 ? [] : [{ accountId, email, from, to: decision.to, outcome }];
 }
 
-/** What an account lacks for the next tier. */
+/** The requirements for the next tier that an account does not meet. */
 export interface TierProgress {
   readonly tier: Tier;
   /** The unmet requirements; empty if the account qualifies. */
@@ -67,7 +66,7 @@ export interface TierProgress {
   readonly isQueued: boolean;
 }
 
-/** Returns what an account lacks for the next tier as of a UTC day, or undefined if the account is unknown. */
+/** Returns the progress of an account to the next tier as of a UTC day, or undefined if the account is unknown. */
 export function tierProgress(database: SqlDatabase, accountId: string, day: string): TierProgress | undefined {
   const account = findAccount(database, accountId, day.slice(0, 7));
   if (account === undefined) return undefined;
@@ -84,9 +83,8 @@ function historyOf(database: SqlDatabase, account: Account): AccountHistory {
   return { ...account, credits, declined: listDeclined(database, accountId).get(accountId) ?? null };
 }
 
-/** Returns the paid credits of one account or of all, by account id. */
 function listPaidCredits(database: SqlDatabase, accountId?: string): ReadonlyMap<string, readonly PaidCredit[]> {
-  // The index of entries beside charges has the condition `kind <> 'charge'`.
+  // The index of entries other than charges has the condition `kind <> 'charge'`.
   const rows = database.all(sql`
     SELECT   entries.account_id, entries.micros, confirmations.at_ms AS confirmed_at_ms, reversal.at_ms AS reversed_at_ms
     FROM     entries

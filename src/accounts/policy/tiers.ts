@@ -25,7 +25,6 @@ interface PromotionRule {
   readonly needsGoodStanding: boolean;
 }
 
-/** The rule for promotion from each tier. */
 const promotionRules: Readonly<Partial<Record<Tier, PromotionRule>>> = {
   1: { to: 2, paidUsd: 25, days: 7, reviewKind: "automatic", needsGoodStanding: true },
   2: { to: 3, paidUsd: 150, days: 14, reviewKind: "automatic", needsGoodStanding: true },
@@ -45,7 +44,6 @@ export interface PaidCredit {
   readonly reversed: string | null;
 }
 
-/** The input of a review. */
 export interface AccountHistory {
   readonly tier: Tier;
   readonly state: AccountState;
@@ -65,7 +63,6 @@ export interface TierDecision {
   readonly missing: readonly string[];
 }
 
-/** Returns whether an account qualifies for the next tier as of a UTC day. */
 export function decideTier(history: AccountHistory, day: string): TierDecision {
   const rule = promotionRules[history.tier];
   if (rule === undefined) return { to: null, reviewKind: null, missing: ["a higher tier"] };

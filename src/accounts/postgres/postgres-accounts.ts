@@ -27,8 +27,8 @@ export const openPostgresAccounts = (url: string, options: PostgresOptions): Pos
   guarded(connectTo(url, options), withoutPassword(url));
 
 /**
- * Returns a database whose transactions fail when a migration makes this release incompatible. Closes it and throws a UserError if it has no
- * accounts that this release may use.
+ * Returns a database whose transactions fail once a migration excludes this release. Closes it and throws a UserError if it has no accounts that
+ * this release may use.
  */
 function guarded(database: PostgresDatabase, location: string): PostgresDatabase {
   try {
@@ -49,7 +49,7 @@ export function createPostgresAccounts(url: string, options: PostgresOptions): P
   const database = connectTo(url, options);
   try {
     database.transaction(() => {
-      // Of several services that start at once, one creates the schema.
+      // If several services start at once, one creates the schema.
       database.run(sql`SELECT pg_advisory_xact_lock(1668380020)`);
       if (postgresVersionsOf(database) === undefined) createPostgresSchema(database);
     });
@@ -71,7 +71,7 @@ export function createPostgresSchema(database: SqlDatabase, fill: () => void = (
   for (const statement of postgresTriggers) database.run(statement);
 }
 
-/** Migrates accounts to the current schema version, also beside running services. Throws a UserError if that is impossible. */
+/** Migrates accounts to the current schema version, also while services run. Throws a UserError if that is impossible. */
 export function migratePostgresAccounts(
   url: string,
   steps: readonly PostgresMigration[] = postgresMigrations,

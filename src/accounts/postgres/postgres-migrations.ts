@@ -11,18 +11,17 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import type { AccountsMigrationResult } from "../file/backup.ts";
-import { accountsVersion, type Migration, wrongVersion } from "../file/migrations.ts";
+import { accountsVersion, type Migration, wrongVersionError } from "../file/migrations.ts";
 import { audit } from "../ledger/audit.ts";
 
 export interface PostgresMigration extends Migration {
   /**
-   * All statements of releases of the version before still work and mean the same, and those of the step take a moment whatever the size of the
-   * tables: new tables, columns that are null or have a constant default, functions. Then services go on during the step and after it.
+   * All statements of releases of the version before still work and mean the same, and those of the step take a moment at any table size: new
+   * tables, columns that are null or have a constant default, functions. Then services go on during the step and after it.
    */
   readonly isAdditive?: boolean;
 }
 
-/** The first schema version in PostgreSQL. */
 const firstVersion = 4;
 
 /** The steps since the first version. Each version has one here and one for files. Released steps are never edited. */
@@ -32,7 +31,6 @@ export const postgresMigrations: readonly PostgresMigration[] = [];
 export const migrationLockMs = 400;
 const [attemptsMax, attemptPauseMs] = [60, 1_000];
 
-/** The versions of a database. */
 export interface SchemaVersions {
   readonly version: number;
   /** The oldest version whose releases may use the database. */
@@ -43,7 +41,6 @@ export interface SchemaVersions {
 const compatibleAfter = (steps: readonly PostgresMigration[], before: number): number =>
   steps.findLast(({ isAdditive }) => isAdditive !== true)?.to ?? before;
 
-/** The versions of a database that this release creates. */
 export const createdVersions: SchemaVersions = {
   version: accountsVersion,
   compatible: compatibleAfter(postgresMigrations, firstVersion),
@@ -58,7 +55,6 @@ export function postgresVersionsOf(database: SqlDatabase): SchemaVersions | unde
 
 export const versionsQuery: Sql = sql`SELECT version, compatible_version FROM carquet_accounts`;
 
-/** Returns the versions in a row of `versionsQuery`. */
 export const schemaVersionsIn = (row: Row | undefined): SchemaVersions => ({
   version: integerIn(row, "version"),
   compatible: integerIn(row, "compatible_version"),
@@ -66,17 +62,17 @@ export const schemaVersionsIn = (row: Row | undefined): SchemaVersions => ({
 
 /** Throws a UserError if this release may not use a database with these versions. */
 export function requireCompatible({ version, compatible }: SchemaVersions, location: string): void {
-  if (version < accountsVersion) throw wrongVersion(location, version);
+  if (version < accountsVersion) throw wrongVersionError(location, version);
   if (compatible > accountsVersion)
     throw new UserError(
       `${location}: Accounts version ${version} is too new for this release, which has version ${accountsVersion}: expected a release with version ${compatible} or newer.`,
     );
 }
 
-/** Throws a UserError if a database has not the version of this release, which alone knows all of its columns. */
+/** Throws a UserError if a database has another version than this release, which then lacks some of its columns. */
 export function requireOwnVersion(database: SqlDatabase, location: string): void {
   const { version } = requireVersions(database, location);
-  if (version !== accountsVersion) throw wrongVersion(location, version);
+  if (version !== accountsVersion) throw wrongVersionError(location, version);
 }
 
 /**
@@ -112,11 +108,11 @@ function applySteps(
   const to = steps.at(-1)?.to ?? firstVersion;
   const before = requireVersions(database, location);
   if (before.version >= to) return keptVersion(before, to, location);
-  // No transaction of a service runs beside a step; what another migration has done is seen.
+  // No transaction of a service runs during a step; the effects of another migration are visible.
   database.run(sql`LOCK TABLE carquet_commits IN EXCLUSIVE MODE`);
   const { version: from, compatible } = requireVersions(database, location);
   const missing = steps.filter((step) => step.to > from);
-  if (from < firstVersion) throw wrongVersion(location, from);
+  if (from < firstVersion) throw wrongVersionError(location, from);
   if (missing.length === 0) return { from, to: from, backup: undefined };
   const isAdditive = missing.every((step) => step.isAdditive === true);
   if (!isAdditive) database.run(sql`LOCK TABLE carquet_accounts, entries`);
@@ -131,13 +127,15 @@ function applySteps(
 
 /** Returns the result for accounts that need no step. Throws a UserError if releases of version `to` may not use them. */
 function keptVersion({ version, compatible }: SchemaVersions, to: number, location: string): AccountsMigrationResult {
-  if (compatible > to) throw wrongVersion(location, version);
+  if (compatible > to) throw wrongVersionError(location, version);
   return { from: version, to: version, backup: undefined };
 }
 
-/** Returns the versions of accounts. Throws a UserError if there are none. */
+/** Returns the versions of accounts. Throws a UserError if the database has no accounts. */
 export function requireVersions(database: SqlDatabase, location: string): SchemaVersions {
   const versions = postgresVersionsOf(database);
   if (versions !== undefined) return versions;
-  throw new UserError(`${location}: The database has no accounts: expected tables made by "carquet accounts create".`);
+  throw new UserError(
+    `${location}: The database has no accounts: expected tables created by "carquet accounts create".`,
+  );
 }

@@ -62,7 +62,6 @@ const functions: readonly Sql[] = [
       END $$`,
 ];
 
-/** Returns the triggers of an append-only table. */
 const appendOnly = (table: Sql, rows: string): readonly Sql[] => [
   sql`CREATE TRIGGER rows_are_never_changed BEFORE UPDATE ON ${table}
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(${literal(`${rows} are never changed`)})`,

@@ -5,7 +5,6 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { deleteLinksOf } from "./one-time-links.ts";
 import { endSessionsOf } from "./session-table.ts";
 
-/** An account that has a password, and the hash of it. */
 export interface Credentials {
   readonly accountId: string;
   readonly hash: string;

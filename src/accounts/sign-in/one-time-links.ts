@@ -10,10 +10,8 @@ import { lockAccount } from "../account.ts";
 
 export type LinkKind = "invitation" | "sign_in";
 
-/** How long a link works. */
 const validMs: Readonly<Record<LinkKind, number>> = { invitation: 7 * 86_400_000, sign_in: 86_400_000 };
 
-/** The page that each kind of link opens. */
 const paths: Readonly<Record<LinkKind, string>> = { invitation: "/invitation", sign_in: "/sign-in" };
 
 /** Returns the URL of a link's page. Its parameter is named so that its value is kept out of logs. */
@@ -34,7 +32,6 @@ export function createLink(
   return secret;
 }
 
-/** What a link is for. */
 export interface OneTimeLink {
   readonly accountId: string;
   readonly email: string;
@@ -48,14 +45,13 @@ export function findLink(database: SqlDatabase, sha256: string, kind: LinkKind, 
   return row === undefined ? null : { accountId: textIn(row, "account_id"), email: textIn(row, "email") };
 }
 
-/** Uses a link up. Returns it, or null if it is used, expired or unknown. */
-export function useLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
+/** Consumes a link. Returns it, or null if it is used, expired or unknown. */
+export function consumeLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
   const link = findLink(database, sha256, kind, atMs);
   database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
   return link;
 }
 
-/** Deletes the links of an account. */
 export function deleteLinksOf(database: SqlDatabase, accountId: string): void {
   database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
 }

@@ -21,10 +21,8 @@ const [saltBytes, hashBytes] = [16, 32];
 /** The accepted lengths, in characters. There are no rules of composition. */
 export const passwordLengths = { min: 12, max: 256 } as const;
 
-/** Describes the passwords that are accepted. */
 export const passwordRule = `${passwordLengths.min} to ${passwordLengths.max} characters`;
 
-/** Returns true if a password has an accepted length. */
 export function isAcceptedPassword(password: string): boolean {
   const { length } = [...password.normalize("NFKC")];
   return passwordLengths.min <= length && length <= passwordLengths.max;

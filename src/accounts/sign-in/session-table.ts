@@ -36,7 +36,6 @@ export function insertSession(
     VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
 }
 
-/** Returns a session that has not ended, or null. */
 export function findSession(database: SqlDatabase, sha256: string, atMs: number): SessionRecord | null {
   const row = database.one(sql`
     SELECT sessions.account_id, email, is_operator, key_id, seen_at_ms
@@ -52,22 +51,18 @@ export function findSession(database: SqlDatabase, sha256: string, atMs: number)
   };
 }
 
-/** Records that a session has been used. */
 export function touchSession(database: SqlDatabase, sha256: string, atMs: number): void {
   database.run(sql`UPDATE sessions SET seen_at_ms = ${atMs} WHERE sha256 = ${sha256} AND seen_at_ms < ${atMs}`);
 }
 
-/** Ends a session. Idempotent. */
 export function endSession(database: SqlDatabase, sha256: string): void {
   database.run(sql`DELETE FROM sessions WHERE sha256 = ${sha256}`);
 }
 
-/** Ends all sessions of an account. */
 export function endSessionsOf(database: SqlDatabase, accountId: string): void {
   database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
 }
 
-/** Deletes sessions and one-time links that have expired. */
 export function purgeSessions(database: SqlDatabase, atMs: number): void {
   database.run(sql`DELETE FROM sessions WHERE NOT (${isCurrent(atMs)})`);
   database.run(sql`DELETE FROM one_time_links WHERE expires_at_ms <= ${atMs}`);

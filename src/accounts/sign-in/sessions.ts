@@ -8,7 +8,6 @@ import type { Administration } from "../administration/administration.ts";
 import { type SessionRecord, seenResolutionMs } from "./session-table.ts";
 
 export interface BrowserSession extends SessionRecord {
-  /** The value that forms of the session carry. */
   readonly csrfToken: string;
 }
 
@@ -35,7 +34,6 @@ export class Sessions {
     return { ...session, csrfToken: csrfTokenOf(cookie) };
   }
 
-  /** Ends a session. Idempotent. */
   async end(cookie: string): Promise<void> {
     await this.administration.call("endSession", { sha256: secretHash(cookie) });
   }

@@ -68,7 +68,7 @@ export class SignIn {
 
   /** Uses a sign-in link. Returns its account, or undefined if it does not work any more. */
   async useSignInLink(secret: string): Promise<OneTimeLink | undefined> {
-    return this.useLink(secret, null);
+    return this.consumeLink(secret, null);
   }
 
   /**
@@ -78,7 +78,7 @@ export class SignIn {
   async acceptInvitation(secret: string, password: string): Promise<OneTimeLink | undefined> {
     requireAccepted(password);
     if ((await this.findLink(secret, "invitation")) === undefined) return undefined;
-    return this.useLink(secret, await hashPassword(password));
+    return this.consumeLink(secret, await hashPassword(password));
   }
 
   /** Sets the password of an account and ends its sessions. Throws a UserError for a password that is too short or too long. */
@@ -88,10 +88,10 @@ export class SignIn {
     await this.administration.change(accountId, "accounts password", { accountId, hash });
   }
 
-  private async useLink(secret: string, passwordHash: string | null): Promise<OneTimeLink | undefined> {
+  private async consumeLink(secret: string, passwordHash: string | null): Promise<OneTimeLink | undefined> {
     const atMs = this.administration.nowMs;
     const input = { sha256: secretHash(secret), passwordHash, atMs };
-    return (await this.administration.call("useLink", input)) ?? undefined;
+    return (await this.administration.call("consumeLink", input)) ?? undefined;
   }
 }
 

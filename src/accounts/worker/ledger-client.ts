@@ -22,7 +22,6 @@ export interface LedgerClientOptions {
   readonly stalledMs: number;
   /** The least time between two starts of the worker, and between two probes. */
   readonly restartMs: number;
-  /** How long `close` waits for refunds. */
   readonly refundMs: number;
   /** The task that fails as long as the ledger is unavailable. */
   readonly probe: "probeWrite" | "probeRead";
@@ -61,7 +60,6 @@ export class LedgerClient {
   private inFlight: readonly PendingCall[] = [];
   /** The number of charges whose outcome is being looked up. */
   private unresolved = 0;
-  /** The charges that are being refunded. */
   private readonly refunds = new Set<readonly PendingCharge[]>();
   private isSendScheduled = false;
   private sentAtMs = 0;
@@ -114,7 +112,6 @@ export class LedgerClient {
     });
   }
 
-  /** The number of tasks that wait or are in flight. */
   get waitingTasks(): number {
     return this.queue.length + this.inFlight.length;
   }
@@ -123,7 +120,7 @@ export class LedgerClient {
   async close(): Promise<void> {
     this.isClosing = true;
     clearTimeout(this.probeTimer);
-    const refundTimer = setInterval(() => this.giveUpRefunds(), this.options.refundMs);
+    const refundTimer = setInterval(() => this.abandonRefunds(), this.options.refundMs);
     await new Promise<void>((resolve) => {
       this.onIdle = resolve;
       this.continue();
@@ -208,7 +205,7 @@ export class LedgerClient {
     this.continue();
   }
 
-  /** Settles the charges of a crashed worker by what is on disk. */
+  /** Settles the charges of a crashed worker: succeeds those on disk, fails the others. */
   private async resolveLostCharges(lost: readonly PendingCharge[], reason: string): Promise<void> {
     this.unresolved += lost.length;
     this.setAvailability(true, reason);
@@ -235,7 +232,7 @@ export class LedgerClient {
     return undefined;
   }
 
-  /** Refunds those of the refused charges that are on disk. Retries until a worker has done it, or `close` gives up. */
+  /** Refunds those of the refused charges that are on disk. Retries until a worker succeeds or `close` stops waiting. */
   private async refund(refused: readonly PendingCharge[]): Promise<void> {
     if (refused.length === 0) return;
     this.refunds.add(refused);
@@ -252,7 +249,7 @@ export class LedgerClient {
   }
 
   /** Reports the refunds in progress, and the charges of an overdue batch, which would be refunded after it. */
-  private giveUpRefunds(): void {
+  private abandonRefunds(): void {
     const charges = [...this.refunds, this.isStalled ? this.inFlight.filter(isCharge) : []].flat();
     this.refunds.clear();
     if (charges.length > 0) this.options.onUnrefunded(charges.map(({ task }) => task.input));

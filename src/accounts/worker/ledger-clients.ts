@@ -20,7 +20,7 @@ const limits = { batchMax: 512, waitingMax: 4096, stalledMs: 5_000, restartMs: 1
 /** How long a worker waits for the lock of another process that writes. */
 const busyMs = 2_000;
 /**
- * A batch that takes longer has already failed. One whose commit has an unknown outcome ends when that is known: what it charged is then
+ * A batch that takes longer has already failed. A batch whose commit has an unknown outcome ends when the outcome is known; its charges are then
  * refunded.
  */
 const replyMs = 10_000;
@@ -28,13 +28,11 @@ const replyMs = 10_000;
 const idleMs = 1_500;
 
 export class LedgerClients {
-  /** Writes the ledger. */
   readonly ledger: LedgerClient;
   /** Reads keys and usage. */
   readonly reader: LedgerClient;
-  /** Reads and changes accounts for pages. Its outages are no state of the service: each request of a page finds out. */
+  /** Reads and changes accounts for pages. Not part of readiness. */
   readonly pages: LedgerClient;
-  /** The clients that are down. */
   private readonly outages = new Set<LedgerClientOptions["probe"]>();
 
   constructor(location: string, { synchronous, workerModule = ledgerWorkerModule, ...events }: LedgerClientsOptions) {
@@ -68,7 +66,6 @@ export class LedgerClients {
     await this.reader.open();
   }
 
-  /** The number of tasks of the ledger that wait or are in flight. */
   get waitingTasks(): number {
     return this.ledger.waitingTasks + this.reader.waitingTasks;
   }

@@ -7,7 +7,7 @@ import type { Synchronous } from "../../db/sqlite.ts";
 import type { AccountBalance } from "../ledger/charging.ts";
 import type { TaskOutput } from "./tasks.ts";
 
-/** The output of a task, the message of the UserError by which it refused, or that of the fault that made it impossible. */
+/** The output of a task, the message of its UserError, or the message of the fault that prevented it. */
 export type TaskOutcome = { readonly output?: TaskOutput } | { readonly refusal: string } | { readonly error: string };
 
 /** Sent after each batch: one outcome per task in the same order, and the new balances of the charged accounts. */
@@ -19,7 +19,6 @@ export interface BatchResult {
 /** The worker's first message: the file is open, or why it is not. */
 export type WorkerReady = { readonly isOpen: true } | { readonly isOpen: false; readonly reason: string };
 
-/** The `workerData` of the worker. */
 export interface WorkerSettings {
   /** The path of an accounts file, or the URL of a PostgreSQL database. */
   readonly location: string;
@@ -30,7 +29,7 @@ export interface WorkerSettings {
   readonly idleMs: number;
   /** How long to wait for a reply of PostgreSQL before its connection counts as lost. */
   readonly replyMs: number;
-  /** How long to try to learn what became of a transaction whose connection to PostgreSQL was lost. */
+  /** How long to try to resolve a transaction whose connection to PostgreSQL was lost. */
   readonly settleMs: number;
   /** Open the file read-only, for the tasks that only read. */
   readonly isReadOnly: boolean;

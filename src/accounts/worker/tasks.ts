@@ -6,7 +6,7 @@ import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { listAuditRecords, recordChange } from "../administration/audit-log.ts";
-import { type ChangeOutput, type ChangeRequest, changes, makeChange } from "../administration/changes.ts";
+import { applyChange, type ChangeOutput, type ChangeRequest, changes } from "../administration/changes.ts";
 import { type ActiveKey, findGrant, type KeyUses, listKeys, recordKeyUses } from "../keys/keys.ts";
 import { type ChargeBatch, type ChargeEntry, listKnownCharges } from "../ledger/charging.ts";
 import { listEntryPage } from "../ledger/entry-pages.ts";
@@ -30,11 +30,11 @@ import {
   type StateName,
   saveState,
 } from "../oauth/oauth-state.ts";
-import { proveWritable } from "../open-accounts.ts";
+import { assertWritable } from "../open-accounts.ts";
 import type { Shortfall } from "../policy/billing-state.ts";
 import { queuedReviews, type ReviewResult, reviewOnce, tierProgress } from "../policy/tier-reviews.ts";
 import { findCredentials } from "../sign-in/credentials.ts";
-import { findLink, type LinkKind, type OneTimeLink, useLink } from "../sign-in/one-time-links.ts";
+import { consumeLink, findLink, type LinkKind, type OneTimeLink } from "../sign-in/one-time-links.ts";
 import { endSession, findSession, insertSession, purgeSessions, touchSession } from "../sign-in/session-table.ts";
 
 interface OfAccount {
@@ -71,7 +71,6 @@ const write = <Input, Output>(run: (database: SqlDatabase, input: Input, charges
 const tasks = {
   /** Posts a charge; null if it is in the ledger, else why the account cannot pay, or that its idempotency key is taken. */
   charge: write((_, charge: ChargeEntry, charges): Shortfall | Repetition | null => charges.add(charge) ?? null),
-  /** Returns those of the charge ids that are in the ledger. */
   findCharges: read((database, { chargeIds }: OfCharges) => listKnownCharges(database, chargeIds)),
   /** Refunds those of the charges that are in the ledger. Idempotent. */
   refundCharges: write((database, { chargeIds }: OfCharges): null => {
@@ -82,14 +81,13 @@ const tasks = {
   purgeIdempotencyKeys: write((database, { beforeMs }: { readonly beforeMs: number }) =>
     purgeIdempotencyKeys(database, beforeMs),
   ),
-  /** Returns what became of the idempotency key of a request of an account; null if it can be used. */
+  /** Returns the state of the idempotency key of a request of an account; null if the key is unused. */
   findRepetition: read(
     (database, { accountId, request, atMs }: OfAccount & AtTime & { readonly request: IdempotentRequest }) =>
       findRepetition(database, accountId, request, atMs) ?? null,
   ),
   /** Writes the file without a change. */
-  probeWrite: write((database, _: object) => proveWritable(database)),
-  /** Reads the file. */
+  probeWrite: write((database, _: object) => assertWritable(database)),
   probeRead: read((database, _: object) => void database.one(sql`SELECT account_id FROM accounts LIMIT 1`)),
 
   /** Returns an active key; null if it is unknown or revoked. */
@@ -102,9 +100,9 @@ const tasks = {
   listCredits: read((database, { accountId }: OfAccount) => listEntries(database, accountId)),
   listEntryPage: read(listEntryPage),
 
-  /** Makes a change and records it in the audit log. */
+  /** Applies a change and records it in the audit log. */
   change: write(
-    (database, { name, input, author }: ChangeRequest): ChangeOutput => makeChange(database, name, input, author),
+    (database, { name, input, author }: ChangeRequest): ChangeOutput => applyChange(database, name, input, author),
   ),
   findAccount: read(
     (database, { accountId, month }: OfAccount & { readonly month: string }) =>
@@ -117,14 +115,13 @@ const tasks = {
       tierProgress(database, accountId, day) ?? null,
   ),
   queuedReviews: read((database, _: object) => queuedReviews(database)),
-  /** Runs the automatic tier review of a UTC day, unless it has already run. */
   reviewTiers: write(reviewAndRecord),
 
   findCredentials: read((database, { name }: { readonly name: string }) => findCredentials(database, name)),
   findLink: read((database, { sha256, kind, atMs }: OfSecret & { readonly kind: LinkKind }) =>
     findLink(database, sha256, kind, atMs),
   ),
-  useLink: write(useLinkOnce),
+  consumeLink: write(consumeLinkOnce),
   startSession: write(insertSession),
   findSession: read((database, { sha256, atMs }: OfSecret) => findSession(database, sha256, atMs)),
   touchSession: write((database, { sha256, atMs }: OfSecret) => touchSession(database, sha256, atMs)),
@@ -168,14 +165,14 @@ function reviewAndRecord(
 }
 
 /** Uses a sign-in link, or an invitation with the hash of the new password; null if it does not work any more. */
-function useLinkOnce(
+function consumeLinkOnce(
   database: SqlDatabase,
   { sha256, passwordHash, atMs }: OfSecret & { readonly passwordHash: string | null },
 ): OneTimeLink | null {
-  const link = useLink(database, sha256, passwordHash === null ? "sign_in" : "invitation", atMs);
+  const link = consumeLink(database, sha256, passwordHash === null ? "sign_in" : "invitation", atMs);
   if (link === null || passwordHash === null) return link;
   const { accountId } = link;
-  makeChange(database, "accounts password", { accountId, hash: passwordHash }, { actor: accountId, atMs });
+  applyChange(database, "accounts password", { accountId, hash: passwordHash }, { actor: accountId, atMs });
   return link;
 }
 
@@ -184,7 +181,6 @@ export type TaskName = keyof TaskTable;
 export type TaskInput<Name extends TaskName> = Parameters<TaskTable[Name]["run"]>[1];
 export type TaskOutput<Name extends TaskName = TaskName> = ReturnType<TaskTable[Name]["run"]>;
 
-/** A task with its input. */
 export type LedgerTask<Name extends TaskName = TaskName> = {
   readonly [N in Name]: { readonly name: N; readonly input: TaskInput<N> };
 }[Name];
@@ -203,14 +199,13 @@ type Runs<Name extends TaskName, Batch> = {
 };
 const [reads, writes]: [Runs<TaskNameOf<"read">, KeyFinder>, Runs<TaskNameOf<"write">, ChargeBatch>] = [tasks, tasks];
 
-/** Runs a read. */
 export const runRead = <Name extends TaskNameOf<"read">>(
   database: SqlDatabase,
   { name, input }: LedgerTask<Name>,
   findKey: KeyFinder,
 ): TaskOutput<Name> => reads[name].run(database, input, findKey);
 
-/** Runs a write within a transaction. Throws a UserError if it cannot be made. */
+/** Runs a write within a transaction. Throws a UserError if the write is refused. */
 export const runWrite = <Name extends TaskNameOf<"write">>(
   database: SqlDatabase,
   { name, input }: LedgerTask<Name>,

@@ -59,7 +59,6 @@ export const exportCommand = (): Command =>
       else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
     });
 
-/** A search and the format of its file. */
 interface DecodedExport {
   readonly query: ExportQuery;
   readonly format: TableFormat;
@@ -86,7 +85,7 @@ function formatOf(path: string): TableFormat | undefined {
   return exportFormats.find((format) => answerFormats[format].extensions.includes(extension));
 }
 
-/** Writes an export in a folder beside its file, then moves it there. What is no regular file receives its bytes when it is complete. */
+/** Writes an export to a temporary folder next to its file, then moves it there. A special file receives the bytes of the complete export. */
 async function run(decoded: DecodedExport, settings: ExportValues): Promise<WrittenExport> {
   const { output } = settings;
   const path = resolve(output);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
-import { type Followed, type Follower, mebibytes } from "../../replication/follower.ts";
+import { type Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
 import { createFollower, openSource } from "../replication-options.ts";
 import { commandProgress, reportFailure, ScheduledRun } from "../scheduled.ts";
@@ -26,7 +26,7 @@ export const followCommand = (): Command =>
     .description(
       "Keep a lake equal to the version that another one publishes: fetch the files that it lacks, compare them with the SHA-256 in the " +
         "manifest, build the search index and the row store unless the source has them, and publish the version. Interrupted transfers " +
-        "are resumed. The lake serves one whole version at any moment, whatever is killed.",
+        "are resumed. The lake serves one complete version at any moment, even after a kill.",
     )
     .argument(
       "[source]",
@@ -48,8 +48,8 @@ async function follow(argument: string | undefined, settings: FollowValues): Pro
   }
 }
 
-/** Makes the lake equal to its source, and measures that. */
-function followOnce(follower: Follower, { metricsFile }: FollowValues): Promise<Followed | undefined> {
+/** Follows once and records the metrics of the run. */
+function followOnce(follower: Follower, { metricsFile }: FollowValues): Promise<FollowResult | undefined> {
   const run = new ScheduledRun("follow", metricsFile);
   return run.measure(async () => {
     const followed = await follower.follow();
@@ -74,8 +74,8 @@ async function followForever(follower: Follower, settings: FollowValues): Promis
   }
 }
 
-/** Prints what was done; undefined for nothing. */
-function printFollowed(followed: Followed | undefined, { lake, json }: FollowValues): void {
+/** Prints the outcome; undefined if there was nothing to do. */
+function printFollowed(followed: FollowResult | undefined, { lake, json }: FollowValues): void {
   if (json) process.stdout.write(`${JSON.stringify(followed ?? null)}\n`);
   else if (followed === undefined) process.stdout.write(`${lake}: nothing to do.\n`);
   else {

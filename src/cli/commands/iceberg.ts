@@ -1,4 +1,4 @@
-/** `carquet iceberg`: writes the Apache Iceberg metadata and the catalog of a lake anew, for the place that other engines read its files from. */
+/** `carquet iceberg`: rewrites the Apache Iceberg metadata and the catalog of a lake, for the location from which other engines read its files. */
 import { Command } from "commander";
 import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
@@ -17,7 +17,7 @@ const icebergSettings = {
 export const icebergCommand = (): Command =>
   addSettings(new Command("iceberg"), icebergSettings)
     .description(
-      "Write the Apache Iceberg metadata of the tables, and catalog.duckdb, anew. Each publish writes them too, with absolute paths of the lake's folder: run this " +
+      "Rewrite the Apache Iceberg metadata of the tables, and catalog.duckdb. Each publish writes them too, with absolute paths of the lake's folder: run this " +
         "after a lake has been moved or copied, or with --location before it is copied to an object store. Later publishes keep the location.",
     )
     .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {

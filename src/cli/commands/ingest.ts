@@ -47,7 +47,7 @@ export const ingestCommand = (): Command =>
     .description(
       "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
         "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes. " +
-        "With --queue, ingests what waits, moves it, and removes expired days.",
+        "With --queue, ingests the waiting deliveries, moves them, and removes expired days.",
     )
     .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
     .action((path: string | undefined, settings: IngestValues) => {
@@ -133,7 +133,7 @@ function addReport(run: IngestRun, { reasons, remarks, ...report }: DeliveryRepo
   logCommand("ingest", "info", report, "day published");
 }
 
-/** Formats what became of a delivery of the queue; a published one has its report. */
+/** Formats the outcome of a delivery of the queue; a published one has its report. */
 const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly string[] => [
   ...(outcome === "ingested" ? [] : [`${day}: ${outcome}${reason === undefined ? "" : `: ${reason}`}`]),
   ...(notMoved === undefined ? [] : [`${day}: not moved: ${notMoved}; remove it from the queue`]),

@@ -9,7 +9,7 @@ import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { refusalOf } from "../../http/middleware/handle-errors.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
-import { askLake } from "../../mcp/lake-operations.ts";
+import { callLakeOperation } from "../../mcp/lake-operations.ts";
 import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -52,7 +52,7 @@ function serveLake(current: CurrentVersion, logger: pino.Logger): void {
     () =>
       createAgentServer({
         ...{ tools: lakeTools, isCharged: false, refusalOf: toRefusal },
-        ask: async (request, signal) => ({ body: await askLake(current, request, signal) }),
+        callOperation: async (request, signal) => ({ body: await callLakeOperation(current, request, signal) }),
       }),
     { onerror: (error) => logger.warn({ message: messageOf(error) }, "connection error") },
   );

@@ -17,7 +17,6 @@ const migrateSettings = sharedSettings("lake", "accounts", "json", "threads", "m
 
 type MigrateValues = ValuesOf<typeof migrateSettings>;
 
-/** The result of one migration, as text and as JSON. */
 interface MigrationReport {
   readonly line: string;
   readonly json: Readonly<Record<string, Json>>;

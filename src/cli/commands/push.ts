@@ -4,7 +4,7 @@ import { UserError } from "../../base/user-error.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { folderSource } from "../../replication/folder-source.ts";
 import { mebibytes } from "../../replication/follower.ts";
-import { type Pushed, push } from "../../replication/push.ts";
+import { type PushResult, push } from "../../replication/push.ts";
 import type { Progress } from "../progress.ts";
 import { createFollower, openStore, remoteUrl, withoutSecrets } from "../replication-options.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
@@ -24,7 +24,7 @@ export const pushCommand = (): Command =>
   addSettings(new Command("push"), pushSettings)
     .description(
       "Copy the published version of a lake: its files first, then the manifest, then CURRENT, so that readers find a whole version at any " +
-        "moment. Files that are there already are left out. A folder becomes a lake, whose lock is held meanwhile and whose old versions are " +
+        "moment. Files that the target has are skipped. A folder becomes a lake, whose lock is held meanwhile and whose old versions are " +
         "removed; from a bucket, they are removed with --remove.",
     )
     .argument("<target>", "a folder, or s3://<bucket>/<prefix>")
@@ -52,7 +52,7 @@ async function pushAndReport(target: string, settings: PushValues, run: Schedule
 }
 
 /** A folder is a follower of the lake. */
-async function pushTo(target: string, settings: PushValues, progress: Progress): Promise<Pushed> {
+async function pushTo(target: string, settings: PushValues, progress: Progress): Promise<PushResult> {
   const { lake, transfers, stallMs, versionDays, graceMs } = settings;
   const manifest = await requireManifest(lake);
   const { version } = manifest;

@@ -23,7 +23,7 @@ import { serveUntilStopped } from "./serve.ts";
 /** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
 const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const;
 
-/** Up to this size a second engine thread costs 50 % more CPU time and makes no day faster. */
+/** Up to this size a second engine thread costs 50 % more CPU time without shortening a day. */
 const singleThreadListingsMax = 100_000;
 
 const startSettings = {

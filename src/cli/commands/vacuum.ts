@@ -33,7 +33,7 @@ export const vacuumCommand = (): Command =>
       });
     });
 
-/** Vacuums a lake, by default as the command does, and prints what was removed. */
+/** Vacuums a lake, by default as the command does, and prints the removed days, versions and files. */
 export async function vacuumLake({
   lake,
   months,

@@ -69,7 +69,6 @@ const textForm: ArrowForm = {
   convert: (value) => (typeof value === "string" ? value : JSON.stringify(value)),
 };
 
-/** Returns the Arrow form of a DuckDB type. */
 function arrowForm(type: DuckType): ArrowForm {
   if (typeof type === "string") return scalarForms[type]?.() ?? textForm;
   if ("items" in type) return listForm(arrowForm(type.items));
@@ -96,7 +95,7 @@ function structForm(fields: ReadonlyMap<string, ArrowForm>): ArrowForm {
 const convertKnown = (convert: (value: Json) => unknown, value: Json | undefined): unknown =>
   value === null || value === undefined ? null : convert(value);
 
-/** Returns a result as the bytes of an Arrow IPC stream. Types without an Arrow form of their own become text. */
+/** Returns a result as the bytes of an Arrow IPC stream. Types without an Arrow equivalent become text. */
 export async function* arrowStream({ columns, types, rowCount, batches }: StatementResult): AsyncGenerator<Uint8Array> {
   const forms = types.map((type) => arrowForm(type));
   if (forms.length === 0) throw new UserError("Invalid statement for the format arrow: expected a query.");

@@ -14,7 +14,6 @@ const catalogQuery = `
   UNION SELECT 'name', function_name FROM duckdb_functions() WHERE function_name SIMILAR TO '[a-z]\\w*'
   ORDER BY word`;
 
-/** Returns the completions of a line's last word. */
 export async function complete(database: AnalystDatabase, line: string): Promise<Completion> {
   if (/^\s*\.\w*$/.test(line)) {
     const word = line.trim();

@@ -5,9 +5,7 @@ import { literal } from "../../db/sql.ts";
 import type { AnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { type ResultFormat, textFormats } from "./result-formats.ts";
 
-/** What dot commands change. */
 export interface ShellState {
-  /** The format that results are printed in. */
   mode: ResultFormat;
   isTimed: boolean;
   /** The file that the next result is written to. */
@@ -17,7 +15,7 @@ export interface ShellState {
 interface DotCommand {
   readonly usage: string;
   readonly help: string;
-  /** Returns what is printed. */
+  /** Returns the text to print. */
   readonly run: (argument: string, state: ShellState, database: AnalystDatabase) => Promise<string> | string;
 }
 
@@ -46,7 +44,7 @@ const nameOf = ({ usage }: DotCommand): string => usage.split(" ")[0] ?? usage;
 
 export const dotCommandNames: readonly string[] = commands.map(nameOf);
 
-/** Runs a dot command; returns what is printed. Throws a UserError for an unknown command or argument. */
+/** Runs a dot command; returns the text to print. Throws a UserError for an unknown command or argument. */
 export async function runDotCommand(line: string, state: ShellState, database: AnalystDatabase): Promise<string> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*?)[\s;]*$/.exec(line.trim()) ?? [];
   const command = commands.find((candidate) => nameOf(candidate) === name);

@@ -6,12 +6,12 @@ import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analys
 import { type EngineFormat, readLines, replaceNonFinite } from "../../lake/analyst/spool.ts";
 import {
   cellsOf,
+  columnWidths,
   formatCsv,
   formatJsonLines,
   formatRowCount,
   formatTableHead,
   formatTableLines,
-  widest,
 } from "../print.ts";
 
 /**
@@ -22,7 +22,6 @@ export const resultFormats = ["table", "csv", "json", "ndjson", "parquet", "arro
 
 export type ResultFormat = (typeof resultFormats)[number];
 
-/** The formats that can be printed on a terminal. */
 export const textFormats = ["table", "csv", "json", "ndjson"] as const;
 
 /** Returns the format that a file's extension names; `otherwise` if it names none. */
@@ -52,8 +51,8 @@ export async function runFormatted(
 /** Formats a result as text, as `formatRows` does, in constant memory. */
 const contentOf: Readonly<Record<"table" | "csv" | "json", (result: StatementResult) => ResultContent>> = {
   async *table({ columns, rowCount, batches }) {
-    let widths = widest([columns], []);
-    for await (const rows of batches()) widths = widest(cellsOf(rows, columns), widths);
+    let widths = columnWidths([columns], []);
+    for await (const rows of batches()) widths = columnWidths(cellsOf(rows, columns), widths);
     yield formatTableHead(columns, widths);
     for await (const rows of batches()) yield formatTableLines(cellsOf(rows, columns), widths);
     yield formatRowCount(rowCount);

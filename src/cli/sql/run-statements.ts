@@ -6,7 +6,7 @@ import type { AnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { isBlankStatement, splitStatements } from "../../lake/analyst/statements.ts";
 import { type ResultFormat, runFormatted } from "./result-formats.ts";
 
-/** Yields the statements of a text that arrives in parts, each as soon as it is complete. */
+/** Yields the statements of a stream of text, each when it is complete. */
 export async function* statementsIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let pending = "";
   for await (const chunk of chunks) {

@@ -80,7 +80,6 @@ class Shell {
     return !isBlankStatement(this.pending);
   }
 
-  /** Runs what a line completes. */
   async accept(line: string): Promise<void> {
     this.isCancelled = false;
     if (!this.isContinued && line.trimStart().startsWith("."))
@@ -108,7 +107,7 @@ class Shell {
     return this.isRunning ? [[], line] : complete(this.database, line);
   }
 
-  /** Does work that can be cancelled, and shows its error. */
+  /** Runs cancellable work, and shows its error. */
   private async attempt(work: () => Promise<void>): Promise<void> {
     this.isRunning = true;
     try {

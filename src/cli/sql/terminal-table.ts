@@ -1,9 +1,8 @@
 /** Formats rows as a table that fits a terminal: null is visible, wide columns are cut, columns that do not fit are left out. */
 import type { Row } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
-import { cellsOf, formatTableHead, formatTableLines, widest } from "../print.ts";
+import { cellsOf, columnWidths, formatTableHead, formatTableLines } from "../print.ts";
 
-/** The least width that a column is cut to. */
 const columnWidthMin = 8;
 
 const gap = "  ".length;
@@ -14,16 +13,15 @@ export interface TerminalTable {
   readonly columns: number;
 }
 
-/** Formats rows for a terminal of the given width. */
 export function formatTerminalTable(columns: readonly string[], rows: readonly Row[], width: number): TerminalTable {
   const cells = cellsOf(rows, columns).map((line, row) =>
     line.map((cell, index) => ((rows[row]?.[columns[index] ?? ""] ?? null) === null ? "NULL" : printableCell(cell))),
   );
   const names = columns.map((name) => printableCell(name));
-  const widths = cutWidths(widest([names, ...cells], []), width);
+  const widths = cutWidths(columnWidths([names, ...cells], []), width);
   const cut = (line: readonly string[]): readonly string[] =>
     widths.map((max, index) => cutText(line[index] ?? "", max));
-  const shownWidths = widest([cut(names), ...cells.map(cut)], []);
+  const shownWidths = columnWidths([cut(names), ...cells.map(cut)], []);
   return {
     text: `${formatTableHead(cut(names), shownWidths)}${formatTableLines(cells.map(cut), shownWidths)}`,
     columns: widths.length,

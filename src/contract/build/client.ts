@@ -1,4 +1,4 @@
-/** Generator of the part of the TypeScript client that derives from the document beside its types: what may be retried, and separators. */
+/** Generator of the tables of the TypeScript client that derive from the document: retries and separators. */
 import {
   type Document,
   type HeaderParameter,
@@ -8,7 +8,6 @@ import {
   resolveIn,
 } from "../operations.ts";
 
-/** Returns the text of the client's module `operations.gen.ts`. */
 export function clientModule(document: Document): string {
   const parameters = [...operationsIn(document).values()].flatMap((operation) => operation.parameters);
   const separators = parameters.flatMap(({ name, schema, style }) => {
@@ -37,7 +36,7 @@ function idempotentPathsIn(document: Document): readonly string[] {
   return Object.entries(document.paths).flatMap(([path, { get }]) => (takesKey(get) ? [path] : []));
 }
 
-/** The statuses that say in any operation when to retry. */
+/** The statuses with `Retry-After` in every operation. */
 function retriedStatusesIn(document: Document): readonly number[] {
   const statuses = Object.values(document.paths).flatMap(({ get }) =>
     Object.entries(get.responses).flatMap(([status, response]) =>

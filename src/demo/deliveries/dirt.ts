@@ -18,7 +18,6 @@ interface DirtKind {
 
 const replaceBy = (text: string) => (): Sql => literal(text);
 
-/** All kinds of dirt. */
 export const dirtKinds: readonly DirtKind[] = [
   { kind: "VIN too short", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 16)` },
   {
@@ -113,7 +112,6 @@ export const dirtKinds: readonly DirtKind[] = [
   { kind: "time of observation absent", outcome: "nothing", field: "observed_at", corrupt: () => sql`NULL` },
 ];
 
-/** Returns the names of the kinds with an outcome. */
 export const kindsWithOutcome = (outcome: Outcome): readonly string[] =>
   dirtKinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
 

@@ -16,7 +16,6 @@ const accessoryShare = { typical: 0.035, distinct: 0.3 } as const;
 /** Age in years from which cars get the accessories of used cars. */
 const usedFromAge = 2;
 
-/** Makers without phone mirroring. */
 const makersWithoutPhones = ["Tesla", "Rivian"];
 
 /** Comfort level: list price in thousands, less what pays for payload or batteries rather than for features. */

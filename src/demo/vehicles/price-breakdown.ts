@@ -3,7 +3,6 @@ import { join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
 import type { RandomDraws } from "../random.ts";
 
-/** Shares of cars whose provider shows a breakdown. */
 const providerShare = { new: 0.25, other: 0.1 } as const;
 
 /** Returns the pricing fields of an inventory row; all null if the provider shows no breakdown. */

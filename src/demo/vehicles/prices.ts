@@ -16,7 +16,6 @@ const priceMin = 1995;
 const cutIntervalDays = 14;
 const firstCutDaysMin = 7;
 const cutsMax = 12;
-/** Probability of a cut at each opportunity. */
 export const cutProbability = { new: 0.35, used: 0.55 } as const;
 
 /** Returns SQL for a car's mileage at arrival, over a row of `createCars`. */

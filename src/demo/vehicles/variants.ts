@@ -4,7 +4,6 @@ import { numberLiteral, sql } from "../../db/sql.ts";
 
 /** Age of the oldest cars on sale, in model years. */
 const ageMax = 15;
-/** Annual increase of list prices. */
 const annualIncrease = 0.028;
 /** Decay of a trim's popularity with its price, relative to the cheapest trim of the model. */
 const priceDecay = 2.2;
@@ -93,7 +92,6 @@ const powertrain = sql`CASE WHEN engine LIKE 'Electric%' THEN 'BEV' WHEN engine 
 const fuel = sql`CASE WHEN engine LIKE 'Electric%' THEN 'Electric' WHEN engine LIKE '%Plug-In Hybrid' THEN 'Plug-In Hybrid'
   WHEN engine LIKE '%Hybrid' THEN 'Hybrid' WHEN engine LIKE '%Diesel' THEN 'Diesel' WHEN engine LIKE '%Flex Fuel' THEN 'Flex Fuel' ELSE 'Gasoline' END`;
 
-/** The variants of each pool, with their weight. */
 const pools = sql`
   SELECT pool, (dense_rank() OVER (ORDER BY pool) - 1)::INTEGER AS pool_key, if(pool LIKE '% any', ${numberLiteral(cellsOfAny)}, ${numberLiteral(cellsOfMake)}) AS cells,
          variant, weight

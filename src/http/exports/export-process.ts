@@ -1,6 +1,6 @@
 /**
- * Runs `carquet export` in a separate process, at the lowest priority: searches keep the processors, and what the export needs of
- * memory cannot fail them. Ending the process ends all work.
+ * Runs `carquet export` in a separate process, at the lowest priority: searches keep the processors, and the export's memory cannot fail them.
+ * Ending the process ends all work.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -16,7 +16,6 @@ import type { TableFormat } from "../../formats/table-formats.ts";
 export interface ExportTask {
   readonly lake: string;
   readonly version: string;
-  /** The query string of the request. */
   readonly queryString: string;
   readonly format: TableFormat;
   readonly path: string;
@@ -24,7 +23,6 @@ export interface ExportTask {
   readonly memory: string;
 }
 
-/** What the process reports. */
 export interface ExportSize {
   readonly rows: number;
   readonly bytes: number;
@@ -66,10 +64,7 @@ export async function runExport(task: ExportTask, { signal, onRows }: WriteEvent
   }
 }
 
-/**
- * Gives a process the lowest priority, which all its threads inherit, and makes it the first that the kernel ends when memory is short. A
- * sandbox may forbid both.
- */
+/** Sets the lowest priority for a process and its threads, and lets the kernel end it first when memory is short. A sandbox may forbid both. */
 function yieldResources(pid: number): void {
   const ignore = (work: () => void): void => {
     try {
@@ -100,9 +95,9 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 function failureOf(errors: string): Error {
   const failure = new Error(`The export failed: ${errors.trim()}`);
-  return classifyFault(failure) === "disk full" ? spoolIsFull() : failure;
+  return classifyFault(failure) === "disk full" ? spoolFull() : failure;
 }
 
 /** Returns the refusal of an export that does not fit on the disk. */
-export const spoolIsFull = (): Error =>
+export const spoolFull = (): Error =>
   refuse("data_unavailable", { reason: "No disk space is left for this export. Retry later, or add filters." });

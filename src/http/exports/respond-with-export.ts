@@ -37,7 +37,6 @@ export interface ExportServices {
   readonly current: CurrentVersion;
   readonly accounts: Accounts;
   readonly spool: Spool;
-  /** The memory limit of the query engine of an export. */
   readonly memory: string;
   /** How long an export may take to be written, and then to be sent. */
   readonly deadlineMs: number;
@@ -46,7 +45,6 @@ export interface ExportServices {
 /** Distinguishes releases whose exports of the same request can differ in a byte. */
 const releaseTag = entityTag(`${projectText("package.json")} ${JSON.stringify(document)} ${engineVersion}`);
 
-/** An export that a request names. */
 interface NamedExport {
   readonly tag: string;
   readonly version: string;
@@ -55,7 +53,6 @@ interface NamedExport {
   readonly total: number;
 }
 
-/** A request, its caller and its job. */
 interface ExportCall {
   readonly context: RequestContext;
   readonly caller: Caller;
@@ -124,7 +121,7 @@ function nameExport(
   });
 }
 
-/** Returns the file of an export until the response ends. Throws if it has other rows than were counted: they are what is charged. */
+/** Returns the file of an export until the response ends. Throws if its number of rows differs from the counted and charged one. */
 async function openFile(
   services: ExportServices,
   { context, job }: ExportCall,
@@ -137,7 +134,7 @@ async function openFile(
   );
   if (res.closed) file.release();
   else res.once("close", file.release);
-  if (file.rows !== total) throw new Error(`Export of ${file.rows} rows: expected ${total}, as were counted.`);
+  if (file.rows !== total) throw new Error(`Export of ${file.rows} rows: expected the ${total} counted rows.`);
   return file;
 }
 

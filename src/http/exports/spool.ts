@@ -10,7 +10,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
-import { type ExportSize, spoolIsFull, type WriteEvents } from "./export-process.ts";
+import { type ExportSize, spoolFull, type WriteEvents } from "./export-process.ts";
 import { type WriterLimits, WriterQueue } from "./writer-queue.ts";
 
 export interface SpoolLimits extends WriterLimits {
@@ -68,7 +68,6 @@ interface Writing {
 /** Names the host too, because process ids repeat in containers. */
 const prefix = `carquet-exports-${hostname()}-`;
 
-/** The folders of this process. */
 const ownFolders = new Set<string>();
 
 export class Spool {
@@ -85,7 +84,7 @@ export class Spool {
 
   /**
    * Returns the file of a key, written on a miss, once there is a writer for it. Refuses with `overloaded` if too many wait for one, and with
-   * `data_unavailable` if there is no space for it. Writing ends early when all jobs that wait for the file are aborted.
+   * `data_unavailable` if the spool is full. Writing ends early when all jobs that wait for the file are aborted.
    */
   async open({ key, job, onUnfinished }: SpoolRequest, write: Write): Promise<SpooledExport> {
     const file = this.files.get(key) ?? this.start(key, job, write);
@@ -130,7 +129,7 @@ export class Spool {
     const forget = (): void => {
       if (this.files.get(key) === file) this.files.delete(key);
     };
-    // At once, so that a later request does not join what has been aborted.
+    // Removed at once, so that a later request does not join an aborted export.
     job.signal.addEventListener("abort", forget, { once: true });
     const onState = (change: Partial<Pick<SpooledFile, "state" | "rows">>): void => void Object.assign(file, change);
     const written = this.writers.run(job, (signal) => this.write(folder, { job, signal, onState }, write));
@@ -193,7 +192,7 @@ export class Spool {
       bytes -= await sizeOf(file.folder);
       await this.remove(key, file);
     }
-    if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolIsFull());
+    if (bytes > this.limits.bytesMax) this.writing.at(-1)?.job.abort(spoolFull());
   }
 }
 
@@ -219,7 +218,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Returns the size of the files below a folder. What is removed meanwhile counts as empty. */
+/** Returns the size of the files below a folder. A file that is removed meanwhile counts as empty. */
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -2,7 +2,7 @@
  * Writers of exports: a fixed number, and a bounded queue that is fair between accounts.
  *
  * The account that holds the fewest writers goes next. While others wait, an account keeps at most half of the writers: the export that it began
- * last gives its writer up, and begins again later.
+ * last releases its writer, and begins again later.
  */
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";

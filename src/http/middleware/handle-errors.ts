@@ -31,7 +31,6 @@ export const handleErrors: Middleware = async (context, next) => {
   }
 };
 
-/** Adds parameters to a challenge. */
 const challengeOf = (challenge: string, parameters: readonly string[]): string =>
   [challenge, ...parameters].join(", ").replace("Bearer, ", "Bearer ");
 
@@ -56,6 +55,6 @@ export function refusalOf(thrown: unknown, request: string): Refusal {
   return new Refusal(code, redactKeys(message), retryAfterSeconds);
 }
 
-/** A statement that ran out of memory may succeed when fewer run beside it. */
+/** A statement that ran out of memory may succeed when fewer run concurrently. */
 const refusalOfFault = (thrown: unknown, request: string): Refusal =>
   classifyFault(thrown) === "out of memory" ? refuse("overloaded", {}) : refuse("internal_error", { request });

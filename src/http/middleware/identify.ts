@@ -16,7 +16,7 @@ export const identify =
     const [, token = ""] = /^bearer\s+(.*)$/i.exec(authorization) ?? [];
     if (token === "") throw refuse("invalid_api_key", {});
     try {
-      // Awaits only what is not cached: the header must be set before the next pipelined request is dispatched.
+      // Awaits only uncached keys: the header must be set before the next pipelined request is dispatched.
       const identity = accounts.identify(token, clientNetwork(context.ip));
       context.state.identity = identity instanceof Promise ? await identity : identity;
     } catch (thrown) {

@@ -1,4 +1,4 @@
-/** Headers of responses, whatever their content: security of all, deprecation and rate limits of those to operations. */
+/** Headers of all responses: security of all, deprecation and rate limits of those to operations. */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { epochMs } from "../../base/iso-time.ts";
 import type { Operation } from "../../contract/document.ts";

@@ -1,6 +1,6 @@
 /**
- * The authorization server of the agent server: the sign-in of agents. Serves its metadata and endpoints, finds what a consent page shows,
- * records the answer as a grant, and identifies access tokens. A grant is a key of the account that consents.
+ * The authorization server of the agent server, by which agents sign in. Serves its metadata and endpoints, provides the content of consent pages,
+ * records consent as a grant, and identifies access tokens. A grant is a key of the account that consents.
  */
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
@@ -37,13 +37,12 @@ export interface AuthorizationServerOptions {
   readonly clock: Clock;
   /** Returns the URL of the service that clients use, without a path. */
   readonly baseUrl: () => string;
-  /** Fetches client ID metadata documents. */
   readonly fetchDocument?: typeof fetch;
 }
 
 /** An authorization request of an agent that waits for the consent of an account holder. */
 export interface ConsentRequest {
-  /** What the client calls itself; empty if it does not. */
+  /** The client's name for itself; empty if it has none. */
   readonly clientName: string;
   /** The host that the client's metadata was fetched from; undefined for a client that registered itself. */
   readonly clientHost: string | undefined;
@@ -51,7 +50,7 @@ export interface ConsentRequest {
   readonly scopes: readonly ApiScope[];
 }
 
-/** Answers a request of a browser that cannot be sent back to its client. */
+/** Responds to a browser that cannot be redirected to its client. */
 export type RenderOAuthError = (context: RequestContext, message: string) => void;
 
 export class AuthorizationServer {
@@ -234,7 +233,7 @@ function isEndpoint({ method, path }: RequestContext): boolean {
   return method === "GET" && (path === authorization || path.startsWith(`${authorization}/`));
 }
 
-/** Drops unknown scopes from an authorization request; one without any known scope asks for all that agents can be given. */
+/** Drops unknown scopes from an authorization request; one without any known scope requests every scope that agents can have. */
 function withKnownScopes(querystring: string): string {
   const query = new URLSearchParams(querystring);
   const requested = query.get("scope")?.split(" ") ?? [];
@@ -256,7 +255,7 @@ function tooMany(context: RequestContext, retryAfterSeconds: number): string {
   return `Too many requests from this address. Retry in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
 }
 
-/** Answers a request that no browser made. */
+/** Responds to a client that is not a browser. */
 function refuseClient(context: RequestContext, message: string, status = context.status): void {
   context.status = status;
   context.body = {

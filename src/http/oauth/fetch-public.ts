@@ -1,7 +1,7 @@
 /**
- * Fetches documents that clients of the authorization server name, so that none reaches the service's own network through it: HTTPS
- * only, from public addresses only, without redirects, up to a size. A host name is resolved once, and the connection goes to one of the
- * addresses that were checked, whatever the name resolves to later.
+ * Fetches documents that clients of the authorization server name, so that none reaches the service's own network through it: HTTPS only, from
+ * public addresses only, without redirects, up to a size. A host name is resolved once, and the connection goes to one of the checked addresses,
+ * even if the name resolves to others later.
  */
 import { lookup as resolveHost } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
@@ -12,10 +12,9 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 /** The size of a document. */
 export const documentBytesMax = 5_120;
 
-/** Returns the addresses of a host name. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** What differs in tests. */
+/** Replacements for tests. */
 export interface FetchPublicOptions {
   readonly resolve?: ResolveHost;
   readonly isAllowed?: (address: string) => boolean;
@@ -57,14 +56,13 @@ for (const [network, prefix] of [
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 
-/** Returns true for an address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   if (!isIPv6(address)) return !reserved.check(address, "ipv4");
   return globalUnicast.check(address, "ipv6") && !reserved.check(address, "ipv6");
 }
 
-/** Returns a `fetch` for GET requests of public documents. It rejects what it refuses, and when the signal aborts. */
+/** Returns a `fetch` for GET requests of public documents. It rejects refused requests, and when the signal aborts. */
 export function fetchPublic({
   resolve = systemResolve,
   isAllowed = isPublicAddress,

@@ -7,7 +7,6 @@ import { type ApiScope, defaultScopes } from "../../accounts/keys/keys.ts";
 /** The scopes that an agent can be given. No tool exports listings. */
 export const agentScopes: readonly ApiScope[] = defaultScopes;
 
-/** The paths of the authorization server. */
 export const oauthPaths = {
   authorization: "/oauth/authorize",
   token: "/oauth/token",
@@ -30,10 +29,8 @@ export const resourceMetadataPaths = [
   "/.well-known/oauth-protected-resource",
 ] as const;
 
-/** Returns the URL of the metadata of the agent server. */
 export const resourceMetadataUrl = (baseUrl: string): string => `${baseUrl}${resourceMetadataPaths[0]}`;
 
-/** Returns the metadata of the agent server, a protected resource. */
 export const resourceMetadata = (baseUrl: string): object => ({
   resource: agentResource(baseUrl),
   authorization_servers: [baseUrl],
@@ -43,10 +40,9 @@ export const resourceMetadata = (baseUrl: string): object => ({
   resource_documentation: `${baseUrl}/docs`,
 });
 
-/** The path of the metadata of the authorization server. Its issuer has no path, so that there is one place. */
+/** The path of the metadata of the authorization server. One path suffices, because its issuer has no path. */
 export const serverMetadataPath = "/.well-known/oauth-authorization-server";
 
-/** Returns the metadata of the authorization server. */
 export const serverMetadata = (baseUrl: string): object => ({
   issuer: baseUrl,
   authorization_endpoint: `${baseUrl}${oauthPaths.authorization}`,

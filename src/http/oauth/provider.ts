@@ -1,9 +1,9 @@
 /**
- * The OAuth 2.1 authorization server of oidc-provider, reduced to what agents need: authorization codes with PKCE (S256), refresh tokens
- * that are replaced with each use, revocation, dynamic registration, client ID metadata documents, and tokens bound to the agent server.
+ * The OAuth 2.1 authorization server of oidc-provider, reduced to the needs of agents: authorization codes with PKCE (S256), refresh tokens that
+ * are replaced with each use, revocation, dynamic registration, client ID metadata documents, and tokens bound to the agent server.
  *
- * Tokens are opaque, so that a revoked one stops working at once; nothing is signed. Cookies name requests by unguessable ids, so that a
- * signature would prove nothing more.
+ * Tokens are opaque, so that a revoked one stops working at once; nothing is signed. Cookies name requests by unguessable ids, so that a signature
+ * would prove nothing more.
  */
 import { generateKeyPairSync } from "node:crypto";
 import type { ClientMetadata, Configuration, KoaContextWithOIDC } from "oidc-provider";
@@ -24,18 +24,15 @@ export const accessTokenSeconds = 3_600;
 export const refreshTokenSeconds = 30 * 86_400;
 
 export interface ProviderOptions {
-  /** The issuer. */
   readonly baseUrl: string;
   readonly administration: Administration;
-  /** Fetches client ID metadata documents. */
   readonly fetchDocument: typeof fetch;
-  /** Returns true if a request may have a document fetched; undefined if there is no request. */
+  /** Returns true if a request may cause a fetch of a document. The context is undefined outside of requests. */
   readonly allowFetch: (context: KoaContextWithOIDC | undefined) => boolean;
-  /** Answers a request of a browser that cannot be sent back to its client. */
+  /** Responds to a browser that cannot be redirected to its client. */
   readonly renderError: (context: KoaContextWithOIDC, message: string) => void;
 }
 
-/** Creates the provider. */
 export function createProvider(options: ProviderOptions): Provider {
   const provider = new Provider(options.baseUrl, configurationOf(options));
   Object.assign(provider.AccessToken.prototype, {
@@ -87,7 +84,7 @@ function configurationOf({ baseUrl, administration, fetchDocument, ...options }:
     issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
     expiresWithSession: () => false,
     rotateRefreshToken: true,
-    // A client that gives up a token leaves: its account holder sees no grant that no token belongs to.
+    // A client that revokes its token is disconnected, so that its account holder sees no grant without a token.
     revokeGrantPolicy: () => true,
     renderError: (context, { error, error_description: description }) =>
       options.renderError(context, description ?? error),

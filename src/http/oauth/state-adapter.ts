@@ -13,13 +13,13 @@ import { UserError } from "../../base/user-error.ts";
 export const unusedClientMs = 86_400_000;
 const usedClientMs = 90 * 86_400_000;
 
-/** Returns the adapter of a model. `resource` is the one that all grants are for. */
+/** Returns the adapter of a model. `resource` is the resource of all grants. */
 export function stateAdapter(model: string, administration: Administration, resource: string): Adapter {
   if (model === "Session") return sessionAdapter;
   return model === "Grant" ? new GrantAdapter(administration, resource) : new StateAdapter(model, administration);
 }
 
-/** State that is found by nothing but its id. */
+/** State that is found by its id only. */
 abstract class UnlistedAdapter {
   async findByUserCode(): Promise<undefined> {}
   async findByUid(): Promise<undefined> {}
@@ -58,7 +58,7 @@ class StateAdapter extends UnlistedAdapter implements Adapter {
     return this.kind === "Client" ? payload : { ...payload, jti: id, ...consumed };
   }
 
-  /** Uses a code or token up. Of concurrent requests with it, one succeeds. */
+  /** Consumes a code or token. One of several concurrent requests with it succeeds. */
   async consume(id: string): Promise<void> {
     const { nowMs: atMs } = this.administration;
     const isFirst = await this.administration.call("consumeOAuthState", { ...this.nameOf(id), atMs });

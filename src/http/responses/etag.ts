@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import fresh from "fresh";
 import type { Middleware, RequestContext } from "../context.ts";
 
-/** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
+/** Returns the weak entity tag of a content, or of the input from which it derives. Compressed responses share it. */
 export function entityTag(content: string | Buffer): string {
   return `W/${strongEntityTag(content)}`;
 }
 
-/** Returns an entity tag of what a content follows from, byte by byte. */
+/** Returns the strong entity tag of the input from which a content derives, byte by byte. */
 export function strongEntityTag(content: string | Buffer): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }

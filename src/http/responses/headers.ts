@@ -29,7 +29,6 @@ export function setFileName(context: RequestContext, { path }: Operation, format
   context.set("Content-Disposition", `attachment; filename="${noun}-${asOf}.${answerFormats[format].extensions[0]}"`);
 }
 
-/** Returns the `Content-Type` of a format. */
 export function contentTypeOf(format: FormatName): string {
   const { mediaType, parameters } = answerFormats[format];
   return parameters === undefined ? mediaType : `${mediaType}; ${parameters}`;

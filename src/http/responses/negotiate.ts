@@ -6,7 +6,7 @@ import { quoted } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
 import type { RequestContext } from "../context.ts";
 
-/** Whether an operation answers in several formats. Others answer in JSON, whatever a client accepts. */
+/** Whether an operation answers in several formats. Others answer in JSON and ignore `Accept`. */
 export const hasFormats = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === "format");
 
 /**

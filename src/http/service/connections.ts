@@ -15,7 +15,6 @@ const openMax = 10_000;
 export const healthConnectionsMax = 64;
 
 export interface ConnectionLimits {
-  /** The most open connections. */
   readonly connectionsMax: number;
   /** The most of one client address, or of one /64 network of IPv6; no limit if absent. At most half of all. */
   readonly perAddressMax?: number;
@@ -40,7 +39,6 @@ export class Connections {
     return this.open;
   }
 
-  /** Counts a new connection until it is closed. */
   add(socket: Socket): void {
     if (socket.remoteAddress === undefined) {
       socket.destroy();
@@ -76,7 +74,6 @@ export class Connections {
   }
 }
 
-/** Returns the address and port of a socket's peer. */
 export const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /** Refuses requests on connections beyond a limit with `overloaded`. Health checks are answered before this middleware. */

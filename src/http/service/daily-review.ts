@@ -1,4 +1,7 @@
-/** Daily tier reviews, and the purge of what has expired in the accounts file: polls the ledger, which reviews each UTC day once, while the service runs. */
+/**
+ * Daily tier reviews, and the purge of expired rows of the accounts file. Polls the ledger, which reviews each UTC day once, while the service
+ * runs.
+ */
 import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { messageOf } from "../../base/user-error.ts";

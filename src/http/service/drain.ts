@@ -80,8 +80,8 @@ interface StopState {
 }
 
 /**
- * Tells clients of a stopping service to close their connections: `Connection: close` on every response that is sent after the signal. Before
- * the port is closed, refuses requests with 502, a status that no operation has: a proxy can repeat them on another replica, whatever their method.
+ * Closes the connections of a stopping service: `Connection: close` on every response that is sent after the signal. Before the port is closed,
+ * refuses requests with 502, a status that no operation has: a proxy can repeat them on another replica, with any method.
  */
 export const closeConnections =
   (state: StopState): Middleware =>

@@ -37,7 +37,6 @@ export class Freshness {
     return freshness;
   }
 
-  /** The record of the last ingest; undefined if none was recorded. */
   get lastIngest(): IngestRecord | undefined {
     return this.record;
   }
@@ -52,7 +51,7 @@ export class Freshness {
     return overdueMs > 0 && asOf !== undefined && now() - Date.parse(asOf) > overdueMs;
   }
 
-  /** What operators should know, as reasons of a degraded service. */
+  /** The reasons of a degraded service, for operators. */
   get faults(): readonly string[] {
     return [
       ...(this.hasFailed ? ["the last ingest failed"] : []),

@@ -35,7 +35,6 @@ export interface Readiness {
   };
 }
 
-/** Returns a function that reports the readiness of a service. */
 export const readinessOf =
   (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
   (): Readiness => {

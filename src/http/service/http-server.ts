@@ -66,8 +66,8 @@ export function createHttpServer(
 }
 
 /**
- * Closes a connection after its response if the request has a body, which is never read, or if the connection is beyond a limit. Ignores
- * what is pipelined behind such a response. Closes a connection whose response takes too long, and idle ones once the port is closed.
+ * Closes a connection after its response if the request has a body, which is never read, or if the connection is beyond a limit. Ignores requests
+ * pipelined behind such a response. Closes a connection whose response takes too long, and idle ones once the port is closed.
  */
 function createListener(
   server: Server,
@@ -130,7 +130,6 @@ export async function requireFreePort(host: string, port: number): Promise<void>
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Returns the URL of a server that listens. */
 export function urlOf(server: Server, host: string, scheme: "http" | "https"): string {
   const address: AddressInfo | string | null = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;

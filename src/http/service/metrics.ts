@@ -1,6 +1,6 @@
 /**
- * Metrics of a service in the Prometheus text format. What happens is observed when it happens; what is counted elsewhere is read when the
- * metrics are asked for. Durations are in seconds, sizes in bytes.
+ * Metrics of a service in the Prometheus text format. Events are observed when they happen; counts of other modules are read at each scrape.
+ * Durations are in seconds, sizes in bytes.
  */
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
@@ -13,7 +13,6 @@ import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
 
-/** The parts of a service whose counts are read. */
 export interface MetricSources {
   readonly current: CurrentVersion;
   readonly resultCache: ResultCache;
@@ -30,7 +29,7 @@ type Reading = readonly [
   read: (sources: MetricSources) => number,
 ];
 
-/** Values that are read when the metrics are asked for. */
+/** Values that are read when the metrics are scraped. */
 // biome-ignore format: a table is read by its columns
 const readings: readonly Reading[] = [
   ["carquet_connections",                  "gauge",   "Open connections.",                                                ({ connections }) => connections.count],
@@ -55,7 +54,7 @@ const readings: readonly Reading[] = [
   ["carquet_search_index_in_use",          "gauge",   "1 if the search index answers searches, 0 if Parquet does.",       ({ current }) => Number(current.served?.index ?? false)],
   ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
   ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
-  ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
+  ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was disabled.",                           ({ current }) => current.fallbacks],
 ];
 
 type Observation = readonly [name: string, type: "histogram" | "gauge", help: string, labels?: readonly string[]];
@@ -64,7 +63,7 @@ type Observation = readonly [name: string, type: "histogram" | "gauge", help: st
 // biome-ignore format: a table is read by its columns
 const observations = {
   requests:   ["carquet_request_duration_seconds", "histogram", "Time from the arrival of a request to the end of its response.", ["operation", "status"]],
-  asked:      ["carquet_asked_operation_duration_seconds", "histogram", "Time of an operation that a page or a tool call asks for within the process.", ["operation", "status", "asker"]],
+  internal:   ["carquet_internal_operation_duration_seconds", "histogram", "Time of an operation that a page or a tool calls within the process.", ["operation", "status", "caller"]],
   inFlight:   ["carquet_requests_in_flight",       "gauge",     "Requests in progress."],
   waits:      ["carquet_engine_wait_seconds",      "histogram", "Time that a statement waits for a session of the query engine."],
   statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
@@ -88,7 +87,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = this.histogram(observations.requests);
-  private readonly asked = this.histogram(observations.asked);
+  private readonly internal = this.histogram(observations.internal);
   private readonly inFlight = this.gauge(observations.inFlight);
   private readonly waits = this.histogram(observations.waits);
   private readonly statements = this.histogram(observations.statements);
@@ -99,7 +98,6 @@ export class Metrics {
     this.gauge(observations.build).set(buildLabels(), 1);
   }
 
-  /** Registers the values that are read from the parts of a service. */
   readFrom(sources: MetricSources): void {
     for (const [name, type, help, read] of readings) {
       const registers = [this.registry];
@@ -140,15 +138,14 @@ export class Metrics {
     this.statements.observe(runMs / 1000);
   };
 
-  /** Records a batch of the ledger. */
   readonly addBatch = (ms: number): void => this.batches.observe(ms / 1000);
 
   /**
-   * Starts to measure an operation that is asked for within the process. Returns a function that ends it with the status that the API
-   * would answer, or `abandoned`.
+   * Starts to measure an operation that is called within the process. Returns a function that ends it with the status that the API would answer, or
+   * `abandoned`.
    */
-  startAsked(operation: string, asker: "page" | "tool"): (status: string) => void {
-    const end = this.asked.startTimer({ operation, asker });
+  startInternal(operation: string, caller: "page" | "tool"): (status: string) => void {
+    const end = this.internal.startTimer({ operation, caller });
     return (status) => {
       end({ status });
     };
@@ -168,7 +165,6 @@ export class Metrics {
     };
   }
 
-  /** Returns all metrics. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

@@ -18,7 +18,7 @@ import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { ScrubOptions } from "../../serving/files/scrub.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
-import type { AskOperation } from "../ask.ts";
+import type { CallOperation } from "../ask.ts";
 import type { RequestState } from "../context.ts";
 import type { ExportServices } from "../exports/respond-with-export.ts";
 import { Spool, type SpoolLimits } from "../exports/spool.ts";
@@ -99,7 +99,7 @@ export interface ServeOptions
   readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
 }
 
-/** What the web application and the agent server need of the service. */
+/** The services that the web application and the agent server use. */
 export interface SiteServices {
   readonly publicUrl: string | undefined;
   /** The name or address that the service listens on. */
@@ -110,7 +110,7 @@ export interface SiteServices {
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
-  readonly ask: AskOperation;
+  readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }
 

@@ -11,7 +11,6 @@ import { buildColumns, tokenKinds } from "../../lake/tables.ts";
 import { attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
 import { isSpelled, type Spellings, valuesAsRows } from "../normalize/vocabularies.ts";
 
-/** The tables of a lake that listings refer to by a key. */
 const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
 
 /** Creates the tables `lake_<dimension>` with all rows of a lake's dimensions. The days ingested later add theirs. */
@@ -87,7 +86,6 @@ export async function assignBuildKeys(session: Session, greatestKey: number): Pr
   await session.drop("raw_builds", "spelled_builds");
 }
 
-/** A join condition: a row of raw build values matches its row of `build_keys`. */
 export const matchesBuild = (row: Sql): Sql => buildColumnsMatch(sql`build_keys`, row);
 
 /** Appends new tokens and creates the table `token_keys` (each distinct raw list of an attribute in the delivery, with its sorted token keys). */
@@ -129,7 +127,6 @@ export async function assignOptionKeys(session: Session, spellings: Spellings, g
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE options_total (make VARCHAR, list VARCHAR[], total INTEGER)`);
 }
 
-/** Appends options that are new or changed. */
 async function appendOptions(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const options = sql`
     SELECT DISTINCT ON (make, code) make, code, name, msrp

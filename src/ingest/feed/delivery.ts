@@ -24,7 +24,7 @@ const formats: Readonly<Record<string, Pick<FeedFile, "format" | "isGzip">>> = {
   ".parquet": { format: "parquet", isGzip: false },
 };
 
-/** The day that a mapping file gives what has no dated folder. */
+/** The day that a mapping file assigns to a delivery without a dated folder. */
 export interface MappedDay {
   readonly file: string;
   readonly day: string;

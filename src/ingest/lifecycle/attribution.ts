@@ -50,7 +50,6 @@ async function createCurrentClaims(session: Session, spellings: Spellings, day: 
 /** A condition on a dealer of `deliveries_today`: its earlier claims stand. */
 const keepsClaims = sql`NOT is_accepted AND NOT is_silent`;
 
-/** Adds the earlier claims that still stand to `current_claims`. */
 const addStandingClaims = (session: Session): Promise<void> =>
   session.run(sql`
     INSERT INTO current_claims BY NAME

@@ -25,7 +25,6 @@ const spelledColumns = deliveredColumns.filter(
 /** Build columns that listings repeat because they are sorted by them. */
 const sortKeyColumns = namesIn("builds").filter((column) => attributeOf(column).isSortKey === true);
 
-/** The alias of a column's spellings. */
 const spellingOf = (column: string): string => `spelling_of_${column}`;
 
 /** How a feed column becomes a listing column, by kind. */
@@ -91,7 +90,7 @@ const createColorSpellings = (session: Session): Promise<void> =>
 
 const isColor = sql`vocabulary IN (${join(colors.map((color) => literal(color)))})`;
 
-/** The delivered base color, or the one that the reported color implies. */
+/** The delivered base color, else the base color of the reported color. */
 const baseColor = (color: (typeof colors)[number]): Sql =>
   sql`coalesce(${ident(spellingOf(`base_${color}`), "spelling")}, ${ident(spellingOf(color), "base_color")})`;
 
@@ -105,7 +104,6 @@ const spellingJoins = (spellings: Spellings): readonly Sql[] => [
   ]),
 ];
 
-/** Joins the spellings of a column to the inventory. */
 const valueJoin = (column: string, relation: Sql): Sql =>
   sql`LEFT JOIN ${relation} AS ${ident(spellingOf(column))} ON ${ident(spellingOf(column), "raw_value")} = ${ident("inventory", column)}`;
 

@@ -1,21 +1,20 @@
 /**
- * Intervals: what the files hold of the day's active listings and contenders. A row that is like yesterday's keeps its `valid_from`; what counts
- * days does not make it another row.
+ * Intervals: the stored form of the day's active listings and contenders. A row that equals yesterday's keeps its `valid_from`; columns that count
+ * days are not compared.
  */
 import { columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tableOf } from "../../lake/tables.ts";
 
-/** Columns of an interval that take no part in whether a row is like yesterday's: where it was delivered last, and the interval itself. */
+/** Columns that are not compared with yesterday's row: where it was delivered last, and the interval itself. */
 const unlikeColumns = ["file", "row", "valid_from", "valid_to"];
 
 const comparedColumns = Object.keys(tableOf("listings").columns).filter((column) => !unlikeColumns.includes(column));
 
-/** A hash of all that makes a row. */
 const state = sql`hash(${join(comparedColumns.map((column) => ident(column)))})`;
 
 /**
- * Returns listings of the day as the rows that hold on it: with the first day since which they are like a row of `held`. Requires
- * `claims_today` and `deliveries_today`.
+ * Returns listings of the day as the rows that hold on it, valid from the first day since which they equal a row of `held`. Requires `claims_today`
+ * and `deliveries_today`.
  */
 export const holdingRows = (rows: Sql, held: Sql, day: string): Sql => sql`
   SELECT next.* EXCLUDE (state, valid_from), coalesce(was.valid_from, DATE ${literal(day)}) AS valid_from

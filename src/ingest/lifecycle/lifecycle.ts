@@ -11,13 +11,11 @@ import { listingColumns } from "../../lake/tables.ts";
 import type { NameOf } from "../../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
 
-/** The columns of a listing, in file order. */
 const columns = Object.keys(listingColumns);
 
 /** The columns that depend on earlier days: a delivered listing lacks all of them. */
 type HistoryColumns = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;
 
-/** Selects the columns of a listing from a delivered row and its history. */
 const deliveredListing = (relation: string, history: HistoryColumns): Sql => listing(relation, history);
 
 /** Selects the columns of a listing from a relation, some of them replaced. */
@@ -46,7 +44,7 @@ export async function createYesterdayViews(session: Session): Promise<void> {
   await session.createTempView("yesterday_contenders", withDealer(sql`FROM lake_contenders`));
 }
 
-/** Which rows there are beside those delivered by their owner. Planning a query of rows that there are not takes half of its time. */
+/** Whether a day has rows besides those delivered by their owner. Planning branches without rows takes half of a query's time. */
 export interface ActiveBranches {
   /** Whether there were contenders on the day before. */
   readonly hadContenders: boolean;

@@ -5,7 +5,7 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 
-/** What is known of a listing whose VIN is unclaimed on a day. */
+/** The absence of a listing whose VIN is unclaimed on a day. */
 export interface Absence {
   /** Whole days since the owner's feed last contained it. */
   readonly daysAbsent: Sql;
@@ -27,7 +27,6 @@ export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing 
 
 /** The size of a feed, compared with the dealer's earlier feeds. */
 export interface FeedSize {
-  /** Number of VINs in the feed. */
   readonly vins: Sql;
   /** Number of VINs in each of the dealer's last accepted feeds, as a list. */
   readonly acceptedVins: Sql;
@@ -46,7 +45,7 @@ export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): 
     ELSE 'collapsed' END`;
 }
 
-/** Returns whether a dealer is silent: it has delivered nothing for so long that its claims lapse. */
+/** Returns whether a dealer is silent: its claims lapse after `silentDays` without a delivery. */
 export function isSilent(daysSinceDelivery: Sql): Sql {
   return sql`(${daysSinceDelivery} >= ${life.silentDays})`;
 }

@@ -9,14 +9,13 @@ import { buildColumns, dealerColumns, lineItemsType, listingColumns } from "../.
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
-  /** The DuckDB type of the value. */
   readonly type: DuckType;
   /**
-   * Converts a text, or each item of a list. The other functions take the result, as a column: with the conversion in each of its uses, the
-   * statement takes several times as long to plan. Undefined if they take the text itself.
+   * Converts a text, or each item of a list, to a column that the other functions take; undefined if they take the text. Repeating the conversion
+   * at each use would multiply the planning time.
    */
   readonly converted?: (text: Sql) => Sql;
-  /** Returns the value; null if the text is invalid. Of a list, returns the valid items. */
+  /** Returns the value, or the valid items of a list; null if the text is invalid. */
   readonly value: (converted: Sql) => Sql;
   /** Returns why a text, or an item of a list, is invalid. For text fields and list items, null if it is valid. */
   readonly reason: (converted: Sql) => Sql;
@@ -162,7 +161,6 @@ function timeReader(day: string): FieldReader {
   };
 }
 
-/** Reads the valid items of a list, in order. */
 function listReader(items: Omit<FeedField, "items">): FieldReader {
   const reason = textReason(items);
   return {

@@ -36,7 +36,6 @@ interface ParsedField {
 
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
-/** The day whose delivery is parsed. */
 export interface ParsedDay {
   readonly day: string;
   /** Whether it is the first day of the lake, whose observations may be older than the delivery. */
@@ -161,7 +160,7 @@ function withoutMarker(schema: FeedField, list: Sql): Sql {
   return sql`CASE WHEN len(${list}) = 1 AND ${isMarker(sql`${list}[1]`, markers)} THEN [] ELSE ${list} END`;
 }
 
-/** A possible issue of a row: what it is about, and whether the row has it. */
+/** A possible issue of a row: its field and reason, and the condition that the row has it. */
 interface IssueCheck {
   readonly outcome: Outcome;
   readonly field: string;

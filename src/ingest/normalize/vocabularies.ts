@@ -9,14 +9,12 @@ import { type TokenColumn, tokenKinds } from "../../lake/tables.ts";
 import { attributes, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";
 import { createSpellingsTable } from "./spellings.ts";
 
-/** The build attributes whose spelling is normalized. */
 type SpelledBuildColumn = NameOf<{ readonly home: "builds"; readonly feed: "spelled" }>;
 
 const buildVocabularies = namesIn("builds").filter(
   (column): column is SpelledBuildColumn => attributes[column].feed === "spelled",
 );
 
-/** The listing attributes whose spelling is normalized. */
 type SpelledListingColumn = NameOf<{ readonly home: "listings"; readonly feed: "spelled" }>;
 
 const listingVocabularies = [
@@ -39,7 +37,6 @@ const vocabularies: ReadonlySet<string> = new Set<VocabularyName>([
   ...tokensNames,
 ]);
 
-/** Returns whether there is a vocabulary with a column's name. */
 export const isSpelled = (column: string): column is VocabularyName => vocabularies.has(column);
 
 /**

@@ -1,14 +1,13 @@
 /**
- * Which statements an analyst may run: those that read, and those that change only tables and views in this process's memory. No statement
- * changes a file or a setting, runs another text as SQL, or loads code.
+ * Allows an analyst's statements that read, and those that change only tables and views in this process's memory. No statement changes a file or a
+ * setting, runs another text as SQL, or loads code.
  *
- * The engine restricts file access to the lake's Parquet files and the session's own folder, but to both for writing too; these rules refuse
- * every statement and function that writes.
+ * The engine restricts file access to the lake's Parquet files and the session's own folder, but to both for writing too; these rules refuse every
+ * statement and function that writes.
  */
 import { UserError } from "../../base/user-error.ts";
 import { withoutLeadingComments } from "./statements.ts";
 
-/** Kinds of statements that read. */
 const readingKinds: ReadonlySet<string> = new Set(["SELECT", "EXPLAIN"]);
 
 /** Kinds of statements that change the database in memory: nothing else is attached. */
@@ -46,10 +45,8 @@ export function checkExplained(kind: string): void {
   if (kind !== "SELECT") throw refuse(`EXPLAIN ${kind}`);
 }
 
-/** Returns the statement that an EXPLAIN statement explains. */
 export const explainedText = (text: string): string => withoutLeadingComments(text).replace(explainPrefix, "");
 
-/** Returns true for a kind of statement that has a result. */
 export const hasResult = (kind: string): boolean => readingKinds.has(kind);
 
 const refuse = (what: string): UserError =>

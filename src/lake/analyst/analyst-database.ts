@@ -29,7 +29,6 @@ import { isBlankStatement, splitStatements, withoutLeadingComments } from "./sta
 /** The result of a statement; valid until the next statement. */
 export interface StatementResult {
   readonly columns: readonly string[];
-  /** The type of each column. */
   readonly types: readonly DuckType[];
   readonly rowCount: number;
   /** Reads the rows in batches; can be repeated. */
@@ -89,7 +88,6 @@ export class AnalystDatabase {
     return { columns: result?.columns ?? [], rows };
   }
 
-  /** Interrupts the running statement, which throws. */
   interrupt(): void {
     this.session.interrupt();
   }
@@ -163,6 +161,5 @@ export async function openAnalystDatabase<T>(
   }
 }
 
-/** Returns the paths of all Parquet files of a version. */
 const parquetFiles = ({ tables }: Manifest, lake: string): readonly string[] =>
   Object.values(tables).flatMap((files) => files.map(({ path }) => join(lake, path)));

@@ -1,16 +1,16 @@
 /**
- * Views of a version for analysts. Those named by a plural noun hold the published day (`active`, `missing`, `contenders`); the same with
- * `_days` hold every day; `listing_intervals` holds what the files hold.
+ * Views of a version for analysts. Those named by a plural noun hold the published day (`active`, `missing`, `contenders`); the same with `_days`
+ * hold every day; `listing_intervals` holds the rows of the files.
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { namesIn } from "../../listing/schema.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import type { LakeFile, Manifest } from "../manifest.ts";
 import { activeColumns, activeOn, filesIn, goneIn, unorderedListings } from "../market.ts";
-import { listingColumns, open, type TableName } from "../tables.ts";
+import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 
-/** Tables whose view holds their rows as they are. */
+/** Tables whose view holds their rows unchanged. */
 const plainTables = ["builds", "dealers", "tokens", "options"] as const satisfies readonly TableName[];
 
 /** Returns the statements that create the views and table macros of a version. */
@@ -27,7 +27,7 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
     view("rejects", rows("rejects")),
     view("active", flat(unorderedListings(activeOn(manifest, as_of), options))),
     view("listing_intervals", listingIntervals),
-    view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, open)), options))),
+    view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, openPartition)), options))),
     view("missing_days", flat(days.missing, [sql`as_of`])),
     view("contender_intervals", rows("contenders")),
     view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
@@ -56,13 +56,11 @@ function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sq
 
 const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
 
-/** Returns listings as flat rows with extra columns. */
 const flat = (listings: Sql, extra: readonly Sql[] = []): Sql =>
   sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(sql`SELECT *, NULL::BIGINT AS row_number FROM (${listings})`, extra)})`;
 
-/** Returns the files of listings that ended without a sale. */
 const endedFiles = ({ tables }: Manifest): readonly LakeFile[] =>
-  tables.missing.filter(({ partition }) => partition !== open);
+  tables.missing.filter(({ partition }) => partition !== openPartition);
 
 /** Returns the listings of every day in each state that is not final, over the views of a version. */
 export function dayRelations(
@@ -87,7 +85,7 @@ export function publishedDays({ days }: Pick<Manifest, "days">): Sql {
     : sql`SELECT * FROM (VALUES ${join(rows)}) AS days(snapshot_date, listings)`;
 }
 
-/** What the dealers had delivered up to each day, for `activeColumns`. */
+/** The deliveries of each dealer up to each day, for `activeColumns`. */
 const deliveredByDay = sql`(SELECT dealer_key, delivery_date AS snapshot_date, deliveries, accepted_deliveries, last_delivered_on, last_delivered_at
   FROM deliveries) AS delivered`;
 
@@ -115,7 +113,7 @@ const listingIntervals = sql`SELECT * EXCLUDE (${join(absentFromIntervals)}) FRO
 
 /**
  * Returns a listing for each published day on which it was missing, with `as_of`: from the end of an interval to the listing's return, its sale,
- * its end, or the published day. What is known of it is that of its last active day.
+ * its end, or the published day. Its attributes are those of its last active day.
  */
 function missingDays(sold: Sql, ended: Sql): Sql {
   const computed: Readonly<Record<string, Sql>> = {

@@ -21,7 +21,6 @@ const keywords = join(
   ),
 );
 
-/** Returns the origin of an attribute. */
 function originOf(attribute: AttributeName): ListingOrigin {
   const row = attributeOf(attribute);
   const { home, column, search } = row;

@@ -54,7 +54,6 @@ export function spoolStatement(query: Sql, columns: readonly ResultColumn[], pat
   return sql`COPY (SELECT ${join(values)} FROM (${query}\n) AS result(${join(names)})) TO ${fileLiteral(path)} (FORMAT json)`;
 }
 
-/** The formats that the engine writes. */
 export type EngineFormat = "ndjson" | "parquet";
 
 /** Returns a statement that writes the rows of a query to a file in a format of the engine. */
@@ -67,7 +66,6 @@ export function copyStatement(query: Sql, columns: readonly ResultColumn[], path
   return sql`COPY (SELECT * FROM (${query}\n) AS result(${join(names)})) TO ${fileLiteral(path)} (${options[format]})`;
 }
 
-/** Yields the rows of a spooled result in batches. */
 export async function* readSpool(path: string, columns: readonly ResultColumn[]): AsyncGenerator<readonly Row[]> {
   const names = uniqueNames(columns);
   for await (const lines of readLines(path)) yield lines.map((line) => rowIn(line, names));

@@ -55,7 +55,6 @@ export function entrySchema(partition: IcebergPartition | undefined, partitionId
   ]);
 }
 
-/** The schema of a manifest list: manifests with what they contain. */
 export const manifestListSchema: Schema = record("manifest_file", [
   field(500, "manifest_path", "string"),
   field(501, "manifest_length", "long"),

@@ -12,7 +12,6 @@ import { avroFile, avroRows } from "./avro-file.ts";
 import { entrySchema, manifestListSchema } from "./manifest-schemas.ts";
 import { fieldsOf, type IcebergField, type IcebergTable, partitionFieldId, partitionOf } from "./table-schema.ts";
 
-/** A manifest as a manifest list lists it. */
 export interface ListedManifest {
   readonly manifest_path: string;
   readonly manifest_length: number;
@@ -31,7 +30,6 @@ export interface ListedManifest {
   readonly key_metadata: null;
 }
 
-/** What a version changes in a table. */
 export interface TableChange {
   readonly table: IcebergTable;
   readonly version: string;
@@ -45,7 +43,6 @@ export interface TableChange {
   readonly number: number;
 }
 
-/** A file to write to the folder of a table's metadata. */
 export interface MetadataFile {
   readonly name: string;
   readonly content: Buffer;
@@ -75,7 +72,6 @@ function writtenIn({ path }: LakeFile): number {
 /** Returns the URI of an Iceberg table: a folder of metadata only. */
 export const tableLocation = (location: string, table: IcebergTable): string => `${location}/iceberg/${table}`;
 
-/** Returns the URI of the folder with a table's metadata. */
 export const metadataLocation = (location: string, table: IcebergTable): string =>
   `${tableLocation(location, table)}/metadata`;
 
@@ -127,7 +123,6 @@ function entriesOf({ files, filesBefore }: TableChange): readonly FileEntry[] {
   ];
 }
 
-/** Returns the content of a manifest. */
 function manifestFile({ table, version, location }: TableChange, entries: readonly FileEntry[]): Buffer {
   const fields = fieldsOf(table);
   const partition = partitionOf(table);
@@ -182,7 +177,6 @@ function boundOf(field: IcebergField | undefined, value: string | null): readonl
   return [{ key: field.id, value: binaryOf(field.type === "int" ? Number(value) : value) }];
 }
 
-/** Returns a new manifest as the manifest list lists it. */
 function listedManifest(
   { table, version, location }: TableChange,
   entries: readonly FileEntry[],
@@ -224,7 +218,6 @@ function listedManifest(
 
 const rowsIn = (files: readonly LakeFile[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
 
-/** Returns the content of a version's manifest list. */
 export function manifestList(version: string, parent: number | null, manifests: readonly ListedManifest[]): Buffer {
   const id = String(snapshotIdOf(version));
   const metadata = {
@@ -241,7 +234,6 @@ export function manifestsIn(list: Buffer): readonly ListedManifest[] {
   return avroRows(manifestListSchema, list) as readonly ListedManifest[];
 }
 
-/** Returns the summary of a version's snapshot. */
 export function summaryOf(version: string, entries: readonly FileEntry[]): Readonly<Record<string, string>> {
   const withStatus = (...statuses: readonly Status[]) =>
     entries.filter(({ status }) => statuses.includes(status)).map(({ file }) => file);

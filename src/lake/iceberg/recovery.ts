@@ -17,7 +17,7 @@ import {
 } from "./table-metadata.ts";
 import { type IcebergTable, icebergTables } from "./table-schema.ts";
 
-/** Commits what a killed writer has staged for the published version, and removes what it has staged for another one. */
+/** Commits the metadata that a killed writer staged for the published version, and removes that for another one. */
 export async function recoverIcebergMetadata(lake: string, published: string | undefined): Promise<void> {
   for (const table of icebergTables) {
     const folder = metadataFolder(lake, table);

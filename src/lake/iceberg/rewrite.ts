@@ -1,4 +1,4 @@
-/** Writes the Iceberg metadata and the catalog of a lake anew, for another place of its files. */
+/** Rewrites the Iceberg metadata and the catalog of a lake for another location of its files. */
 import { replaceFile } from "../../base/files.ts";
 import { writeCatalog } from "../analyst/catalog.ts";
 import { requireManifest } from "../published-lake.ts";

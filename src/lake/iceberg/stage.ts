@@ -1,10 +1,10 @@
 /**
- * Apache Iceberg metadata of the lake's tables over the same Parquet files: a snapshot for each version, so that other engines read what
- * was served, also in the past.
+ * Apache Iceberg metadata of the lake's tables over the same Parquet files: a snapshot for each version, so that other engines read the served
+ * rows, also of earlier versions.
  *
- * A publish stages the metadata, replaces `CURRENT`, and then commits: renames what it staged. Iceberg's readers are never ahead of
- * `CURRENT`. If the publish is killed before it has committed, the next writer does. All of it derives from the lake's manifests, and can
- * be removed and written again.
+ * A publish stages the metadata, replaces `CURRENT`, and then commits: renames what it staged. Iceberg's readers are never ahead of `CURRENT`. If
+ * the publish is killed before it has committed, the next writer does. All of it derives from the lake's manifests, and can be removed and written
+ * again.
  */
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,17 +39,16 @@ import { type IcebergTable, icebergTables } from "./table-schema.ts";
 /** Files of a table's metadata that are written and synced at once. */
 const filesAtOnceMax = 32;
 
-/** Makes staged metadata visible. */
+/** Publishes staged metadata. */
 export type Commit = () => Promise<void>;
 
 export interface StageOptions {
   /** Versions whose snapshots leave. */
   readonly expired?: readonly string[];
-  /** Whether to write all of the history anew. */
+  /** Whether to rewrite the whole history. */
   readonly isAnew?: boolean;
 }
 
-/** A version with the files of its tables. */
 interface VersionFiles extends Pick<Manifest, "version" | "previous"> {
   readonly tables: TableFiles;
 }
@@ -68,7 +67,7 @@ interface Publish {
 /** Returns the path of the file with the URI of the lake's folder in Iceberg metadata. */
 export const locationPath = (lake: string): string => join(lake, "ICEBERG_LOCATION");
 
-/** Returns the URI of the lake's folder in Iceberg metadata: what its file says, else that of its path. */
+/** Returns the URI of the lake's folder in Iceberg metadata: that in its file, else that of its path. */
 export async function icebergLocation(lake: string): Promise<string> {
   try {
     return (await readFile(locationPath(lake), "utf8")).trim();
@@ -79,8 +78,8 @@ export async function icebergLocation(lake: string): Promise<string> {
 }
 
 /**
- * Stages the metadata of a version whose manifest is on the disk, without snapshots of expired versions. Continues the history of each
- * table; where the location differs or versions are missing, writes the history anew. Returns the commit.
+ * Stages the metadata of a version whose manifest is on the disk, without snapshots of expired versions. Continues the history of each table; where
+ * the location differs or versions are missing, rewrites the history. Returns the commit.
  */
 export async function stageIcebergMetadata(
   lake: string,
@@ -100,7 +99,7 @@ export async function stageIcebergMetadata(
 /** Returns what metadata needs of a version: a long history then takes little memory. */
 const filesOfVersion = ({ version, previous, tables }: Manifest): VersionFiles => ({ version, previous, tables });
 
-/** Returns a function that reads the manifest of a version, and remembers its files. */
+/** Returns a function that reads the manifest of a version, and caches its files. */
 function versionReader(lake: string): Publish["read"] {
   const known = new Map<string, Promise<VersionFiles>>();
   return (version) => {
@@ -140,7 +139,7 @@ type ListedFiles = Pick<TableChange, "filesBefore" | "manifestsBefore">;
 
 const nothingListed: ListedFiles = { filesBefore: [], manifestsBefore: [] };
 
-/** Versions that a table's history lacks, oldest first, and what the version before them lists. */
+/** Versions that a table's history lacks, oldest first, and the files and manifests of the version before them. */
 interface PendingVersions {
   readonly history: TableHistory | undefined;
   readonly before: ListedFiles;
@@ -171,10 +170,10 @@ async function pendingVersions(
   return { history: undefined, before: nothingListed, pending };
 }
 
-/** The snapshots to keep, and what follows them. */
+/** The snapshots to keep, and the versions to add. */
 interface Continuation extends Omit<PendingVersions, "history"> {
   readonly kept: readonly Row[];
-  /** When versions were published, as far as the metadata before says. */
+  /** The publish times in the previous metadata. */
   readonly publishedMs: ReadonlyMap<string, number>;
   readonly number: number;
 }
@@ -213,7 +212,6 @@ async function snapshotsOf(
   return { snapshots, written };
 }
 
-/** Returns when the versions of a history were published. */
 const publishTimes = (history: TableHistory | undefined): ReadonlyMap<string, number> =>
   new Map(history?.snapshots.map((snapshot) => [versionOf(snapshot), integerIn(snapshot, "timestamp-ms")] as const));
 
@@ -238,7 +236,6 @@ async function writeFiles(folder: string, files: readonly MetadataFile[]): Promi
   await syncToDisk(folder);
 }
 
-/** Makes a staged metadata file the newest one of its table. */
 export async function commitTable(folder: string, number: number): Promise<void> {
   const path = join(folder, metadataName(number));
   await rename(`${path}.new`, path);

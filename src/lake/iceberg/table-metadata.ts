@@ -1,4 +1,4 @@
-/** The metadata files of an Iceberg table: `v<number>.metadata.json`, of which `version-hint.text` names the newest. */
+/** The metadata files of an Iceberg table: `v<number>.metadata.json`; `version-hint.text` names the newest. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { v5 as uuidV5 } from "uuid";
@@ -21,16 +21,12 @@ export interface TableHistory {
   readonly log: readonly Row[];
 }
 
-/** The namespace of the UUIDs of tables. */
 const uuidNamespace = "6f0bd0a5-6c3f-4f0c-9a37-0d2f5c2d8f11";
 
-/** The name of the file that holds the number of the newest metadata file. */
 export const hintName = "version-hint.text";
 
-/** Returns the name of a metadata file. */
 export const metadataName = (number: number): string => `v${number}.metadata.json`;
 
-/** Returns the folder of a table's metadata. */
 export const metadataFolder = (lake: string, table: IcebergTable): string => join(lake, "iceberg", table, "metadata");
 
 /** Returns the names of the files in a folder; empty if it does not exist. */
@@ -72,7 +68,6 @@ export async function readTableHistory(path: string): Promise<TableHistory | und
   }
 }
 
-/** Returns the log of a table's next metadata file. */
 export function nextLog(history: TableHistory | undefined, number: number): readonly Row[] {
   if (history === undefined) return [];
   const file = `${history.location}/metadata/${metadataName(number)}`;

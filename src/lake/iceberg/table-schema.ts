@@ -9,7 +9,6 @@ import type { DuckType } from "../../db/duck-type.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { listingColumns, type TableName, tableNames, tableOf } from "../tables.ts";
 
-/** The tables with Iceberg metadata. */
 export const icebergTables = tableNames;
 
 export type IcebergTable = TableName;
@@ -50,7 +49,7 @@ const simpleTypes: Readonly<Record<string, string>> = {
   TIMESTAMP: "timestamp",
 };
 
-/** The first id of what a table adds to the columns of listings, to which attributes can be added. */
+/** The first id of a table's additional columns. Ids below it are reserved for attributes of listings. */
 const firstAddedId = 61;
 
 /** The id of the column that holds the partition. It follows no column's place, so that columns can be added. */

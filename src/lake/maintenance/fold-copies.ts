@@ -1,8 +1,8 @@
 /**
- * Folds the daily copies of a former lake format into intervals, one month after the other, and proves that the intervals give the copies back.
+ * Folds the daily copies of a former lake format into intervals, one month after the other, and proves that the intervals reproduce the copies.
  *
- * All that a listing's row says of its dealer's deliveries follows from `former_deliveries`; the time at which a listing was last checked
- * becomes that of its dealer's delivery.
+ * The columns of a listing about its dealer's deliveries follow from `former_deliveries`; the time at which a listing was last checked becomes that
+ * of its dealer's delivery.
  */
 import { join as joinPath } from "node:path";
 import { integerIn } from "../../base/json.ts";
@@ -19,10 +19,8 @@ import { listingColumns, tableOf } from "../tables.ts";
 export const foldedTables = { snapshots: "snapshots", contenders: "contenders" } as const;
 export type FoldedTable = keyof typeof foldedTables;
 
-/** Where and what to fold. */
 export interface Fold {
   readonly session: Session;
-  /** The lake's folder. */
   readonly lake: string;
   readonly former: FormerTables;
   /** All published days, in order. */
@@ -31,7 +29,7 @@ export interface Fold {
 
 const intervalColumns = Object.entries(tableOf("listings").columns);
 
-/** Columns that take no part in whether a row is like that of the day before. */
+/** Columns that are not compared with the row of the day before. */
 const unlikeColumns = ["file", "row", "valid_from", "valid_to"];
 const state = sql`hash(${join(intervalColumns.filter(([column]) => !unlikeColumns.includes(column)).map(([column]) => ident(column)))})`;
 
@@ -93,7 +91,6 @@ function storedCopies(fold: Fold, table: FoldedTable, days: readonly string[]): 
       ON claims.vin = copied.vin AND claims.dealer_id = today.dealer_id AND claims.claim_date = copied.valid_from`;
 }
 
-/** Selects the recorded claims of some days. */
 function claimsOn({ lake, former }: Fold, days: readonly string[]): Sql {
   const paths = filesOn(former.claims, days).map(({ path }) => pathLiteral(joinPath(lake, path)));
   const columns = sql`vin, dealer_id, claimed_since, decided_by, file, "row", claim_date::DATE AS claim_date`;
@@ -131,7 +128,7 @@ export async function foldMonth(fold: Fold, table: FoldedTable, days: readonly s
 /** Columns whose value may differ between a copy and the interval that holds it: see the module. */
 const redefined = "last_checked_at";
 
-/** Throws a UserError unless the table `folded` gives the copies of some days back. */
+/** Throws a UserError unless the table `folded` reproduces the copies of some days. */
 export async function proveMonth(fold: Fold, table: FoldedTable, days: readonly string[]): Promise<void> {
   const names = Object.keys(listingColumns).filter((column) => column !== redefined);
   const selected = join([...names.map((column) => ident(column)), sql`"day"`]);
@@ -141,7 +138,7 @@ export async function proveMonth(fold: Fold, table: FoldedTable, days: readonly 
     JOIN published_days ON "day" >= valid_from AND "day" < coalesce(valid_to, DATE '9999-12-31') AND "day" IN (${listed})
     LEFT JOIN (SELECT dealer_key, delivery_date AS "day", deliveries, last_delivered_on, last_delivered_at FROM former_deliveries) AS delivered
       USING (dealer_key, "day"))`;
-  // A copy has its own values of what follows from deliveries.
+  // A copy has its own values in the columns that follow from deliveries.
   const plain = sql`SELECT ${selected} FROM (
     SELECT ${join(activeColumns(sql`valid_from`, true))}, valid_from AS "day" FROM (${copies(fold, table, days)})
     CROSS JOIN (SELECT 0 AS deliveries, NULL::DATE AS last_delivered_on, NULL::TIMESTAMP AS last_delivered_at) AS delivered)`;

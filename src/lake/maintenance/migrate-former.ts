@@ -14,7 +14,7 @@ import { rowsOfFiles } from "../file-rows.ts";
 import type { FormerTables } from "../former-tables.ts";
 import { type LakeFile, type Manifest, manifestText, noFiles, parseManifest, type TableFiles } from "../manifest.ts";
 import { filesIn } from "../market.ts";
-import { open, type TableName, tableOf } from "../tables.ts";
+import { openPartition, type TableName, tableOf } from "../tables.ts";
 import { writeSplit } from "../writer/split.ts";
 import type { Writer } from "../writer/writer.ts";
 import { createFormerDeliveries, type Fold, type FoldedTable, foldMonth, proveMonth } from "./fold-copies.ts";
@@ -45,11 +45,10 @@ export async function migrateFormerTables(
   return tables;
 }
 
-/** Removes what a migration has staged. */
 export const removeStaged = (lake: string): Promise<void> =>
   rm(joinPath(lake, "migration"), { recursive: true, force: true });
 
-/** Folds month after month. Returns a manifest of what has been folded, which after each month is the progress so far. */
+/** Folds month after month. Returns a manifest of the folded files, which also records the progress after each month. */
 async function foldMonths(staging: Writer, fold: Fold, next: Manifest, onMonth: OnMonth): Promise<Manifest> {
   const months = [...new Set(fold.days.map((day) => calendarMonth(day)))];
   let progress = await readProgress(staging.lake, next);
@@ -71,18 +70,22 @@ async function foldOneMonth(staging: Writer, fold: Fold, before: Manifest, days:
   const heldName = last === fold.days.at(-1) ? version : `${last}.0`;
   const tables = { ...before.tables };
   for (const table of stepTables) {
-    const held = table === "snapshots" ? tables.listings : filesIn(tables.contenders, open);
+    const held = table === "snapshots" ? tables.listings : filesIn(tables.contenders, openPartition);
     await foldMonth(fold, table, days, rowsOfFiles("listings", held, lake));
     await proveMonth(fold, table, days);
     const write = (target: TableName, partition: string | null, condition: Sql, name: string) =>
       writeSplit(staging, name, { table: target, partition, rows: withTrim(sql`FROM folded WHERE ${condition}`) });
     const ended = await write(table, month, sql`valid_to IS NOT NULL`, version);
-    const ending = tables[table].filter(({ partition }) => partition !== open);
+    const ending = tables[table].filter(({ partition }) => partition !== openPartition);
     if (table === "snapshots") {
       tables.snapshots = [...ending, ...ended];
       tables.listings = await write("listings", null, sql`valid_to IS NULL`, heldName);
     } else
-      tables.contenders = [...ending, ...ended, ...(await write("contenders", open, sql`valid_to IS NULL`, heldName))];
+      tables.contenders = [
+        ...ending,
+        ...ended,
+        ...(await write("contenders", openPartition, sql`valid_to IS NULL`, heldName)),
+      ];
   }
   await session.drop("folded");
   const done = Object.fromEntries(days.map((day) => [day, 0]));
@@ -94,7 +97,7 @@ const withTrim = (rows: Sql): Sql =>
 
 const progressPath = (folder: string): string => joinPath(folder, "progress.json");
 
-/** Returns how far a migration to a version has come; nothing if there is none, or it was to another version. */
+/** Returns the progress of a migration to a version; an empty manifest if none is in progress, or one to another version. */
 async function readProgress(folder: string, next: Manifest): Promise<Manifest> {
   await createFolder(folder);
   try {
@@ -130,7 +133,7 @@ async function otherTables(
     sql`FROM former_deliveries WHERE strftime(delivery_date, '%Y-%m') = ${literal(monthOf(files[0]) ?? "")}`;
   const endings = (files: readonly LakeFile[]): Sql =>
     sql`SELECT rows.* EXCLUDE (ended_on), ended_on.ended_on FROM (${rowsOfFiles("missing", files, lake)}) AS rows LEFT JOIN ended_on USING (id)`;
-  const missing = filesIn(former.missing ?? [], as_of).map((file) => ({ ...file, partition: open }));
+  const missing = filesIn(former.missing ?? [], as_of).map((file) => ({ ...file, partition: openPartition }));
   const rewrites: readonly Rewrite[] = [
     { ...plain("missing"), files: former.ended, rowsIn: endings },
     { ...plain("missing"), files: missing },
@@ -147,7 +150,7 @@ async function otherTables(
 const monthOf = (file: LakeFile | undefined): string | null =>
   file?.partition == null ? null : calendarMonth(file.partition);
 
-/** Writes each partition of a table anew. Returns the files. */
+/** Rewrites each partition of a table. Returns the files. */
 async function rewriteTable(
   staging: Writer,
   version: string,

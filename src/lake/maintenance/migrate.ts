@@ -23,7 +23,6 @@ export interface LakeMigrationResult {
   readonly version: string;
   readonly fromFormat: number;
   readonly toFormat: number;
-  /** Number of files rewritten in the current schema. */
   readonly rewritten: number;
   /** Number of files that already had the current columns and types; only their fingerprint was added to the manifest. */
   readonly recorded: number;

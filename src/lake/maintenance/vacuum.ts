@@ -25,11 +25,9 @@ export interface Retention {
 export interface VacuumResult {
   /** The published version, new if any day was removed. */
   readonly version: string;
-  /** Days removed. */
   readonly days: readonly string[];
   /** Versions removed, newest first. */
   readonly versions: readonly string[];
-  /** Number of files removed. */
   readonly files: number;
 }
 
@@ -89,7 +87,7 @@ function removeExpiredDays(
   };
 }
 
-/** Which versions are removed, and the current time. */
+/** The retention of versions, and the current time. */
 export interface VersionRetention extends Pick<Retention, "versionDays"> {
   readonly nowMs: number;
   /** The time for which a version must have been superseded. */

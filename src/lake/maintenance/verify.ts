@@ -15,7 +15,7 @@ import { rowsOfFiles } from "../file-rows.ts";
 import { fileFault } from "../listed-file.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import { filesIn } from "../market.ts";
-import { open as openPartition, type TableName } from "../tables.ts";
+import { openPartition, type TableName } from "../tables.ts";
 import { versionFolderFaults } from "../writer/version-folder.ts";
 
 /** Returns whether a version lists serving files and the lake has no folder of them, as a backup that leaves them out. */
@@ -23,8 +23,8 @@ export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean 
   serving.length > 0 && !existsSync(joinPath(lake, "serving"));
 
 /**
- * Returns the faults of a version as messages; empty if there are none. Checks rows only if all files are intact, then the version's folder, and
- * no serving files if the lake lacks theirs. Calls `onFile` before each file.
+ * Returns the faults of a version as messages; empty if there are none. Checks rows and the version's folder only if all files are intact. Skips
+ * serving files if the lake has no folder of them. Calls `onFile` before each file.
  */
 export async function verify(
   lake: string,

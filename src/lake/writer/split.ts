@@ -7,8 +7,8 @@ import { tableOf } from "../tables.ts";
 import { type FileContents, sortOrderOf, type Writer, writeFile } from "./writer.ts";
 
 /**
- * Writes rows as one file, or as several if they exceed the table's `rowsPerFile`. Returns the files in sort order; none if there are
- * no rows. Sorts all rows into one file and then cuts that file: sorting each part would run the query once per part.
+ * Writes rows as one file, or as several if they exceed the table's `rowsPerFile`. Returns the files in sort order; none without rows. Sorts all
+ * rows into one file and then cuts that file: sorting each part would run the query once per part.
  */
 export async function writeSplit(
   writer: Writer,

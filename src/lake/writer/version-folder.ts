@@ -13,7 +13,6 @@ import { fileFault, type ListedFile } from "../listed-file.ts";
 import { currentManifest, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
 import { pathInTable, tableNames } from "../tables.ts";
 
-/** The link to the folder of the published version. */
 const currentLink = "current";
 
 /** Returns each Parquet file of a version by its path below the folder of the version. */
@@ -24,7 +23,6 @@ const linksOf = ({ tables }: Manifest): ReadonlyMap<string, LakeFile> =>
     ),
   );
 
-/** Writes the folder of a version, whose files are on the disk. */
 export async function writeVersionFolder(lake: string, manifest: Manifest): Promise<void> {
   const folder = join(lake, versionKey(manifest.version));
   await rm(folder, { recursive: true, force: true });
@@ -39,7 +37,7 @@ export async function writeVersionFolder(lake: string, manifest: Manifest): Prom
   await syncToDisk(folder);
 }
 
-/** Makes the folder of a version the published one, and removes those older than the one before it. */
+/** Points `current` at the folder of a version, and removes the folders of all versions but this and the one before it. */
 export async function openVersionFolder(lake: string, { version, previous }: Manifest): Promise<void> {
   await replaceLink(lake, currentLink, versionKey(version));
   await replaceLink(lake, catalogName, `${currentLink}/${catalogName}`);
@@ -59,7 +57,7 @@ async function replaceLink(lake: string, name: string, target: string): Promise<
   await syncToDisk(lake);
 }
 
-/** Stands for the target of what is not a symbolic link. */
+/** The target of a path that is not a symbolic link. */
 const notLink = "";
 
 /** Returns the target of a symbolic link; undefined if nothing has the path. */
@@ -73,7 +71,6 @@ async function targetOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes the folders of all versions but the given ones. */
 export async function removeVersionFolders(lake: string, kept: readonly (string | null)[]): Promise<void> {
   const folders = await readdir(join(lake, "versions"), { withFileTypes: true });
   for (const { name } of folders.filter((entry) => entry.isDirectory()))
@@ -90,7 +87,7 @@ export async function recoverVersionFolder(lake: string): Promise<void> {
   await openVersionFolder(lake, published);
 }
 
-/** Returns the faults of the published version's folder as messages; none if the lake has none, as a backup that leaves it out. */
+/** Returns the faults of the published version's folder as messages; none if the lake has no such folder, as in a backup without it. */
 export async function versionFolderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
   const target = await targetOf(join(lake, currentLink));
   const folder = versionKey(manifest.version);

@@ -165,10 +165,8 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   return sequences;
 }
 
-/** Returns the path of the SQL views of a version. */
 export const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
-/** Returns the sort order of a table, as an ORDER BY list. */
 export const sortOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
 
 /** The rows to write to a table, and the partition that they belong to. */
@@ -180,8 +178,8 @@ export interface FileContents {
 }
 
 /**
- * Writes rows as one Parquet file called `<name>.parquet`, sorted by `order`, and syncs it to disk. Returns its manifest entry. If
- * there are no rows, writes no file and returns undefined.
+ * Writes rows as one Parquet file called `<name>.parquet`, sorted by `order`, and syncs it to disk. Returns its manifest entry. Writes no file and
+ * returns undefined without rows.
  */
 export async function writeFile(
   { lake, session }: Writer,

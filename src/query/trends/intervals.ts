@@ -18,7 +18,7 @@ const lastDays: Readonly<Record<IntervalLength, (day: string) => string>> = {
   quarter: (day) => lastOfMonths(day, 3),
 };
 
-/** Returns the last day of the months that contain a day, where so many make one from January on. */
+/** Returns the last day of the interval of `count` months, counted from January, that contains a day. */
 function lastOfMonths(day: string, count: number): string {
   const [year, month] = calendarMonth(day).split("-").map(Number) as [number, number];
   return new Date(Date.UTC(year, Math.ceil(month / count) * count, 0)).toISOString().slice(0, day.length);

@@ -58,7 +58,6 @@ function aggregateOfName(name: string): Aggregate | undefined {
   return /^p\d{1,2}$/.test(name) ? `p${Number(name.slice(1))}` : undefined;
 }
 
-/** Returns the definition of a metric. */
 export function definitionOf(metric: TrendMetric): Definition {
   const { name } = metric;
   if (metric.kind === "event") return flowOf(name, metric.event);

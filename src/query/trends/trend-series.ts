@@ -15,13 +15,11 @@ export interface TrendInterval extends DayRange {
   readonly levelDay: string | null;
 }
 
-/** What the series of a trend consist of. */
 export interface SeriesPlan {
   readonly query: Pick<QueryOf<"getTrends">, "facet" | "facet_limit">;
   readonly filters: readonly Filter[];
   readonly metrics: readonly TrendMetric[];
   readonly intervals: readonly TrendInterval[];
-  /** The first day with a snapshot. */
   readonly firstDay: string;
 }
 
@@ -32,7 +30,7 @@ interface MetricValue {
   readonly null_reason?: "insufficient_sample" | "no_values" | "no_data";
 }
 
-/** What is known of one value of a facet: its levels by day, and its numbers of events by window (see `idOf`). */
+/** The measurements of one value of a facet: its levels by day, and its numbers of events by window (see `idOf`). */
 interface MeasuredSeries {
   readonly facet: CountedName | null;
   readonly value: string | null;

@@ -1,8 +1,8 @@
 /**
  * Trends for operation `getTrends`: metrics of the matching listings for each interval of a period.
  *
- * Levels describe the last day of an interval that has a snapshot, flows add up what happened on its days. For each facet, one request to
- * the trend source measures all levels, another one counts all events.
+ * Levels describe the last day of an interval that has a snapshot, flows add up the events of its days. For each facet, one request to the trend
+ * source measures all levels, another one counts all events.
  */
 import { plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";

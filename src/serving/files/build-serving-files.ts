@@ -18,7 +18,6 @@ import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./ser
 /** Progress callback: listings done, listings in total, and the current task. */
 export type OnBuild = (done: number, total: number, task: string) => void;
 
-/** A serving file to build, and where. */
 type NewFile = NeededFile & Pick<ServingFile, "path">;
 
 /**

@@ -1,10 +1,10 @@
 /**
- * The serving files of an open version, and what replaces them when they fail.
+ * The serving files of an open version, and their replacements when they fail.
  *
- * A file that is missing, damaged or of another format is closed and reported once. Its index is then built from Parquet files in memory, and rows are
- * read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again.
+ * A file that is missing, damaged or of another format is closed and reported once. Its index is then built from Parquet files in memory, and rows
+ * are read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again.
  *
- * The index of today opens with the version, the others soon after, or when they are asked for. An index is hashed before it opens. Row files are
+ * The index of today opens with the version, the others soon after, or when a request needs them. An index is hashed before it opens. Row files are
  * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
  * listing, wait for the hash.
  */
@@ -15,7 +15,7 @@ import type { LakeFile } from "../../lake/manifest.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import type { Place } from "../../listing/source.ts";
 import type { SearchIndex } from "../index/search-index.ts";
-import { type AskIndexes, ListingSources } from "../listing-sources.ts";
+import { ListingSources, type RunOnIndexes } from "../listing-sources.ts";
 import type { RowStore, StoredListing } from "../rows/row-store.ts";
 import {
   buildIndex,
@@ -24,10 +24,10 @@ import {
   type Part,
   type ServingOptions,
   servingPartsOf,
-  unlisted,
+  unlistedIndex,
 } from "./serving-parts.ts";
 
-/** Runs a request. If that finds a file damaged, calls `onDamage` and runs it once more; any other fault fails the request. */
+/** Runs a request. If a file turns out to be damaged, calls `onDamage` and runs the request once more. Rethrows other faults. */
 export async function retryOnDamage<T>(request: () => Promise<T>, onDamage: (fault: string) => void): Promise<T> {
   try {
     return await request();
@@ -44,27 +44,24 @@ export class ServingFiles {
   private isClosed = false;
   /** Indexes that are open, or are being opened or built. */
   private readonly indexes = new Map<Part, Promise<SearchIndex>>();
-  /** The index of today. */
   private index: SearchIndex | undefined;
-  /** Parts whose files are not in use. */
-  private readonly unused = new Set<Part>();
+  private readonly disabled = new Set<Part>();
   private readonly parts: readonly Part[];
-  /** What the indexes answer. */
   readonly listings: ListingSources;
 
   private constructor(private readonly options: ServingOptions) {
     this.parts = servingPartsOf(options.manifest);
-    this.listings = new ListingSources(this.parts, options, this.ask);
+    this.listings = new ListingSources(this.parts, options, this.runOnIndexes);
   }
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
     const serving = new ServingFiles(options);
-    if (!options.hasServingFiles) for (const part of serving.parts) serving.unused.add(part);
+    if (!options.hasServingFiles) for (const part of serving.parts) serving.disabled.add(part);
     for (const part of serving.parts) {
       if (part.of === undefined) await serving.openRowStore(part);
       else if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
-      else if (part.files.length === 0) serving.stopUsing(part, unlisted);
+      else if (part.files.length === 0) serving.disable(part, unlistedIndex);
     }
     if (options.opensAhead) {
       void serving.rowsChecked;
@@ -73,7 +70,7 @@ export class ServingFiles {
     return serving;
   }
 
-  /** Resolves when the row files have been hashed, whatever the result. */
+  /** Resolves when the row files have been hashed, even if one is damaged. */
   get rowsChecked(): Promise<void> {
     this.checkedRows ??= this.checkRows();
     return this.checkedRows;
@@ -82,15 +79,18 @@ export class ServingFiles {
   /** Whether the file of the search index of the published day, and the row store, are in use. */
   get state(): { readonly index: boolean; readonly rows: boolean } {
     const isToday = ({ of }: Part): boolean => of?.today !== undefined;
-    return { index: this.parts.some((part) => isToday(part) && !this.unused.has(part)), rows: this.rows !== undefined };
+    return {
+      index: this.parts.some((part) => isToday(part) && !this.disabled.has(part)),
+      rows: this.rows !== undefined,
+    };
   }
 
-  /** What is needed and not in use, for operators. */
+  /** The disabled parts, for operators. */
   get faults(): readonly string[] {
-    return this.options.hasServingFiles ? [...this.unused].map(({ name }) => `${name} not in use`) : [];
+    return this.options.hasServingFiles ? [...this.disabled].map(({ name }) => `${name} not in use`) : [];
   }
 
-  /** Returns whether an active listing has a value; false if there is no search index. */
+  /** Returns whether an active listing has a value; false without a search index. */
   hasValue(attribute: CategoryName, value: string): boolean {
     return this.index?.has(attribute, value) ?? false;
   }
@@ -110,10 +110,10 @@ export class ServingFiles {
     return this.readRows((store) => store.find(key, value));
   }
 
-  /** Stops using the search index or the row store if the damaged file at a path is part of it. */
-  giveUp(path: string, fault: string): void {
+  /** Disables the search index or the row store that contains the damaged file at a path. */
+  disablePartOf(path: string, fault: string): void {
     const part = this.parts.find(({ files }) => files.some((file) => file.path === path));
-    if (part !== undefined && this.stopUsing(part, fault)) this.indexes.delete(part);
+    if (part !== undefined && this.disable(part, fault)) this.indexes.delete(part);
   }
 
   close(): void {
@@ -122,13 +122,13 @@ export class ServingFiles {
     this.rows = undefined;
   }
 
-  /** Runs a request on the indexes of some parts. If it finds a file of theirs damaged, runs it again on indexes that are built anew. */
-  private readonly ask: AskIndexes = (parts, request) => {
+  /** Runs a request on the indexes of some parts. If one of their files turns out to be damaged, runs it again on rebuilt indexes. */
+  private readonly runOnIndexes: RunOnIndexes = (parts, request) => {
     let inFiles: readonly Part[] = [];
     return retryOnDamage(
       async () => {
         const indexes = await Promise.all(parts.map((part) => this.indexOf(part)));
-        inFiles = parts.filter((part) => !this.unused.has(part));
+        inFiles = parts.filter((part) => !this.disabled.has(part));
         return request(indexes);
       },
       (fault) => {
@@ -137,7 +137,7 @@ export class ServingFiles {
     );
   };
 
-  /** Returns an index, which is opened or built if that was not asked for before. */
+  /** Returns an index; opens or builds it on first use. */
   private indexOf(part: Part): Promise<SearchIndex> {
     const known = this.indexes.get(part);
     if (known !== undefined) return known;
@@ -153,29 +153,29 @@ export class ServingFiles {
   }
 
   private async openOrBuild(part: Part): Promise<SearchIndex> {
-    if (!this.unused.has(part)) {
+    if (!this.disabled.has(part)) {
       try {
         return await openIndex(this.options, part);
       } catch (thrown) {
-        this.stopUsing(part, messageOf(thrown));
+        this.disable(part, messageOf(thrown));
       }
     }
     return buildIndex(this.options, part);
   }
 
   private async openRowStore(part: Part): Promise<void> {
-    if (this.unused.has(part)) return;
+    if (this.disabled.has(part)) return;
     try {
       this.rows = await openRows(this.options, part);
     } catch (thrown) {
-      this.stopUsing(part, messageOf(thrown));
+      this.disable(part, messageOf(thrown));
     }
   }
 
   /** Opens the files of the other indexes one after another, so that the first request that needs one does not wait for it. */
   private async openOthers(): Promise<void> {
     for (const part of this.parts) {
-      if (part.of === undefined || this.isClosed || this.unused.has(part)) continue;
+      if (part.of === undefined || this.isClosed || this.disabled.has(part)) continue;
       await this.indexOf(part).catch(() => undefined);
     }
   }
@@ -197,23 +197,23 @@ export class ServingFiles {
     for (const file of part.files) {
       if (this.isClosed) return;
       const fault = await this.options.files.faultOf(file);
-      if (fault !== undefined) this.stopUsing(part, fault);
+      if (fault !== undefined) this.disable(part, fault);
     }
   }
 
-  /** Stops using the files of a part that failed a request, and hashes them. */
+  /** Disables a part that failed a request, and hashes its files. */
   private fail(part: Part, fault: string): void {
-    if (!this.stopUsing(part, fault)) return;
+    if (!this.disable(part, fault)) return;
     this.indexes.delete(part);
     const { files } = this.options;
-    void part.files.reduce((before, file) => before.then(() => files.giveUp(file)), Promise.resolve());
+    void part.files.reduce((before, file) => before.then(() => files.disable(file)), Promise.resolve());
   }
 
-  /** Returns false if the files of the part were not in use. */
-  private stopUsing(part: Part, fault: string): boolean {
-    if (this.isClosed || this.unused.has(part)) return false;
+  /** Returns false if the part was already disabled. */
+  private disable(part: Part, fault: string): boolean {
+    if (this.isClosed || this.disabled.has(part)) return false;
     this.options.onFallback(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
-    this.unused.add(part);
+    this.disabled.add(part);
     if (part.of === undefined) {
       this.rows?.close();
       this.rows = undefined;

@@ -1,6 +1,6 @@
 /**
- * Scrub: reads the files of the version in service again and again in the background, at a bounded rate, so that damage is found before a
- * request needs the file. Files that have not been checked come first, then the one that was checked longest ago.
+ * Scrub: reads the files of the version in service again and again in the background, at a bounded rate, so that damage is found before a request
+ * needs the file. Unchecked files come first, then the least recently checked one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LakeVersion } from "../lake-version.ts";
@@ -29,12 +29,12 @@ export class Scrub {
 
   private async run(): Promise<void> {
     const { bytesPerHour, pauseMs = 250 } = this.options;
-    const pace = (bytes: number): Promise<void> => this.pause((bytes / bytesPerHour) * 3_600_000);
+    const throttle = (bytes: number): Promise<void> => this.pause((bytes / bytesPerHour) * 3_600_000);
     try {
       for (;;) {
         const version = this.versionInService();
         const file = version?.files.leastRecentlyChecked;
-        if (file !== undefined) await version?.recheck(file, pace);
+        if (file !== undefined) await version?.recheck(file, throttle);
         await this.pause(pauseMs);
       }
     } catch (thrown) {

@@ -15,7 +15,7 @@ export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   rows: rowFileFormat,
 };
 
-/** A serving file that a version needs: a search index, or the rows of a Parquet file. `source` is the content hash of what it derives from. */
+/** A serving file that a version needs: a search index, or the rows of a Parquet file. `source` is the content hash of its input. */
 export type NeededFile =
   | { readonly kind: "index"; readonly source: string; readonly of: IndexedRows }
   | { readonly kind: "rows"; readonly source: string; readonly of: ListingFile };

@@ -25,7 +25,7 @@ export interface ServingOptions {
   readonly engine: Engine;
   /** See `LakeVersionOptions.fetchedMatches`. */
   readonly fetchedMatches: number;
-  /** Whether to use the files; if not, what they hold is built and read from Parquet files. */
+  /** Whether to use the files; if not, indexes are built, and rows read, from Parquet files. */
   readonly hasServingFiles: boolean;
   /** See `LakeVersionOptions.opensAhead`. */
   readonly opensAhead: boolean;
@@ -33,12 +33,11 @@ export interface ServingOptions {
   readonly onFallback: (message: string) => void;
 }
 
-/** What is in use or not as a whole: a search index, or the row store. */
+/** A part that is used or disabled as a whole: a search index, or the row store. */
 export interface Part {
   readonly name: string;
-  /** What an index has the rows of; undefined for the row store. */
+  /** The rows of an index; undefined for the row store. */
   readonly of: IndexedRows | undefined;
-  /** The listed files of it that this release can read. */
   readonly files: readonly ServingFile[];
 }
 
@@ -67,7 +66,6 @@ function nameOf({ today, first, last }: IndexedRows): string {
 export const hasDay = ({ first, last, today, past }: IndexedRows, day: string): boolean =>
   first <= day && day <= last && (today !== undefined || past.length > 0);
 
-/** Throws if a file is damaged. */
 async function requireIntact(files: VersionFiles, file: ServingFile, check: "size" | "content"): Promise<void> {
   const fault = await files.faultOf(file, check);
   if (fault !== undefined) throw new UserError(fault);
@@ -78,7 +76,7 @@ export async function openIndex(
   { folder, files, database, engine }: ServingOptions,
   { name, files: [file] }: Part,
 ): Promise<SearchIndex> {
-  if (file === undefined) throw new Error(unlisted);
+  if (file === undefined) throw new Error(unlistedIndex);
   await requireIntact(files, file, "content");
   return database.using(async (session) => {
     await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(name)} (READ_ONLY)`);
@@ -86,8 +84,8 @@ export async function openIndex(
   });
 }
 
-/** What is wrong with an index without a file. */
-export const unlisted = "The manifest lists no search index of this release's format.";
+/** The fault of an index without a file. */
+export const unlistedIndex = "The manifest lists no search index of this release's format.";
 
 /** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
 export async function buildIndex(

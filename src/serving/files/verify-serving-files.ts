@@ -52,7 +52,7 @@ async function faultOf(
   return rows === 0 ? undefined : `${rows} of ${file.rows} rows differ from ${file.path}`;
 }
 
-/** Compares every table of an index with that of one which is built anew. */
+/** Compares every table of an index with that of a rebuilt index. */
 async function indexFault(
   lake: string,
   tables: TableFiles,

@@ -1,9 +1,9 @@
 /**
- * The files of an open version, and which of them are out of use.
+ * The files of an open version, and which of them are disabled.
  *
- * A file that was found damaged stays out of use until the version is opened again, because the engine may have cached parts of it.
+ * A damaged file stays disabled until the version is opened again, because the engine may have cached parts of it.
  */
-import type { Pace } from "../../base/files.ts";
+import type { Throttle } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { ListedFile } from "../../lake/listed-file.ts";
@@ -16,15 +16,14 @@ const recheckMs = 600_000;
 /** The `Retry-After` of a request that needs a damaged file. */
 const damagedRetrySeconds = 60;
 
-/** A file that is out of use. */
-interface UnusedFile {
+interface DisabledFile {
   readonly file: ListedFile;
   /** When it may be used again if it is intact, in terms of `performance.now`; 0 for a damaged file. */
   readonly untilMs: number;
 }
 
 export class VersionFiles {
-  private readonly unused = new Map<string, UnusedFile>();
+  private readonly disabled = new Map<string, DisabledFile>();
   private readonly files: readonly ListedFile[];
 
   constructor(
@@ -34,9 +33,8 @@ export class VersionFiles {
     this.files = filesOf(manifest);
   }
 
-  /** The paths of damaged files. */
   get damagedPaths(): readonly string[] {
-    return [...this.unused].flatMap(([path, { untilMs }]) => (untilMs === 0 ? [path] : []));
+    return [...this.disabled].flatMap(([path, { untilMs }]) => (untilMs === 0 ? [path] : []));
   }
 
   /** The number of files, and how many of them have been hashed since the start. */
@@ -54,23 +52,23 @@ export class VersionFiles {
     );
   }
 
-  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Puts a damaged file out of use. */
+  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Disables a damaged file. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
     return this.noteFault(file, await this.verified.faultOf(file, check));
   }
 
-  /** Hashes a file, whatever is known of it. Puts a damaged file out of use and returns its fault. */
-  async recheck(file: ListedFile, pace?: Pace): Promise<string | undefined> {
-    return this.noteFault(file, await this.verified.recheck(file, pace));
+  /** Hashes a file, even if it is verified. Disables a damaged file and returns its fault. */
+  async recheck(file: ListedFile, throttle?: Throttle): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.recheck(file, throttle));
   }
 
   /**
-   * Refuses with `data_unavailable` if one of the files is damaged. Hashes those that are not verified yet one after the other, so that a request
-   * for many hardly holds up another one for few.
+   * Refuses with `data_unavailable` if one of the files is damaged. Hashes unverified files one after another, so that a request for many hardly
+   * delays a request for few.
    */
   async require(files: readonly ListedFile[]): Promise<void> {
     for (const file of files)
-      if ((await this.faultOf(file)) !== undefined || this.unused.has(file.path))
+      if ((await this.faultOf(file)) !== undefined || this.disabled.has(file.path))
         throw refuse("data_unavailable", { reason: damagedData, retryAfter: damagedRetrySeconds });
   }
 
@@ -81,20 +79,20 @@ export class VersionFiles {
   }
 
   /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `recheckMs`. */
-  async giveUp(file: ListedFile): Promise<void> {
-    this.unused.set(file.path, { file, untilMs: performance.now() + recheckMs });
+  async disable(file: ListedFile): Promise<void> {
+    this.disabled.set(file.path, { file, untilMs: performance.now() + recheckMs });
     await this.recheck(file);
   }
 
-  /** Returns whether a file that is out of use is intact again: the version should be opened again. */
+  /** Returns whether a disabled file is intact again, so that the version should be reopened. */
   async isRepaired(): Promise<boolean> {
-    for (const { file, untilMs } of this.unused.values())
+    for (const { file, untilMs } of this.disabled.values())
       if (performance.now() >= untilMs && (await this.verified.faultOf(file)) === undefined) return true;
     return false;
   }
 
   private noteFault(file: ListedFile, fault: string | undefined): string | undefined {
-    if (fault !== undefined) this.unused.set(file.path, { file, untilMs: 0 });
+    if (fault !== undefined) this.disabled.set(file.path, { file, untilMs: 0 });
     return fault;
   }
 }

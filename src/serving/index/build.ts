@@ -29,7 +29,7 @@ export const unknownId = 0;
 export const firstValueId = 1024;
 
 /** The newest storage version dictionary-encodes short strings. */
-export const storage = sql`STORAGE_VERSION 'latest'`;
+export const storageVersion = sql`STORAGE_VERSION 'latest'`;
 
 const attributesIn = (home: string): readonly CategoryName[] =>
   categoryNames.filter((attribute) => attributeOf(attribute).home === home);
@@ -222,7 +222,6 @@ export const isToday = sql`valid_to = ${integerLiteral(stillValid)}`;
 /** The condition on rows of listings as they were last observed: one row for each listing. */
 export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sold)})`;
 
-/** Returns the rank column of a sort. */
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
 /** Columns of a row that are neither counted nor ranked. */

@@ -26,20 +26,20 @@ import {
   columnsFor,
   countGroups,
   countIds,
-  fetchedOf,
   groupedStatement,
   type IndexCounts,
   idsStatement,
   type NumberedRanges,
   rangeCounts,
+  transposeChunks,
 } from "./counting.ts";
-import { pairsIn } from "./page.ts";
+import { keyedChunksOf } from "./page.ts";
 import {
   type Condition,
   type IndexContext,
   idOf,
   matchesOf,
-  mostMatches,
+  maxMatches,
   numberOn,
   overMatches,
   resolveFilters,
@@ -48,10 +48,8 @@ import {
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
 export interface IndexedListings {
-  /** Its listings in each index. */
   readonly contexts: readonly IndexContext[];
   readonly engine: Engine;
-  /** The number of listings. */
   readonly count: number;
   /** See `LakeVersionOptions.fetchedMatches`. */
   readonly fetchedMatches: number;
@@ -65,12 +63,12 @@ export interface IndexMatches {
   readonly max: number;
 }
 
-/** Compiles filters for each index, and leaves out those of which no listing passes. */
+/** Compiles filters for each index; omits indexes without a match. */
 export const matchesIn = ({ contexts }: IndexedListings, filters: readonly Filter[]): readonly IndexMatches[] =>
   contexts.flatMap((context) => {
     const resolved = resolveFilters(filters, context);
     const matches = matchesOf(resolved, context);
-    return matches === "never" ? [] : [{ context, matches, max: mostMatches(resolved, context) }];
+    return matches === "never" ? [] : [{ context, matches, max: maxMatches(resolved, context) }];
   });
 
 /** The number of matches and the statistics of their numbers. */
@@ -123,7 +121,7 @@ async function countParts(
   return count(indexed, parts, columns, { ...request, summarized, isKnown });
 }
 
-/** A request to count, with what is known of its numbers, and whether the totals of all values are added to the counts. */
+/** A request to count, with the summaries of its numbers, and whether the totals of all values are added to the counts. */
 interface CountOrder extends Pick<CountRequest, "numbers"> {
   readonly summarized: Summarized | undefined;
   readonly isKnown: boolean;
@@ -141,7 +139,7 @@ async function fetchEach(
     Promise.all(
       parts.map(async ({ matches, context }) => {
         const chunks = await indexed.engine.vectors(idsStatement(matches, columns, names, context));
-        return { dictionary: context.dictionary, found: fetchedOf(chunks, columns, names) };
+        return { dictionary: context.dictionary, found: transposeChunks(chunks, columns, names) };
       }),
     ),
     summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, names)),
@@ -165,7 +163,9 @@ async function groupEach(
   const isNeeded = columns.length + ranges.length > 0;
   const counts = await Promise.all(
     parts.map(async ({ matches, context }) => {
-      const groups = isNeeded ? pairsIn(await engine.vectors(groupedStatement(matches, columns, ranges, context))) : [];
+      const groups = isNeeded
+        ? keyedChunksOf(await engine.vectors(groupedStatement(matches, columns, ranges, context)))
+        : [];
       const { dictionary } = context;
       const known = isKnown ? dictionary.totals : undefined;
       return { dictionary, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
@@ -189,7 +189,6 @@ function numberedRanges(numbers: readonly RangeChoice[], summaries: Summaries): 
   });
 }
 
-/** Returns the number of matches. */
 export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {
   if (parts.length === 0) return 0;
   const isWhole = parts.length === indexed.contexts.length && parts.every(({ matches }) => matches === "always");
@@ -243,7 +242,6 @@ export async function measureValues(indexed: IndexedListings, request: MeasureRe
 const measuresOf = ({ measure, aggregate }: MeasureRequest): Sql => sql`
   count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric`;
 
-/** A request for a metric of each value of an attribute. */
 type AttributeRequest = MeasureRequest & { readonly attribute: CountedName };
 
 /** Selects the id of each value of the attribute, and the measure, of the matches in an index. */
@@ -261,7 +259,6 @@ function measuredTexts(part: IndexMatches, { attribute, ...request }: MeasureReq
     LEFT JOIN ${ident(context.catalog, "dictionary")} USING (id)`;
 }
 
-/** Measures by id, in one index. */
 async function measureIds(
   { engine }: IndexedListings,
   [part]: readonly IndexMatches[],
@@ -275,7 +272,6 @@ async function measureIds(
   return rows.map(({ id, ...row }) => ({ ...row, value: id === unknownId ? null : dictionary.valueOf(Number(id)) }));
 }
 
-/** Measures by value, in several indexes. */
 async function measureTexts(
   { engine }: IndexedListings,
   parts: readonly IndexMatches[],

@@ -20,7 +20,7 @@ export interface NumberedRanges extends Ranges {
 }
 
 /** Pseudo id under which the matches themselves are counted. */
-export const totalId = firstValueId - 1;
+export const matchCountId = firstValueId - 1;
 
 /** Returns the column to count for an attribute: its own, or a composite id that includes it. */
 function columnOf(attribute: CountedName): string {
@@ -29,7 +29,6 @@ function columnOf(attribute: CountedName): string {
   return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
 }
 
-/** Returns the distinct columns to count for some attributes. */
 export const columnsFor = (attributes: readonly CountedName[]): readonly string[] => [
   ...new Set(attributes.map(columnOf)),
 ];
@@ -53,38 +52,38 @@ export function idsStatement(
   context: IndexContext,
 ): Sql {
   const known = numbers.map((number) => sql`coalesce(${numberOn(number, context)}, ${integerLiteral(unknownNumber)})`);
-  const selected = [...columns.map((column) => ident(column)), ...known, ...anything(columns, numbers)];
+  const selected = [...columns.map((column) => ident(column)), ...known, ...placeholderColumn(columns, numbers)];
   return sql`SELECT ${join(selected)} ${overMatches(matches, context)}`;
 }
 
-/** A statement must select something: the position, if no column is asked for. */
-const anything = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
+/** The position if no column is selected: a SELECT list cannot be empty. */
+const placeholderColumn = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
   columns.length + numbers.length === 0 ? [ident("position")] : [];
 
 /** Counts the ids and the ranges of numbers that `idsStatement` returned. */
 export function countIds(
   counter: Counter,
-  { total, columns, numbers }: Fetched,
+  { total, columns, numbers }: FetchedColumns,
   ranges: readonly NumberedRanges[],
 ): void {
-  counter.add(totalId, total);
+  counter.add(matchCountId, total);
   for (const ids of columns.flat()) counter.addEach(ids);
   for (const one of ranges) for (const vector of numbers.get(one.attribute) ?? []) countRanges(counter, vector, one);
 }
 
 /** The result of `idsStatement`: the vectors of each column and each number. */
-export interface Fetched {
+export interface FetchedColumns {
   readonly total: number;
   readonly columns: readonly (readonly Int32Array[])[];
   readonly numbers: ReadonlyMap<NumberName, readonly Int32Array[]>;
 }
 
 /** Regroups the chunks of a result of `idsStatement` by column. */
-export function fetchedOf(
+export function transposeChunks(
   parts: readonly (readonly Int32Array[])[],
   columns: readonly string[],
   numbers: readonly NumberName[],
-): Fetched {
+): FetchedColumns {
   const vectorsAt = (place: number): readonly Int32Array[] => parts.flatMap((part) => part[place] ?? []);
   return {
     total: parts.reduce((sum, [first]) => sum + (first?.length ?? 0), 0),
@@ -113,11 +112,10 @@ export function groupedStatement(
   const names = ids.map((_, place) => ident(`id ${place}`));
   const named = ids.map((id, place) => sql`${id} AS ${ident(`id ${place}`)}`);
   const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
-  return sql`SELECT coalesce(${join([...names, integerLiteral(totalId)])}), count(*)::INTEGER
+  return sql`SELECT coalesce(${join([...names, integerLiteral(matchCountId)])}), count(*)::INTEGER
     FROM (SELECT ${join(named)} ${overMatches(matches, context)}) GROUP BY GROUPING SETS (${join(sets)})`;
 }
 
-/** Adds up the groups that `groupedStatement` returned. */
 export function countGroups(
   counter: Counter,
   groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[],
@@ -126,7 +124,6 @@ export function countGroups(
     for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
 
-/** The counts of one index by id. */
 export interface IndexCounts {
   readonly dictionary: Dictionary;
   readonly counts: ValueCounts;

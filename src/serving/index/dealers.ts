@@ -5,7 +5,7 @@ import { ident, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 
 /** Distance of a dealer without coordinates, in thousandths of a mile: greater than any on the globe. */
-const nowhere = 2 ** 25;
+const unknownDistance = 2 ** 25;
 
 export class Dealers {
   private constructor(
@@ -35,7 +35,6 @@ export class Dealers {
     return this.byDealerId.get(dealerId.toLowerCase()) ?? [];
   }
 
-  /** Returns the dealers within a radius of a point. */
   within(origin: Point, miles: number): readonly number[] {
     const degrees = degreesOf(miles);
     return this.where(
@@ -43,12 +42,10 @@ export class Dealers {
     );
   }
 
-  /** Returns the dealers inside a box. */
   inside(box: Box): readonly number[] {
     return this.where((point) => isInside(point, box));
   }
 
-  /** The composite ids of all dealers. */
   get ids(): readonly number[] {
     return this.points.map((_, place) => this.first + place);
   }
@@ -60,7 +57,7 @@ export class Dealers {
       const found = known.get(dealer);
       if (found !== undefined) return found;
       const point = this.points[dealer - this.first];
-      const distance = point === undefined ? nowhere : Math.round(1000 * milesBetween(origin, point));
+      const distance = point === undefined ? unknownDistance : Math.round(1000 * milesBetween(origin, point));
       known.set(dealer, distance);
       return distance;
     };

@@ -25,7 +25,6 @@ interface Expansion extends IdRange {
   readonly values: Int32Array;
 }
 
-/** Counts by value id. */
 export type ValueCounts = Int32Array;
 
 const none = new Int32Array();
@@ -53,7 +52,6 @@ export class Dictionary {
     this.counters = new Int32Array(Math.max(0, ...tables.expansions.map(({ end }) => end)));
   }
 
-  /** Reads the dictionary of an attached index. */
   static async read(session: Session, catalog: string): Promise<Dictionary> {
     const rows = await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`);
     const texts = rows.map((row) => textIn(row, "value"));
@@ -91,7 +89,6 @@ export class Dictionary {
     return this.tables.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
   }
 
-  /** Returns the value of an id. */
   valueOf(id: number): string {
     return this.tables.texts[id - firstValueId] ?? "";
   }
@@ -111,7 +108,6 @@ export class Dictionary {
     return firstValueId + this.tables.texts.length;
   }
 
-  /** Returns the number of all listings that have a value or composite id. */
   totalOf(id: number): number {
     return (id < this.valueEnd ? this.totals[id] : this.compositeTotals[id]) ?? 0;
   }
@@ -133,14 +129,12 @@ export class Dictionary {
   }
 }
 
-/** Counter for value ids and composite ids. */
 export class Counter {
   constructor(
     readonly counts: ValueCounts,
     private readonly composite: Int32Array,
   ) {}
 
-  /** Adds a number of occurrences of an id. */
   add(id: number, times: number): void {
     const counts = id < this.counts.length ? this.counts : this.composite;
     counts[id] = (counts[id] as number) + times;

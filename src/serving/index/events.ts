@@ -1,4 +1,4 @@
-/** What happened to listings, counted by day in search indexes. A listing is counted with the values with which it was last observed. */
+/** Counts the events of listings by day in search indexes. A listing counts with its last observed values. */
 import { epochDay } from "../../base/day.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
@@ -45,7 +45,6 @@ function spanOf(windows: readonly EventWindow[]): readonly [first: number, last:
   ];
 }
 
-/** Counts the events of one kind in an index. */
 async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, counts: DailyCounts): Promise<void> {
   const { column, conditions } = eventDays[event];
   const [first, last] = counts.span;
@@ -61,7 +60,6 @@ async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, 
   for (const part of await engine.vectors(grouped)) counts.add(context.dictionary, part);
 }
 
-/** Selects the days on which the prices of some listings dropped. */
 const dropsOf = (listings: Sql, { catalog }: IndexContext, isWithin: Sql): Sql => sql`
   SELECT id, dropped_on AS "day" FROM (${listings}) JOIN ${ident(catalog, "price_drops")} USING (position) WHERE ${isWithin}`;
 
@@ -98,7 +96,6 @@ class DailyCounts {
     return new Map([...this.counts].map(([key, counts]) => [key, sumOf(counts)] as const).filter(([, sum]) => sum > 0));
   }
 
-  /** Returns the key of a value that is counted. */
   private keyOf(dictionary: Dictionary, id: number): string | undefined {
     if (this.keys === undefined) return "";
     if (id === unknownId) return undefined;

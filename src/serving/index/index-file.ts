@@ -3,9 +3,8 @@ import type { Session } from "../../db/duckdb.ts";
 import { fileLiteral, ident, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { TableFiles } from "../../lake/manifest.ts";
-import { buildStatements, storage } from "./build.ts";
+import { buildStatements, storageVersion } from "./build.ts";
 
-/** The dimensions that an index is built from. */
 export const indexedDimensions = ["builds", "dealers", "tokens"] as const;
 
 /** Calls `work` while the dimensions exist as temporary tables. File paths are relative to `folder`. */
@@ -37,8 +36,8 @@ export async function attachNewIndex(
 ): Promise<void> {
   await session.run(
     path === undefined
-      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storage}, COMPRESS)`
-      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storage})`,
+      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageVersion}, COMPRESS)`
+      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageVersion})`,
   );
   try {
     for (const statement of buildStatements(catalog, listings)) await session.run(statement);

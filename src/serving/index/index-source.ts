@@ -36,7 +36,7 @@ export class IndexSource {
     const parts = matchesIn(this.indexed, filters);
     if (parts.length === 0)
       return sql`SELECT ''::VARCHAR AS id, NULL::DATE AS valid_from, 0::HUGEINT AS sort_key WHERE false`;
-    // An interval that crosses a month's end lies in two indexes. Of an id, 48 bits break ties.
+    // An interval that crosses a month's end lies in two indexes. The first 48 bits of the id break ties.
     return sql`
       SELECT DISTINCT id, DATE '1970-01-01' + valid_from AS valid_from,
              ((coalesce(sort_value, 2147483647)::HUGEINT + 2147483648) << 92) + (place::HUGEINT << 64)
@@ -45,7 +45,7 @@ export class IndexSource {
   }
 }
 
-/** Selects what a page needs of matches: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
+/** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
 function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
   const selects = parts.map(({ context, matches }) => {
     const listings = sql`SELECT *, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
@@ -54,13 +54,13 @@ function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
   return join(selects, sql` UNION ALL `);
 }
 
-/** Selects what a page needs of listings, with their places among all builds: those in an index compare within it alone. */
+/** Selects the columns of listings that a page needs, with their places among all builds: places in an index compare within it only. */
 const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
   SELECT listing_id, valid_from, sort_value, places.place
   FROM   (${listings}) AS listings
   JOIN   (SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key)) AS places USING (build)`;
 
-/** Returns what a page is ordered by, as an integer in ascending order. */
+/** Returns the sort key of a page as an integer in ascending order. */
 export function sortValueIn(order: PageOrder, context: IndexContext): Sql {
   if (order.by === "sort") {
     const { attribute, isDescending } = sortKeys[order.sort];

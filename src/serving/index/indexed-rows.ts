@@ -1,8 +1,8 @@
 /**
- * Which rows a version has search indexes of.
+ * The rows of each search index of a version.
  *
- * The index of today has the listings of the published day, those that are missing, and the rows of the month that have ended or left, as far as they
- * lie in small files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are
+ * The index of today has the listings of the published day, those that are missing, and the rows of the month that have ended or left and lie in
+ * small files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are
  * over are indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
  */
 import { createHash } from "node:crypto";
@@ -19,27 +19,26 @@ import {
   positionedListings,
   unorderedListings,
 } from "../../lake/market.ts";
-import { listingColumns, open } from "../../lake/tables.ts";
+import { listingColumns, openPartition } from "../../lake/tables.ts";
 import { tiersOf } from "../../lake/writer/compaction.ts";
 import { gone } from "./build.ts";
 
 export interface IndexedRows {
-  /** The days, first and last, of which it has the rows. */
+  /** The first and last day whose rows it has. */
   readonly first: string;
   readonly last: string;
-  /** Content hash of what the index is built from. */
+  /** Content hash of the index's input. */
   readonly source: string;
   /** The listings of the published day; undefined in all indexes but one. */
   readonly today: Inventory | undefined;
   /** The files of rows that hold on a past day. */
   readonly past: readonly LakeFile[];
-  /** The files of listings that were sold. */
   readonly sold: readonly LakeFile[];
   /** The files of listings that are missing, or ended without a sale. */
   readonly missing: readonly LakeFile[];
 }
 
-/** When rows have an index apart. Tests change it. */
+/** When rows have a separate index. Tests change it. */
 export const indexSizes = {
   /** Files of the published month that were written together, if they have more rows than this, and than this share of today's listings. */
   tierRows: 20_000,
@@ -48,7 +47,7 @@ export const indexSizes = {
   historyRows: 4_000_000,
 };
 
-/** Returns what a version has indexes of, today's first. Of past days, a former format has copies, which are indexed apart. */
+/** Returns the rows of each index of a version, today's first. The daily copies of a former format are indexed separately. */
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
   const { as_of, days, former, tables } = manifest;
   const published = calendarMonth(as_of);
@@ -73,7 +72,7 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
   const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
-  const missing = [open, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
+  const missing = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
   const source = hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold, ...missing])]);
   const large = tiers.filter((tier) => !isSmall(tier));
   return [
@@ -103,7 +102,6 @@ function groupsOf(
   return groups;
 }
 
-/** Copies of past days. */
 function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[] {
   const days = [...new Set(snapshots.map(({ partition }) => partition ?? ""))].sort();
   return groupsOf(days, (day) => rowsOf(filesIn(snapshots, day))).map((group) => {
@@ -113,7 +111,7 @@ function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[]
   });
 }
 
-/** Months that are over. What held on their last day may have ended since; what was delivered in them, and what has left, has not changed. */
+/** Months that are over. Rows that held on their last day may have ended since; their deliveries and departed listings have not changed. */
 function closedMonths({ tables, days }: Manifest, months: readonly string[]): IndexedRows {
   const { first, last } = daysIn(months[0] ?? "", months.at(-1) ?? "");
   const isIn = ({ partition }: LakeFile): boolean => months.includes(calendarMonth(partition ?? ""));
@@ -142,7 +140,6 @@ const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> =
 export const rowsIn = ({ today, past, sold, missing }: IndexedRows): number =>
   (today?.count ?? 0) + rowsOf([...past, ...sold, ...missing]);
 
-/** Returns the files that an index is built from. */
 export const filesToIndex = ({ today, past, sold, missing }: IndexedRows): readonly LakeFile[] => [
   ...(today?.files ?? []),
   ...past,

@@ -2,7 +2,7 @@
  * Levels of many days from search indexes.
  *
  * A row counts on the requested days from number `lo` up to `hi`. Counts by value are sums of what each row adds at `lo` and takes away at `hi`.
- * Statistics take each row on each of its days; of an attribute, only the rows that have one of the values with the most listings.
+ * Statistics take each row on each of its days; with an attribute, only the rows of the values with the most listings.
  */
 import { epochDay } from "../../base/day.ts";
 import { integerIn, type Row } from "../../base/json.ts";
@@ -37,7 +37,7 @@ export async function measureLevels(
 ): Promise<readonly Level[]> {
   const { days, attribute, statistics } = request;
   const isCounted = attribute !== undefined || statistics.length === 0;
-  const series = isCounted ? await countSeries(indexed, engine, request) : [everything];
+  const series = isCounted ? await countSeries(indexed, engine, request) : [allMatches];
   const measured = await measureSeries(indexed, engine, request, series);
   return series.flatMap(({ key, value, counts }, ordinal) =>
     days.flatMap((day, step): readonly Level[] => {
@@ -51,9 +51,9 @@ export async function measureLevels(
 const placeOf = (ordinal: number, step: number): string => `${ordinal} ${step}`;
 
 /** The series of all matches, without their counts: a statement for statistics counts them too. */
-const everything: Series = { key: "", value: "", counts: new Int32Array(), idsIn: new Map() };
+const allMatches: Series = { key: "", value: "", counts: new Int32Array(), idsIn: new Map() };
 
-/** Of indexes with up to this many rows, filtered matches are fetched and counted in memory: half the time for a model. DuckDB counts more. */
+/** Up to this many rows, filtered matches are fetched and counted in memory, in half the time for a model. Above it, DuckDB counts. */
 const fetchedRows = 2_000_000;
 
 /** Counts the matches by value on each day. Returns the values with the most. */
@@ -133,9 +133,9 @@ async function measureSeries(
     : readStatistics(await engine.rows(expandedStatement(rows, statistics)), statistics);
 }
 
-/** Selects the rows that have the value of a series, with its number as `series`. Returns undefined if there are none. */
+/** Selects the rows that have the value of a series, with its number as `series`. Returns undefined without such rows. */
 function withSeries(rows: Sql, { context }: IndexedDays, series: readonly Series[]): Sql | undefined {
-  if (series[0] === everything) return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
+  if (series[0] === allMatches) return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
   const ids = series.map(({ idsIn }) => idsIn.get(context.dictionary) ?? []);
   const pairs = ids.flatMap((of, ordinal) => of.map((id) => sql`(${integerLiteral(id)}, ${integerLiteral(ordinal)})`));
   if (pairs.length === 0) return undefined;
@@ -176,7 +176,7 @@ const readStatistics = (rows: readonly Row[], statistics: LevelRequest["statisti
     ]),
   );
 
-/** Returns a query for what the rows of each series add to the known values of each measure, and to their sum, on each day. */
+/** Returns a query for the changes of the number of known values of each measure, and of their sum, per series and day. */
 function summedStatement(rows: Sql, statistics: LevelRequest["statistics"]): Sql {
   const sign = sql`if(lo IS NULL, -1, 1)`;
   const columns = statistics.flatMap(({ measure }, index) => [
@@ -215,7 +215,7 @@ function sumStatistics(rows: readonly Row[], { days, statistics }: LevelRequest)
 
 /**
  * Selects `id` (of the value of the attribute, 0 without one), the measures, `lo` and `hi` of the matches in an index; one row for each day where
- * something depends on the day. Returns undefined if there are none.
+ * something depends on the day. Returns undefined without such rows.
  */
 function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | undefined {
   const { filters, statistics } = request;

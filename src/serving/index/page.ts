@@ -1,10 +1,10 @@
 /** Page selection in typed arrays: the matches from `offset` to `offset + limit` in the order of their sort keys, ties by position. */
 
 /** Sort keys of matches, integers below 2^26, and their positions. */
-export type KeyedPart = readonly [keys: Int32Array, positions: Int32Array];
+export type KeyedChunk = readonly [keys: Int32Array, positions: Int32Array];
 
-/** Returns the two columns of each chunk of a result. */
-export const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>
+/** Converts the chunks of a result with two columns. */
+export const keyedChunksOf = (parts: readonly (readonly Int32Array[])[]): readonly KeyedChunk[] =>
   parts.map(([keys = new Int32Array(), positions = new Int32Array()]) => [keys, positions]);
 
 /** Keys are distributed over 2^12 buckets; only buckets that overlap the page are sorted. */
@@ -14,7 +14,7 @@ const bucketBits = 12;
 const positionsMax = 2 ** 27;
 
 /** Returns the positions of a page. Scans the keys twice: to find the buckets that overlap the page, and to collect their matches. */
-export function choosePage(parts: readonly KeyedPart[], offset: number, limit: number): readonly number[] {
+export function choosePage(parts: readonly KeyedChunk[], offset: number, limit: number): readonly number[] {
   const shift = Math.max(0, 32 - Math.clz32(greatestIn(parts)) - bucketBits);
   const counts = new Int32Array(2 ** bucketBits);
   for (const [keys] of parts) {
@@ -40,7 +40,7 @@ export function choosePage(parts: readonly KeyedPart[], offset: number, limit: n
   return Array.from(both.sort().slice(offset - before, offset - before + limit), (one) => one % positionsMax);
 }
 
-function greatestIn(parts: readonly KeyedPart[]): number {
+function greatestIn(parts: readonly KeyedChunk[]): number {
   let greatest = 0;
   for (const [keys] of parts) {
     for (let at = 0; at < keys.length; at += 1) if ((keys[at] as number) > greatest) greatest = keys[at] as number;

@@ -1,7 +1,7 @@
 /**
  * A search index: one table of integers, in which listings are searched, sorted and counted.
  *
- * The index of today answers for the published day by the ranks of its listings; what is known of all of them takes no statement. It and the other
+ * The index of today answers for the published day by the ranks of its listings; totals over all of them take no statement. It and the other
  * indexes have the rows of past days and of sold listings (see `index-source.ts`).
  */
 import { epochDay } from "../../base/day.ts";
@@ -17,7 +17,6 @@ import type { IndexSource } from "./index-source.ts";
 import { RankedPositions, TodaySource } from "./today.ts";
 import { holdsBetween, type IndexContext, isSold } from "./where.ts";
 
-/** How many rows an index has, by what they are. */
 interface RowCounts {
   readonly all: number;
   readonly today: number;
@@ -42,7 +41,6 @@ export class SearchIndex {
     return new SearchIndex({ catalog, dictionary, dealers }, counts, new RankedPositions(engine, catalog));
   }
 
-  /** Returns whether a listing of the published day has a value. */
   has(attribute: CategoryName, value: string): boolean {
     const { dictionary } = this.base;
     return dictionary.idsOf(attribute, value).some((id) => dictionary.totalOf(id) > 0);
@@ -55,12 +53,10 @@ export class SearchIndex {
     return new TodaySource({ contexts: [context], engine, count: today, fetchedMatches }, this.positions);
   }
 
-  /** Returns the rows that hold on a past day. */
   on(day: string): IndexContext {
     return { ...this.between(day, day), day: integerLiteral(epochDay(day)) };
   }
 
-  /** Returns the rows that hold on a day from `first` to `last`. */
   between(first: string, last: string): IndexContext {
     const [from, to] = [integerLiteral(epochDay(first)), integerLiteral(epochDay(last))];
     return { ...this.base, condition: holdsBetween(from, to), rows: this.counts.all, isToday: false };
@@ -71,7 +67,6 @@ export class SearchIndex {
     return { ...this.base, condition: all([isNewest, ...conditions]), rows: this.counts.all, isToday: false };
   }
 
-  /** Returns the listings that were sold. */
   get sold(): IndexContext {
     const { sold, all: rows } = this.counts;
     return { ...this.base, ...(rows === sold ? {} : { condition: isSold }), rows: sold, isToday: false };

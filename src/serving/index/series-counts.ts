@@ -12,7 +12,6 @@ export interface Series {
   readonly value: string;
   /** The number of listings on each requested day. */
   readonly counts: Int32Array;
-  /** The ids of the value in each index. */
   readonly idsIn: ReadonlyMap<Dictionary, readonly number[]>;
 }
 

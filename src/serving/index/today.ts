@@ -6,7 +6,7 @@ import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import { IndexSource, sortValueIn } from "./index-source.ts";
-import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
+import { choosePage, type KeyedChunk, keyedChunksOf } from "./page.ts";
 import { overMatches } from "./where.ts";
 
 export class TodaySource extends IndexSource {
@@ -23,7 +23,7 @@ export class TodaySource extends IndexSource {
     if (part === undefined) return { total: 0, places: [] };
     if (order.by === "distance") {
       const distanceOf = part.context.dealers.distancesFrom(order.origin);
-      const parts = pairsIn(await this.columnsOf(part, sql`dealer, position`));
+      const parts = keyedChunksOf(await this.columnsOf(part, sql`dealer, position`));
       const keyed = parts.map(([dealers, positions]) => [dealers.map(distanceOf), positions] as const);
       return { total: countOf(parts), places: choosePage(keyed, offset, limit) };
     }
@@ -50,7 +50,7 @@ export class TodaySource extends IndexSource {
   }
 }
 
-const countOf = (parts: readonly KeyedPart[]): number => parts.reduce((sum, [keys]) => sum + keys.length, 0);
+const countOf = (parts: readonly KeyedChunk[]): number => parts.reduce((sum, [keys]) => sum + keys.length, 0);
 
 /** The positions of the listings of the published day in the order of each sort, read when a page needs them. */
 export class RankedPositions {
@@ -73,7 +73,7 @@ export class RankedPositions {
   }
 
   private async readPositions(sort: FixedSort): Promise<Int32Array> {
-    const parts = pairsIn(
+    const parts = keyedChunksOf(
       await this.engine.vectors(
         sql`SELECT ${rankOf(sort)}, position FROM ${ident(this.catalog, "listings")} WHERE ${isToday}`,
       ),

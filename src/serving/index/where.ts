@@ -22,7 +22,7 @@ export interface IndexContext {
   readonly rows: number;
   /** The condition on a row of the index; absent if every row counts. */
   readonly condition?: Sql;
-  /** Whether these are all listings of the published day, of which the dictionary knows how many have each value. */
+  /** Whether these are all listings of the published day, whose number per value the dictionary holds. */
   readonly isToday: boolean;
   /** The day in the past whose listings are meant, as days since 1970. */
   readonly day?: Sql;
@@ -35,7 +35,7 @@ export const isSold = sql`valid_to = ${integerLiteral(gone.sold)}`;
 export const holdsBetween = (first: Sql, last: Sql): Sql => sql`valid_from <= ${last} AND valid_to > ${first}`;
 
 /** A filter as the index applies it: filters on one column of ids hold these ids. */
-export type ResolvedFilter = AmongIds | Exclude<Filter, IdsFilter>;
+export type ResolvedFilter = InFilter | Exclude<Filter, IdsFilter>;
 
 /** Looks up the ids that filters on one column accept. */
 export const resolveFilters = (filters: readonly Filter[], context: IndexContext): readonly ResolvedFilter[] =>
@@ -46,8 +46,8 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
   const joins: Condition[] = [];
   const conditions: Condition[] = [];
   for (const filter of filters) {
-    if (filter.kind === "amongIds" && filter.among.length > joinedIdsMin) joins.push(joinWithIds(filter));
-    else if (filter.kind === "amongIds") conditions.push(isAmong(filter));
+    if (filter.kind === "in" && filter.ids.length > joinedIdsMin) joins.push(joinWithIds(filter));
+    else if (filter.kind === "in") conditions.push(inCondition(filter));
     else if (filter.kind === "hasTokens" && filter.how === "all") joins.push(joinWithSets(filter, context));
     else conditions.push(conditionOf(filter, context));
   }
@@ -62,10 +62,8 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
 export const overMatches = (matches: Exclude<Condition, "never">, context: IndexContext): Sql =>
   matches === "always" ? fromListings(context) : matches;
 
-/** Returns the table of listings. */
 export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
 
-/** Selects from the listings of a context. */
 function fromListings(
   { catalog, condition }: IndexContext,
   joins: readonly Sql[] = [],
@@ -82,12 +80,12 @@ export const numberOn = (attribute: NumberName, { day }: Pick<IndexContext, "day
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
-/** Accepts the listings that have one of some ids in a column. */
-export interface AmongIds {
-  readonly kind: "amongIds";
+/** Accepts listings whose id in a column is one of `ids`. */
+export interface InFilter {
+  readonly kind: "in";
   readonly column: string;
   /** Distinct ids. */
-  readonly among: readonly number[];
+  readonly ids: readonly number[];
 }
 
 type IdsFilter = Extract<Filter, { kind: "anyOf" | "withinRadius" | "insideBox" }>;
@@ -95,38 +93,38 @@ type IdsFilter = Extract<Filter, { kind: "anyOf" | "withinRadius" | "insideBox" 
 const isIdsFilter = (filter: Filter): filter is IdsFilter =>
   filter.kind === "anyOf" || filter.kind === "withinRadius" || filter.kind === "insideBox";
 
-function resolveIds(filter: IdsFilter, { dictionary, dealers }: IndexContext): AmongIds {
+function resolveIds(filter: IdsFilter, { dictionary, dealers }: IndexContext): InFilter {
   switch (filter.kind) {
     case "anyOf": {
       const { attribute, values } = filter;
       return attribute === "dealer_id"
-        ? amongIds(
+        ? inFilter(
             "dealer",
             values.flatMap((id) => dealers.idsOf(String(id))),
           )
-        : amongIds(
+        : inFilter(
             attribute,
             values.flatMap((value) => dictionary.idsOf(attribute, value)),
           );
     }
     case "withinRadius":
-      return amongIds("dealer", dealers.within(filter.origin, filter.radiusMiles));
+      return inFilter("dealer", dealers.within(filter.origin, filter.radiusMiles));
     case "insideBox":
-      return amongIds("dealer", dealers.inside(filter.box));
+      return inFilter("dealer", dealers.inside(filter.box));
   }
 }
 
-export const amongIds = (column: string, ids: readonly number[]): AmongIds => ({
-  kind: "amongIds",
+export const inFilter = (column: string, ids: readonly number[]): InFilter => ({
+  kind: "in",
   column,
-  among: [...new Set(ids)],
+  ids: [...new Set(ids)],
 });
 
 /** More ids than this are joined: a hash join takes two thirds of the time of `IN`. */
 const joinedIdsMin = 8;
 
-const joinWithIds = ({ column, among }: AmongIds): Sql =>
-  sql`JOIN (SELECT unnest([${join(among.map(integer))}]) AS ${ident(column)}) USING (${ident(column)})`;
+const joinWithIds = ({ column, ids }: InFilter): Sql =>
+  sql`JOIN (SELECT unnest([${join(ids.map(integer))}]) AS ${ident(column)}) USING (${ident(column)})`;
 
 /** Up to this many tokens are joined one by one. */
 const joinsMax = 3;
@@ -152,13 +150,12 @@ function joinWithSets({ attribute, values }: TokensFilter, { catalog, dictionary
   return joinWith(wanted, sql`${grouped} HAVING count(*) = ${integer(wanted.length)}`);
 }
 
-/** Compiles one filter. */
 export function conditionOf(filter: Filter, context: IndexContext): Condition {
   switch (filter.kind) {
     case "anyOf":
     case "withinRadius":
     case "insideBox":
-      return isAmong(resolveIds(filter, context));
+      return inCondition(resolveIds(filter, context));
     case "hasTokens":
       return hasTokens(filter, context);
     case "atLeast":
@@ -201,10 +198,10 @@ function negated(condition: Condition): Condition {
   return condition === "never" ? "always" : "never";
 }
 
-function isAmong({ column, among }: AmongIds): Condition {
-  if (among.length === 0) return "never";
-  if (among.length === 1) return sql`${ident(column)} = ${integer(among[0] ?? unknownId)}`;
-  return sql`${ident(column)} IN (${join(among.map(integer))})`;
+function inCondition({ column, ids }: InFilter): Condition {
+  if (ids.length === 0) return "never";
+  if (ids.length === 1) return sql`${ident(column)} = ${integer(ids[0] ?? unknownId)}`;
+  return sql`${ident(column)} IN (${join(ids.map(integer))})`;
 }
 
 /** Tests a list for all, or any, of some tokens, as a condition, for exclusions and alternatives. */
@@ -230,14 +227,14 @@ function matchesMask(mask: string): Condition {
 }
 
 /** Returns an upper bound of the matches of all filters. Counts of values are known of the published day alone. */
-export function mostMatches(filters: readonly ResolvedFilter[], context: IndexContext): number {
+export function maxMatches(filters: readonly ResolvedFilter[], context: IndexContext): number {
   const { rows, isToday } = context;
   return isToday ? Math.min(rows, ...filters.map((filter) => mostOfOne(filter, context))) : rows;
 }
 
 function mostOfOne(filter: ResolvedFilter, { rows, dictionary }: IndexContext): number {
   const sum = (ids: readonly number[]): number => ids.reduce((all, id) => all + dictionary.totalOf(id), 0);
-  if (filter.kind === "amongIds") return sum(filter.among);
+  if (filter.kind === "in") return sum(filter.ids);
   if (filter.kind !== "hasTokens") return rows;
   const totals = filter.values.map((value) => sum(dictionary.idsOf(filter.attribute, value)));
   return filter.how === "any" ? totals.reduce((all, one) => all + one, 0) : Math.min(...totals);

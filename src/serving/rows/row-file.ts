@@ -1,6 +1,6 @@
 /**
- * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN. What follows from
- * the day on which a row is read is not in it (see `DayColumns`).
+ * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN. It has no columns
+ * that follow from the day on which a row is read (see `DayColumns`).
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  *
@@ -66,8 +66,8 @@ export interface RowSource {
 }
 
 /**
- * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows written so far. Throws if the source has
- * fewer rows than the manifest says.
+ * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows written so far. Throws if the source has fewer
+ * rows than in the manifest.
  */
 export async function buildRowFile(
   session: Session,
@@ -75,7 +75,7 @@ export async function buildRowFile(
   path: string,
   onRows: (rows: number) => void = () => {},
 ): Promise<void> {
-  const file = SqliteDatabase.make(path);
+  const file = SqliteDatabase.createUnsynced(path);
   let rowCount = 0;
   try {
     for (const table of tables) file.run(table);

@@ -14,7 +14,6 @@ import { listingRow } from "../../lake/served-columns.ts";
 export const packedColumns = listingRow.columns.slice(2);
 
 export interface StoredRow {
-  /** The row number. */
   readonly place: number;
   /** 16 bytes. */
   readonly id: Buffer;
@@ -47,7 +46,6 @@ export interface UnpackedRow {
   readonly validTo: string;
 }
 
-/** Packs a row. */
 export function packRow({ place, id, vin, text }: TextRow, dictionary: Buffer): StoredRow {
   const stored = { place, id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
   return { ...stored, checksum: checksumOf(stored) };

@@ -13,7 +13,7 @@ import { RowFile } from "./row-file.ts";
 /** A row file and the Parquet file that it was built from. */
 export interface StoredFile {
   readonly path: string;
-  /** Content hash of what it was built from. */
+  /** Content hash of its input. */
   readonly source: string;
 }
 

@@ -103,7 +103,6 @@ async function agentOf(services: SiteServices, accountId: string, keyId: string)
   return agent;
 }
 
-/** Disconnects an agent: revokes the key of its grant. */
 export const disconnectAgent =
   (services: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {

@@ -1,4 +1,4 @@
-/** The consent page of OAuth: which agent asks for what, what that costs, and who pays. */
+/** The consent page of OAuth: the agent, its scopes with their prices, and the account that pays. */
 import type { ComponentChildren, JSX } from "preact";
 import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { type MeteredId, pricesOf } from "../../accounts/policy/prices.ts";
@@ -34,7 +34,7 @@ export const answerConsent =
     return { title: isAllowed ? "Connected" : "Declined", body: <Return isAllowed={isAllowed} location={location} /> };
   };
 
-/** What agents may do with each scope. */
+/** The rights of agents by scope. */
 const descriptions: Readonly<Record<ApiScope, string>> = {
   "inventory.read": "Search listings, count and measure the market, and look up vehicles",
   "dealers.read": "Look up dealers and their listings",

@@ -2,7 +2,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { PageContent } from "../shell/document.tsx";
 
-/** The pages of the dashboard. */
 const pages = [
   { path: "/dashboard", text: "Money and usage" },
   { path: "/dashboard/keys", text: "Keys" },
@@ -14,7 +13,6 @@ const pages = [
 
 type DashboardPath = (typeof pages)[number]["path"];
 
-/** Returns a page of the dashboard. */
 export const dashboardPage = (path: DashboardPath, title: string, body: ComponentChildren): PageContent => ({
   title,
   section: "dashboard",
@@ -33,7 +31,6 @@ interface SectionNavigationProps {
   readonly current: string;
 }
 
-/** The navigation among the pages of one section. */
 export const SectionNavigation = ({ name, pages: linked, current }: SectionNavigationProps): JSX.Element => (
   <nav class="pages" aria-label={name}>
     <ul>
@@ -54,7 +51,6 @@ interface FigureProps {
   readonly note?: ComponentChildren;
 }
 
-/** Figures with their names, the values large. */
 export const Figures = ({ figures }: { readonly figures: readonly FigureProps[] }): JSX.Element => (
   <dl class="amounts">
     {figures.map(({ name, value, note }) => (

@@ -28,7 +28,6 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
   ),
 });
 
-/** The two fields of a new password. */
 export const NewPasswordFields = () => (
   <>
     <label>
@@ -43,7 +42,7 @@ export const NewPasswordFields = () => (
 );
 
 /** The page of a link that has been used, has expired or was replaced. */
-export const deadLinkPage: PageContent = {
+export const invalidLinkPage: PageContent = {
   title: "Link not valid",
   status: 404,
   body: (

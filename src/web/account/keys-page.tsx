@@ -105,7 +105,6 @@ const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
   </section>
 );
 
-/** Creates a key of the visitor's account and shows its secret. */
 export const createVisitorKey =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ context, visitor, fields }: VisitorForm) => {
@@ -137,7 +136,6 @@ const NewKey = ({ apiKey, name, origin }: NewKeyProps): JSX.Element => (
   </>
 );
 
-/** A text to copy. */
 const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
   <figure class="code">
     <figcaption>{label}</figcaption>
@@ -177,7 +175,6 @@ export const revocationPage =
     );
   };
 
-/** Revokes a key of the visitor's account. */
 export const revokeVisitorKey =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { keyId = "" } }: VisitorForm) => {

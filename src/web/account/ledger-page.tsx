@@ -46,7 +46,6 @@ export const ledgerPage =
 const beforeOf = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-/** A table of entries. */
 export const EntryTable = ({ entries }: { readonly entries: readonly LedgerEntry[] }): JSX.Element => (
   <ScrollingTable label="Entries">
     <thead>

@@ -1,4 +1,4 @@
-/** Rate limits in the dashboard: the tier, what is left of both windows, and what the next tier needs. */
+/** Rate limits in the dashboard: the tier, the remaining requests of both windows, and the requirements of the next tier. */
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { RateLimits, RemainingRequests } from "../../accounts/policy/rate-limiter.ts";
@@ -22,7 +22,7 @@ export const limitsPage =
       "Limits",
       <>
         <Windows limits={limits} remaining={remaining} tier={tier} isOverride={rateLimitOverride !== null} />
-        <p>A page of the explorer counts as one request, however many API requests it makes.</p>
+        <p>A page of the explorer counts as one request, however many API requests it sends.</p>
         <NextTier progress={progress} />
         <Tiers current={tier} />
       </>,

@@ -43,7 +43,6 @@ export const moneyPage =
     );
   };
 
-/** What each billing state means for the account's requests. */
 const stateNotes: Readonly<Record<BillingState, string>> = {
   active: "Paid requests pass",
   low_balance: "Paid requests pass; add credit soon",
@@ -51,7 +50,6 @@ const stateNotes: Readonly<Record<BillingState, string>> = {
   suspended: "Paid requests are refused: the operator has suspended the account",
 };
 
-/** The name of a billing state for people. */
 export const stateText = (state: BillingState): string => state.replace("_", " ");
 
 const Funds = ({ account }: { readonly account: Account }): JSX.Element => {
@@ -93,7 +91,6 @@ const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor
   </section>
 );
 
-/** A bar that shows a part of a whole. */
 const Gauge = ({ part, whole }: { readonly part: number; readonly whole: number }): JSX.Element => {
   const share = whole === 0 ? 1 : Math.min(1, part / whole);
   return (
@@ -137,7 +134,6 @@ const Usage = ({ range, rows, days }: UsageProps): JSX.Element => (
   </section>
 );
 
-/** Sets the spend cap of the visitor's account. */
 export const setCap =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, fields }: VisitorForm) => {

@@ -42,7 +42,6 @@ export const settingsPage: PageHandler = async ({ visitor, query }) => {
   );
 };
 
-/** Changes the password of the visitor's account, and starts a new session. */
 export const changeVisitorPassword =
   (services: SiteServices) =>
   async ({ context, visitor, fields }: VisitorForm) => {
@@ -51,7 +50,7 @@ export const changeVisitorPassword =
     if (password !== fields.get("repeated"))
       throw new UserError("The two new passwords differ: expected the same twice.");
     const result = await services.signIn.confirm(accountId, current);
-    if (result === "wrong") throw new UserError("Wrong current password: expected the one that you sign in with.");
+    if (result === "wrong") throw new UserError("Wrong current password: expected the password that you sign in with.");
     if ("retryAfterSeconds" in result)
       throw new UserError(
         `Too many failed attempts: try again in ${Math.ceil(result.retryAfterSeconds / 60)} minutes.`,

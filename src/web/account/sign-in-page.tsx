@@ -1,4 +1,4 @@
-/** What an anonymous visitor sees: what this service is, and the form to sign in. */
+/** The page for anonymous visitors: a description of the service, and the form to sign in. */
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../accounts/sign-in/one-time-links.ts";
 import type { PageContent } from "../shell/document.tsx";
@@ -10,7 +10,7 @@ export const signInPage = (target: string): PageContent => ({
   body: <SignInForm target={target} />,
 });
 
-/** Returns the page that answers a failed attempt. It depends on nothing but the attempt. */
+/** Returns the page that answers a failed attempt. It depends on the attempt only. */
 export const failedSignInPage = (target: string, name: string, message: string): PageContent => ({
   title: "Sign in",
   status: 401,

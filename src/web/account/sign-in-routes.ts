@@ -7,10 +7,9 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
 import { type Redirect, sendPage } from "../shell/pages.tsx";
 import { endBrowserSession, startBrowserSession } from "../shell/visitor.ts";
-import { deadLinkPage, invitationPage } from "./invitation-page.tsx";
+import { invalidLinkPage, invitationPage } from "./invitation-page.tsx";
 import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
 
-/** Adds the pages of sign-in to a router. */
 export function addSignInRoutes(router: Router<RequestState>, services: SiteServices): void {
   router.get("/sign-in", openSignIn(services));
   router.post(
@@ -32,19 +31,19 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   );
 }
 
-/** Shows the form, or the button of the sign-in link that the address names: other sites can make a browser open it. */
+/** Shows the form, or the button of the sign-in link that the address names: other sites can cause a browser to open it. */
 const openSignIn =
   (services: SiteServices): Middleware =>
   async (context) => {
     const secret = new URLSearchParams(context.querystring).get("token");
     if (secret === null) return sendPage(context, { ...signInPage("/"), status: 200 });
     const link = await services.signIn.findLink(secret, "sign_in");
-    sendPage(context, link === undefined ? deadLinkPage : signInLinkPage(link, secret));
+    sendPage(context, link === undefined ? invalidLinkPage : signInLinkPage(link, secret));
   };
 
 async function useSignInLink(services: SiteServices, { context, fields }: SentForm) {
   const link = await services.signIn.useSignInLink(fields.get("token") ?? "");
-  if (link === undefined) return deadLinkPage;
+  if (link === undefined) return invalidLinkPage;
   await startBrowserSession(context, services, link.accountId);
   return { location: "/" };
 }
@@ -76,18 +75,18 @@ const openInvitation =
   async (context) => {
     const secret = new URLSearchParams(context.querystring).get("token") ?? "";
     const link = await services.signIn.findLink(secret, "invitation");
-    sendPage(context, link === undefined ? deadLinkPage : invitationPage(link, secret));
+    sendPage(context, link === undefined ? invalidLinkPage : invitationPage(link, secret));
   };
 
 async function acceptInvitation(services: SiteServices, { context, fields }: SentForm) {
   const secret = fields.get("token") ?? "";
   const link = await services.signIn.findLink(secret, "invitation");
-  if (link === undefined) return deadLinkPage;
+  if (link === undefined) return invalidLinkPage;
   const password = fields.get("password") ?? "";
   if (password !== fields.get("repeated"))
     return invitationPage(link, secret, "The two passwords differ: expected the same twice.");
   try {
-    if ((await services.signIn.acceptInvitation(secret, password)) === undefined) return deadLinkPage;
+    if ((await services.signIn.acceptInvitation(secret, password)) === undefined) return invalidLinkPage;
   } catch (thrown) {
     if (thrown instanceof UserError) return invitationPage(link, secret, thrown.message);
     throw thrown;

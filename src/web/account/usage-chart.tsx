@@ -13,7 +13,7 @@ interface UsageChartProps {
   readonly measure: "requests" | "charged_micros";
 }
 
-/** The usage classes that have a series of their own; the smaller ones share the last. */
+/** The usage classes with a separate series; the smaller ones share the last series. */
 const seriesMax = 4;
 
 export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JSX.Element => {

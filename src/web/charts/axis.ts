@@ -39,5 +39,4 @@ const monthText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "sh
 /** Returns the time at which a day, `YYYY-MM-DD`, begins. */
 export const timeOfDay = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
-/** Formats a place in a plot. */
 export const percentText = (at: number): string => `${Math.round(at * 100) / 100}%`;

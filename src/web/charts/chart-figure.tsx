@@ -13,7 +13,6 @@ export interface NumbersColumn {
   readonly format?: (value: number) => string;
 }
 
-/** The numbers behind a chart. */
 export interface Numbers {
   readonly columns: readonly NumbersColumn[];
   readonly rows: readonly (readonly NumbersCell[])[];
@@ -23,7 +22,7 @@ interface ChartFigureProps {
   /** Distinguishes the charts of a page, and names the CSV file. */
   readonly id: string;
   readonly title: string;
-  /** What is shown, with units. */
+  /** A description of the chart, with units. */
   readonly note: ComponentChildren;
   /** The names of several series in one plot. */
   readonly names?: readonly string[];
@@ -31,7 +30,7 @@ interface ChartFigureProps {
   /** Whether the table is open at first. */
   readonly isOpen?: boolean;
   readonly numbers: Numbers;
-  /** What is said if there are no numbers. */
+  /** The text for a chart without numbers. */
   readonly empty?: string;
   readonly children: ComponentChildren;
 }

@@ -13,7 +13,6 @@ interface DayBarsPlotProps {
   readonly title: string;
   /** In the order of their days, without gaps. */
   readonly bars: readonly DayBar[];
-  /** Formats a value. */
   readonly format: (value: number) => string;
 }
 

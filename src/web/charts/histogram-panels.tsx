@@ -21,9 +21,7 @@ export interface Histogram {
 interface HistogramPanelsProps {
   readonly title: string;
   readonly histograms: readonly Histogram[];
-  /** Formats a value of the number. */
   readonly format: (value: number) => string;
-  /** Formats a tick. */
   readonly tickFormat: (value: number) => string;
   /** The value whose bar is emphasized. */
   readonly marked?: number | null;

@@ -32,7 +32,7 @@ interface LinePlotProps {
   readonly shaded?: readonly ShadedDays[];
 }
 
-/** Points are marked if they are at most so many. */
+/** The most points that are marked. */
 const marksMax = 60;
 
 export const LinePlot = ({

@@ -6,7 +6,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { type Axis, percentText } from "./axis.ts";
 
 interface PlotAreaProps {
-  /** What the chart shows, for those who do not see it. */
+  /** A description of the chart for screen readers. */
   readonly label: string;
   readonly x: Axis;
   readonly y: Axis;

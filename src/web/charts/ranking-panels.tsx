@@ -6,7 +6,7 @@ import { Panels } from "./plot-area.tsx";
 export interface RankedValue {
   readonly name: string;
   readonly value: number;
-  /** Where the name leads. */
+  /** The target of the name's link. */
   readonly path?: string | undefined;
 }
 

@@ -53,7 +53,7 @@ export const ScatterPanels = ({ title, scatters, xFormat, yFormat }: ScatterPane
   );
 };
 
-/** Points beyond the 99th percentile are drawn if the greatest value is at most so many times as large. */
+/** Points beyond the 99th percentile are drawn if the greatest value is at most this many times as large. */
 const reachMax = 1.5;
 
 const axisOver = (values: readonly number[], format: (value: number) => string): Axis =>

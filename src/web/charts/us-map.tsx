@@ -6,9 +6,9 @@ export interface ShadedState {
   readonly code: string;
   /** The shade, from 1 to `shadesMax`; 0 if it has no value. */
   readonly shade: number;
-  /** What the state is and has. */
+  /** The name and value of the state, as a tooltip. */
   readonly title: string;
-  /** Where the state leads. */
+  /** The target of the state's link. */
   readonly path: string;
   readonly isChosen: boolean;
 }
@@ -28,7 +28,6 @@ interface UsMapProps {
   readonly focus?: string | undefined;
 }
 
-/** The number of shades of states. */
 export const shadesMax = 5;
 
 /** The radius of the smallest and of the largest dot, on a map of all states. */
@@ -88,7 +87,6 @@ const MapState = ({ shape, state }: MapStateProps): JSX.Element => {
 };
 
 interface MapView {
-  /** The viewBox of the map. */
   readonly box: string;
   /** The size of a unit of the map of all states. */
   readonly scale: number;
@@ -107,7 +105,7 @@ function viewOf(shape: StateShape | undefined): MapView {
 const round = (value: number): number => Math.round(value * 100) / 100;
 
 interface ShadeKeyProps {
-  /** What each shade stands for, from the first. */
+  /** The meaning of each shade, from the first. */
   readonly texts: readonly string[];
 }
 

@@ -10,7 +10,6 @@ import type { GeometryCollection, Topology } from "topojson-specification";
 export const mapSize = { width: 975, height: 610 } as const;
 
 export interface StateShape {
-  /** The two-letter code. */
   readonly code: string;
   readonly name: string;
   /** The outline, as the path of an SVG. */

@@ -1,4 +1,4 @@
-/** Sliders over histograms: each thumb moves in steps of one bar and sets the bound beside it. */
+/** Sliders over histograms: each thumb moves in steps of one bar and sets the adjacent bound. */
 
 /** Handles all sliders, also later ones. The change of a slider is a change of the form that it belongs to. */
 export function enhanceRanges(): void {

@@ -9,7 +9,6 @@ const parts = ["[data-view]", "#account"];
 const keptMax = 40;
 
 const kept = new Map<string, string>();
-/** The URL of the view that is shown. */
 let shownUrl = "";
 let loading: AbortController | undefined;
 
@@ -40,7 +39,7 @@ export function enhanceViews(): void {
     }
   });
   addEventListener("popstate", () => {
-    // Links to parts of the page are no views.
+    // Links to fragments of the page are not views.
     if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
   });
 }
@@ -63,13 +62,12 @@ function urlOf(form: HTMLFormElement): string {
   return new URL(text === "" ? "/" : `/?${text}`, location.href).href;
 }
 
-/** Whether a value is the one that its field has by default, which URLs leave out. */
+/** Whether a value is the default of its field, which URLs omit. */
 function isDefault(form: HTMLFormElement, name: string, value: string): boolean {
   const field = form.elements.namedItem(name);
   return field instanceof HTMLElement && field.dataset.default === value;
 }
 
-/** Shows a view as the next entry of the history. */
 async function open(url: string, isAtTop = false): Promise<void> {
   const shown = await show(url, () => history.pushState(null, "", url));
   if (shown && isAtTop) document.querySelector("#results")?.scrollIntoView();
@@ -143,7 +141,6 @@ function replaceParts(next: Document): void {
   if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
-/** Tells screen readers what a view has found. */
 function announce(text: string): void {
   const region = document.querySelector("#announcement");
   if (region !== null) region.textContent = text;

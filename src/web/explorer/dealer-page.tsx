@@ -9,7 +9,7 @@ import { titleOf } from "./attributes.ts";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find/find-box.tsx";
 import { FactList } from "./listing/listing-details.tsx";
-import { OutsideLink } from "./listing/listing-page.tsx";
+import { ExternalLink } from "./listing/listing-page.tsx";
 import { chosenColumns } from "./listing-fields.tsx";
 import { ListingTable, Paging } from "./search/results.tsx";
 import { viewPath } from "./view.ts";
@@ -19,15 +19,14 @@ const mixFacets = ["inventory_type", "make", "model", "body_type"] as const;
 
 const columns = ["vehicle", "price", "discount_from_msrp", "miles", "days_on_market", "inventory_type"];
 
-/** The page at `/dealers/{id}`. */
 export const dealerPage: PageHandler = async ({ context, params, query, requests }) => {
-  const { data: dealer } = await requests.ask("getDealer", {}, params);
+  const { data: dealer } = await requests.call("getDealer", {}, params);
   const { dealer_id } = dealer;
   const fields = chosenColumns(columns).flatMap((column) => column.fields);
   const offset = query.get("offset") ?? "0";
   const [inventory, mix] = await Promise.all([
-    requests.askPart("inventory", () =>
-      requests.ask("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
+    requests.loadPart("inventory", () =>
+      requests.call("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
     ),
     requests.askPart("mix and prices", () =>
       requests.ask("getFacets", {
@@ -84,7 +83,7 @@ const DealerHead = ({ dealer }: { readonly dealer: Profile }): JSX.Element => (
       )}
     </p>
     <p class="links">
-      <OutsideLink url={dealer.website === null ? null : websiteUrl(dealer.website)}>Website</OutsideLink>
+      <ExternalLink url={dealer.website === null ? null : websiteUrl(dealer.website)}>Website</ExternalLink>
       <a href={viewPath({ dealer_id: dealer.dealer_id })}>Explore its inventory</a>
       <a href={viewPath({ dealer_id: dealer.dealer_id, inventory_status: "sold" })}>Sold by it</a>
       <span class="muted">{plainWords(dealer.phone, dealer.makes.join(", "))}</span>

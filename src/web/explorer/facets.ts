@@ -91,10 +91,10 @@ const namesOf = ({ name, parameters }: FacetDefinition): readonly string[] =>
 
 /** Counts the facets of a view of the data at an as-of date. Those that the API refuses to count are missing. */
 export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
-  const asked = facetRequests(view, asOf).map((query) =>
-    requests.askPart("counts beside the filters", () => requests.ask("getFacets", query)),
+  const loading = facetRequests(view, asOf).map((query) =>
+    requests.loadPart("counts beside the filters", () => requests.call("getFacets", query)),
   );
-  const answers = (await Promise.all(asked)).filter((answer) => answer !== undefined);
+  const answers = (await Promise.all(loading)).filter((answer) => answer !== undefined);
   const values: Record<string, readonly ValueBucket[]> = {};
   const ranges: Record<string, readonly CountedRange[]> = {};
   for (const { data } of answers) {
@@ -104,7 +104,7 @@ export async function countViewFacets(requests: PageRequests, view: ViewParamete
   return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) } };
 }
 
-/** How many years have a bar of their own; earlier ones share the first bar. */
+/** The number of years with a separate bar; earlier ones share the first bar. */
 const yearBars = 20;
 
 /** Returns the counts of years as ranges of one year, in ascending order and without gaps. */

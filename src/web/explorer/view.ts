@@ -37,7 +37,6 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   return parameters;
 }
 
-/** Returns the path of a view on a page of the explorer. */
 export const viewPath = (parameters: ViewParameters, path = "/"): string =>
   Object.keys(parameters).length === 0 ? path : `${path}?${queryString(parameters)}`;
 
@@ -55,7 +54,6 @@ export function withParameters(
   return Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** Returns the items of a list parameter. */
 export const listOf = (view: ViewParameters, name: string): readonly string[] =>
   view[name] === undefined ? [] : view[name].split(",");
 
@@ -64,7 +62,6 @@ export const isSameValue = (one: string, other: string): boolean => slugOf(one) 
 
 const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
 
-/** Returns the names of the filters of a view. */
 export const filterNames = (view: ViewParameters): readonly string[] =>
   Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
 
@@ -76,10 +73,10 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
   return Object.fromEntries(years === undefined ? filters : [...filters, ["year", years]]);
 }
 
-/** The API takes lists of at most so many values. Next model years are sold up to two years ahead. */
+/** The longest list that the API accepts, and how far ahead model years are sold. */
 const [yearsMax, yearsAhead] = [100, 2];
 
-/** Returns the list of years of a range; invalid bounds as they are, for the API to refuse. */
+/** Returns the list of years of a range; returns invalid bounds unchanged, for the API to refuse. */
 function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {
   if (min === undefined && max === undefined) return undefined;
   const last = Number(max ?? Math.max(Number(min), Number(asOf.slice(0, 4)) + yearsAhead));
@@ -89,10 +86,8 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-/** The inventory that a view searches. */
 export type InventoryView = "active" | "past" | "sold";
 
-/** Returns the inventory that a view searches. */
 export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
   if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
   return snapshot_date === undefined ? "active" : "past";

@@ -1,4 +1,4 @@
-/** The forms of an account in the operator's view: each becomes the change that a command makes. */
+/** The forms of an account in the operator's view: each applies the change of a command. */
 
 import type { Administration } from "../../accounts/administration/administration.ts";
 import type { ChangeInput, ChangeName } from "../../accounts/administration/changes.ts";
@@ -7,7 +7,6 @@ import { parseUsd } from "../../accounts/money.ts";
 import { UserError } from "../../base/user-error.ts";
 import { capOf } from "../account/money-page.tsx";
 
-/** Who changes which account by which fields. */
 export interface AccountForm {
   readonly administration: Administration;
   readonly actor: string;
@@ -15,7 +14,7 @@ export interface AccountForm {
   readonly fields: URLSearchParams;
 }
 
-/** Makes the change of a form. Throws a UserError for an invalid field. */
+/** Applies the change of a form. Throws a UserError for an invalid field. */
 type ChangeForm = (form: AccountForm) => Promise<unknown>;
 
 const changing =

@@ -95,7 +95,6 @@ const Summary = ({ account, progress }: SummaryProps): JSX.Element => {
   );
 };
 
-/** Changes an account by one of its forms. */
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
@@ -105,7 +104,6 @@ export const changeAccountByForm =
     return { location: `${path}/${accountId}?changed=${form}` };
   };
 
-/** Creates an invitation of an account and shows its link. */
 export const inviteByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ context, visitor, params: { accountId = "" } }: VisitorForm) => {

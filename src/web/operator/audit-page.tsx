@@ -37,7 +37,6 @@ export const auditPage =
     );
   };
 
-/** A table of audit records. */
 export const AuditTable = ({ records }: { readonly records: readonly AuditRecord[] }): JSX.Element => (
   <ScrollingTable label="Audit records">
     <thead>

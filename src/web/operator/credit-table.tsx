@@ -48,7 +48,7 @@ export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Elemen
   </section>
 );
 
-/** What can be done with a paid credit, or has been. */
+/** The state of a paid credit, with the forms that confirm or reverse it. */
 const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credit: Row }): JSX.Element | null => {
   if (credit.kind !== "paid") return null;
   if (credit.reversed_at_ms !== null) return <span class="muted">reversed</span>;

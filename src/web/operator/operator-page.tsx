@@ -11,7 +11,6 @@ import { type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type Redirect, signedInPage } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
-/** The pages of the operator's view. */
 const pages = [
   { path: "/operator", text: "Service" },
   { path: "/operator/accounts", text: "Accounts" },
@@ -19,7 +18,6 @@ const pages = [
   { path: "/operator/audit", text: "Audit log" },
 ] as const;
 
-/** Returns a page of the operator's view. */
 export const operatorPage = (
   path: (typeof pages)[number]["path"],
   title: string,
@@ -41,7 +39,7 @@ function requireOperator({ identity }: Visitor, { path }: RequestContext): void 
   if (!identity.cached.account.isOperator) throw refuse("not_found", { what: "resource", id: path });
 }
 
-/** Says to operators that a page does not exist; to all others, none does. */
+/** Refuses unknown pages with 404, for operators and other accounts alike. */
 const missingPage: PageHandler = async ({ context: { path } }) => {
   throw refuse("not_found", { what: "resource", id: path });
 };
@@ -50,7 +48,6 @@ const missingPage: PageHandler = async ({ context: { path } }) => {
 export const addMissingOperatorPages = (router: Router<RequestState>, services: SiteServices): void =>
   addOperatorPage(router, services, ["/operator/{*path}", missingPage]);
 
-/** Adds a page of the operator's view to a router. */
 export function addOperatorPage(
   router: Router<RequestState>,
   services: SiteServices,
@@ -63,7 +60,6 @@ export function addOperatorPage(
   router.get(path, signedInPage(services, signInPage, guarded));
 }
 
-/** Adds a form of the operator's view to a router. */
 export function addOperatorForm(
   router: Router<RequestState>,
   services: SiteServices,

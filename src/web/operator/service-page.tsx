@@ -138,7 +138,6 @@ const ReviewRow = ({ review: { accountId, email, day, from, to }, visitor }: Rev
   </tr>
 );
 
-/** Decides the queued review of an account. */
 export const decideQueuedReview =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "" }, fields }: VisitorForm) => {

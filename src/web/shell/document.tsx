@@ -1,4 +1,4 @@
-/** The document around every page: head, navigation, what the page cost, and the main part. */
+/** The document around every page: head, navigation, cost, and the main part. */
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { assetPath } from "./assets.ts";
@@ -14,9 +14,9 @@ export interface PageContent {
   readonly section?: Section;
   /** 200 by default. */
   readonly status?: number;
-  /** What the API requests of the page cost. */
+  /** The cost of the page's API requests. */
   readonly micros?: number;
-  /** The address of what is shown, if it is not that of the request. */
+  /** The address of the shown content, if it differs from that of the request. */
   readonly address?: string;
 }
 
@@ -32,7 +32,6 @@ const links: readonly Link[] = [
   { path: "/docs", text: "API docs" },
 ];
 
-/** For operator accounts. */
 const operatorLink: Link = { section: "operator", path: "/operator", text: "Operator" };
 
 const [style, client] = [assetPath("style.css"), assetPath("client.js")];
@@ -99,7 +98,7 @@ const Navigation = ({ section, visitor: { identity } }: NavigationProps): JSX.El
   </nav>
 );
 
-/** The account, and its money: what the page cost, what the month has cost, and what is left. */
+/** The account, and its money: the cost of the page and of the month, and the balance. */
 const Account = ({
   content: { micros, section },
   visitor: { identity, csrfToken },

@@ -3,7 +3,6 @@
 const unknown = "–";
 const integers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** Formats a whole number; `unit` follows it. */
 export const count = (value: number | null | undefined, unit = ""): string =>
   value === null || value === undefined ? unknown : `${integers.format(value)}${unit}`;
 

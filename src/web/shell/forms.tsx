@@ -20,7 +20,6 @@ const formBytesMax = 16_384;
 /** A form that a browser has sent. */
 export interface SentForm {
   readonly context: RequestContext;
-  /** The parameters of the path. */
   readonly params: TextParameters;
   readonly fields: URLSearchParams;
 }
@@ -93,8 +92,8 @@ async function sendResult(
 }
 
 /**
- * Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin: that of
- * the public URL, which a proxy may serve over HTTPS, or that of the request.
+ * Returns true if, according to the browser, a page of this service sends the request. Browsers without Fetch Metadata send an origin: that of the
+ * public URL, which a proxy may serve over HTTPS, or that of the request.
  */
 function isSameOrigin(context: RequestContext, publicUrl: string | undefined): boolean {
   const [site, origin] = [context.get("Sec-Fetch-Site"), context.get("Origin")];
@@ -112,7 +111,6 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form of a signed-in account. */
 export const Form = ({ visitor, action, class: className, children }: FormProps): JSX.Element => (
   <form class={className} method="post" action={action}>
     <input type="hidden" name={csrfField} value={visitor.csrfToken} />

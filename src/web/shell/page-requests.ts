@@ -1,18 +1,17 @@
-/** The API requests of one page, and what they cost together. */
+/** The API requests of one page, and their total cost. */
 import { setMaxListeners } from "node:events";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
-import type { AskingCaller, AskOperation } from "../../http/ask.ts";
+import type { CallOperation, InternalCaller } from "../../http/ask.ts";
 import { clientSignal } from "../../http/calls.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import { type EndpointId, operationRequest, type TextParameters } from "../../operations/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** The most operations of a page in progress at once, as far as Node.js can warn. */
+/** The most concurrent operations of a page before Node.js warns about listeners. */
 const operationsMax = 64;
 
-/** A request that has been answered and charged. */
 export interface ChargedRequest {
   readonly path: string;
   readonly querystring: string;
@@ -20,76 +19,78 @@ export interface ChargedRequest {
   readonly micros: number;
 }
 
-/** A part of a page that could not be asked for, and why. */
+/** A part of a page that could not be loaded, and the reason. */
 export interface MissingPart {
   readonly name: string;
   readonly reason: string;
 }
 
 export class PageRequests {
-  /** The answered requests by when they were made; those without an answer have no item. */
+  /** The answered requests by their number in the page; unanswered ones have no item. */
   private readonly answered: ChargedRequest[] = [];
   private readonly missingParts: MissingPart[] = [];
-  private readonly asking: AskingCaller;
-  private made = 0;
+  private readonly caller: InternalCaller;
+  private sent = 0;
   private lookUps = 0;
 
   constructor(
-    private readonly askOperation: AskOperation,
+    private readonly callOperation: CallOperation,
     context: RequestContext,
     { identity }: Visitor,
   ) {
     const { requestId, arrivedAtMs, log } = context.state;
     const signal = clientSignal(context);
     setMaxListeners(operationsMax, signal);
-    this.asking = { identity, arrivedAtMs, signal, page: { isCounted: false }, askedBy: requestId, log };
+    this.caller = { identity, arrivedAtMs, signal, page: { isCounted: false }, parentRequestId: requestId, log };
   }
 
-  /** The answered requests, in the order in which they were made. */
+  /** The answered requests, in the order in which they were sent. */
   get charged(): readonly ChargedRequest[] {
     return this.answered.filter((request) => request !== undefined);
   }
 
-  /** The first answered request of what the page shows, without those that only led to it. */
+  /** The first answered request after the look-ups. */
   get main(): ChargedRequest | undefined {
     return this.answered.slice(this.lookUps).find((request) => request !== undefined);
   }
 
-  /** Says that the requests until now only led to what the page shows. */
+  /** Marks the requests so far as look-ups that only led to the page's content. */
   endLookUp(): void {
-    this.lookUps = this.made;
+    this.lookUps = this.sent;
   }
 
-  /** The parts that `askPart` did without. */
+  /** The parts that `loadPart` could not load. */
   get missing(): readonly MissingPart[] {
     return this.missingParts;
   }
 
-  /** The price of the page. */
   get micros(): number {
     return this.charged.reduce((sum, { micros }) => sum + micros, 0);
   }
 
-  /** Asks an operation as the visitor. Throws a Refusal, as the API refuses. */
-  async ask<Id extends EndpointId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
+  /** Calls an operation as the visitor. Throws the Refusal of the API. */
+  async call<Id extends EndpointId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
     const request = operationRequest(id, query, params);
-    const index = this.made;
-    this.made += 1;
-    const { body, requestId, micros } = await this.askOperation(this.asking, request);
+    const index = this.sent;
+    this.sent += 1;
+    const { body, requestId, micros } = await this.callOperation(this.caller, request);
     this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
     return body;
   }
 
   /**
-   * Asks for a part that a page can do without, once it has something to show: what has been charged is shown, whatever happens to its
-   * other parts. Returns undefined for a part that is missing. Throws Abandoned if the client has disconnected.
+   * Loads an optional part of a page that already has content to show: what has been charged is shown even if other parts fail. Returns undefined
+   * for a part that fails. Throws Abandoned if the client has disconnected.
    */
-  async askPart<Part>(name: string, askFor: () => Promise<Part>): Promise<Part | undefined> {
+  async loadPart<Part>(name: string, load: () => Promise<Part>): Promise<Part | undefined> {
     try {
-      return await askFor();
+      return await load();
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
-      const { message: reason } = loggedRefusalOf(thrown, { requestId: this.asking.askedBy, log: this.asking.log });
+      const { message: reason } = loggedRefusalOf(thrown, {
+        requestId: this.caller.parentRequestId,
+        log: this.caller.log,
+      });
       if (!this.missingParts.some((part) => part.name === name && part.reason === reason))
         this.missingParts.push({ name, reason });
       return undefined;

@@ -26,10 +26,8 @@ const contentSecurityPolicy = [
 export interface PageVisit {
   readonly context: RequestContext;
   readonly visitor: Visitor;
-  /** The parameters of the path. */
   readonly params: TextParameters;
   readonly query: URLSearchParams;
-  /** The API requests that the page makes. */
   readonly requests: PageRequests;
 }
 
@@ -40,7 +38,7 @@ export interface Redirect {
 
 export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
 
-/** Returns what an anonymous visitor sees in place of a page at some path with its query. */
+/** Returns the page for an anonymous visitor of a path with its query. */
 export type AnonymousPage = (target: string) => PageContent;
 
 /** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
@@ -48,7 +46,7 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
   return async (context) => {
     const visitor = await visitorOf(context, services);
     if (visitor === undefined) return sendPage(context, anonymousPage(`${context.path}${context.search}`));
-    const requests = new PageRequests(services.ask, context, visitor);
+    const requests = new PageRequests(services.callOperation, context, visitor);
     const [params, query]: [TextParameters, URLSearchParams] = [
       context.params ?? {},
       new URLSearchParams(context.querystring),
@@ -74,13 +72,12 @@ export function requirePlainText(parameters: readonly (readonly [name: string, v
   }
 }
 
-/** Sends a document as the response. */
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
   context.set("Content-Security-Policy", contentSecurityPolicy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  // Going back to a page of the explorer charges nothing; other pages may show secrets.
+  // Going back to a page of the explorer is free; other pages may show secrets.
   context.set("Cache-Control", content.section === "explorer" ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);

@@ -5,11 +5,10 @@ import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 
-/** A signed-in account. */
 export interface Visitor {
   /** The account, and the key that its pages are charged to. */
   readonly identity: Identity;
-  /** What the forms of the session carry. */
+  /** The token that forms of the session carry. */
   readonly csrfToken: string;
 }
 
@@ -48,7 +47,7 @@ export async function visitorOf(
 /** How long a browser keeps the cookie. */
 const cookieMaxAgeMs = 30 * 86_400_000;
 
-/** Starts a session of an account in a browser, and ends the one that it had. */
+/** Starts a session of an account in a browser, and ends the previous one. */
 export async function startBrowserSession(
   context: RequestContext,
   { sessions }: Pick<SiteServices, "sessions">,

@@ -8,7 +8,7 @@ import { dealerIdOf, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
-/** Stock numbers, which are served as they are delivered, and as CSV has them. */
+/** Stock numbers, which are served unchanged, and as CSV has them. */
 const texts: readonly (readonly [delivered: string, escaped: string])[] = [
   ["=HYPERLINK(1)", "'=HYPERLINK(1)"],
   ["+1", "'+1"],

@@ -149,7 +149,7 @@ test("filters combine with AND", async () => {
 });
 
 test("an unknown value matches nothing, and its exclusion drops nothing", async () => {
-  for (const value of ["Nobody", "'; DROP TABLE builds; --", "%", "_", "*", "\\", "\u0000", "🚗"]) {
+  for (const value of ["No Such", "'; DROP TABLE builds; --", "%", "_", "*", "\\", "\u0000", "🚗"]) {
     const text = encodeURIComponent(value);
     assert.equal(await fetchTotal(client, `trim=${text}`), 0, value);
     assert.equal(await fetchTotal(client, `exclude_trim=${text}`), listings.length, value);
@@ -172,16 +172,16 @@ test("a value that the data has never had is reported with the nearest one, and 
 });
 
 test("values of alternatives, lists, exclusions, numbers and ids are reported, and no known one", async () => {
-  const nobody = "00000000-0000-4000-8000-000000000000";
+  const unknownDealer = "00000000-0000-4000-8000-000000000000";
   assert.deepEqual(
     await unmatchedIn(
-      `make=KIA,Hunday&year=1900,2020&exclude_model=f150,f-15O&dealer_id=${nobody}&features=sunroof,sunrof&exterior_color=qqqqq`,
+      `make=KIA,Hunday&year=1900,2020&exclude_model=f150,f-15O&dealer_id=${unknownDealer}&features=sunroof,sunrof&exterior_color=qqqqq`,
     ),
     [
       { parameter: "year", value: "1900" },
       { parameter: "make", value: "Hunday", did_you_mean: "Hyundai" },
       { parameter: "exclude_model", value: "f-15O", did_you_mean: "F-150" },
-      { parameter: "dealer_id", value: nobody },
+      { parameter: "dealer_id", value: unknownDealer },
       { parameter: "exterior_color", value: "qqqqq" },
       { parameter: "features", value: "sunrof", did_you_mean: "sunroof" },
     ],
@@ -197,7 +197,7 @@ test("a color that only past and sold listings have is not reported", async () =
   assert.equal(await unmatchedIn(`${field}=${inactive.slice(0, 50).map(encodeURIComponent).join(",")}`), undefined);
 });
 
-test("excluded places are found whatever encodes the space and the separator", async () => {
+test("excluded places are found in every encoding of the space and the separator", async () => {
   const remaining = count(
     ({ assembly_location: place }) => place !== "Louisville, Kentucky" && place !== "Detroit, Michigan",
   );

@@ -127,7 +127,7 @@ test("a page has 50 listings from the first by default", async () => {
 });
 
 test("a search without a match returns an empty page", async () => {
-  const { data, pagination } = await client.getBody("searchListings", "/v1/listings?make=Nobody");
+  const { data, pagination } = await client.getBody("searchListings", "/v1/listings?make=Unknown");
   assert.deepEqual(data, []);
   assert.deepEqual(pagination, { limit: 50, offset: 0, total: 0, next_offset: null });
 });

@@ -1,6 +1,6 @@
 /**
- * Simulates losses of power on a recording. After a loss, the files hold what the disk had confirmed by then, and none
- * or some of the other writes, in any order and torn. Every charge whose answer was sent must be there.
+ * Simulates losses of power on a recording. After a loss, the files hold the writes that the disk had confirmed by then, and none or some of the
+ * other writes, in any order and torn. Every charge whose answer was sent must be there.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,6 @@ class SimulatedFile {
     this.syncing = 0;
   }
 
-  /** Returns the content after a loss of power. */
   contentAfterLoss(chance: Chance, losesPending: boolean): Buffer {
     if (losesPending) return this.confirmed.content();
     const file = new MemoryFile(this.confirmed.content());
@@ -45,7 +44,6 @@ class SimulatedFile {
   }
 }
 
-/** A growing file in memory. */
 class MemoryFile {
   private bytes: Buffer;
   private length: number;

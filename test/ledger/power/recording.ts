@@ -1,4 +1,4 @@
-/** Records what a service writes to its accounts file and sends to its clients, in order, with a preloaded library. */
+/** Records the writes of a service to its accounts file and to its clients, in order, with a preloaded library. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";

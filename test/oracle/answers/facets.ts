@@ -32,7 +32,7 @@ interface Bucket {
   readonly metric?: Metric;
 }
 
-/** A numeric facet whose fixed width gives too many buckets, with the smallest width that does not. */
+/** A numeric facet whose fixed width needs too many buckets, with the smallest width that does not. */
 export interface TooNarrowWidth {
   readonly facet: string;
   readonly leastWidth: number;
@@ -97,7 +97,6 @@ function isSpelledLike(value: string, text: string): boolean {
   return isBegun || (wanted.length > 0 && wanted.every((part) => words.some((word) => word.startsWith(part))));
 }
 
-/** Returns the fixed widths of a query, by facet. */
 function fixedWidths(query: Query): ReadonlyMap<string, number> {
   return new Map(
     queryValues(query.get("interval")).map((item) => {

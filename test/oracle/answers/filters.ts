@@ -76,7 +76,7 @@ const someOf =
   (listing) =>
     itemsOf(raw).some((token) => hasToken(listing, field, token));
 
-/** An exclusion drops what is known to match, and nothing else. */
+/** An exclusion drops only listings that are known to match. */
 const not =
   (rule: Rule): Rule =>
   (raw, query, inventory) => {
@@ -164,7 +164,6 @@ const otherParameters = [
 ];
 const origins = ["latitude", "longitude", "postal_code"];
 
-/** Returns whether a listing passes every filter of a query. */
 export function filterOf(query: Query, inventory: OracleInventory): (listing: FlatListing) => boolean {
   const tests = [...query].flatMap(([name, raw]) => {
     if ([...otherParameters, ...origins].includes(name)) return [];

@@ -1,4 +1,4 @@
-/** The listings of a lake as flat rows in memory: all that the oracle knows. */
+/** The listings of a lake as flat rows in memory: the oracle's only data. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts";

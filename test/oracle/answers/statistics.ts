@@ -58,8 +58,8 @@ interface PercentileRange {
 }
 
 /**
- * Returns half-open ranges [min, max) of one width from the 1st to the 99th percentile, with one more range below and
- * above if values lie there. Without `fixedWidth`, the width is the smallest round one that gives at most 20 ranges.
+ * Returns half-open ranges [min, max) of one width from the 1st to the 99th percentile, with one more range below and above if values lie there.
+ * Without `fixedWidth`, the width is the smallest round one with at most 20 ranges.
  */
 export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   const middle = percentileRange(sorted);
@@ -82,7 +82,7 @@ export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   return { buckets, interval, min: edges[0] ?? null, max: edges.at(-1) ?? null };
 }
 
-/** Returns the smallest width that gives at most 100 regular buckets, or undefined if the fixed one does. */
+/** Returns the smallest width with at most 100 regular buckets, or undefined if the fixed one has no more. */
 export function smallestAllowedWidth(sorted: readonly number[], fixedWidth: number): number | undefined {
   const middle = percentileRange(sorted);
   if (middle === undefined || regularCount(middle, fixedWidth) <= regularBucketsMax.fixed) return undefined;

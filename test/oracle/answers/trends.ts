@@ -1,4 +1,4 @@
-/** Oracle of trends: walks through the days of the period one by one, and counts each point's listings and events anew. */
+/** Oracle of trends: walks through the days of the period one by one, and recounts each point's listings and events. */
 
 import { filterOf } from "../answers/filters.ts";
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";

@@ -13,7 +13,7 @@ const narrowing = ["features", "options_packages", "keywords"];
 /** Keywords that the filter of the same name excludes. */
 const negative = ["branded", "fleet"];
 
-/** Widths that give at most 100 ranges in a random lake. */
+/** Widths with at most 100 ranges in a random lake. */
 const fixedWidths = "price:70000,msrp:50000,miles:7000,days_on_market:3";
 
 export interface BucketSummary {

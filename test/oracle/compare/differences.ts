@@ -25,7 +25,6 @@ function areClose(path: string, served: unknown, expected: unknown): boolean {
   return Math.abs(served - expected) <= tolerance * Math.abs(expected);
 }
 
-/** Returns whether a value is an array or an object. */
 function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }

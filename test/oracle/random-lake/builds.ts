@@ -4,7 +4,6 @@ import type { Chance } from "../../support/chance.ts";
 import type { FeedRow } from "../../support/lakes/feeds.ts";
 import { catalogue, categories, newMake, randomCategoryValue, randomLists, randomVin } from "./values.ts";
 
-/** Probabilities. */
 const probabilities = { bare: 0.03, newMake: 0.4 };
 
 const photoUrl = (vin: string, n: number): string => `https://photos.example/${vin}/${n}.jpg?w=100&h=%20`;

@@ -17,7 +17,6 @@ export function newMake(order: number): readonly [make: string, models: readonly
   return [`Nouveau-Venu ${order}`, [`Modèle ${order}`, `0${order}`, `N${order} "GT"`]];
 }
 
-/** The values of each open category. */
 export const categories = {
   model_code: ["2546", "02546", "002546", "K1/B", "k1/b", "a_b%", "X'1", "ÄÖ-9", "äö-9"],
   trim: [

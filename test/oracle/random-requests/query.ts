@@ -3,7 +3,6 @@
 /** Percent-encoded values by parameter. */
 export type Query = ReadonlyMap<string, string>;
 
-/** The paths of the oracle's operations. */
 export const operationPaths = {
   searchListings: "/v1/listings",
   searchListingsByPage: "/v1/listings/search",
@@ -13,7 +12,6 @@ export const operationPaths = {
 
 export type Operation = keyof typeof operationPaths;
 
-/** Returns the path of a request. */
 export function pathOf(operation: Operation, query: Query): string {
   const pairs = [...query].map(([name, value]) => `${name}=${value}`);
   return pairs.length === 0 ? operationPaths[operation] : `${operationPaths[operation]}?${pairs.join("&")}`;

@@ -41,7 +41,6 @@ export function* randomRequests(inventory: OracleInventory, { seed, count }: Req
   }
 }
 
-/** Yields random requests for facets. */
 export function* randomFacets(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
@@ -50,7 +49,6 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
   }
 }
 
-/** Yields random requests for trends. */
 export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {

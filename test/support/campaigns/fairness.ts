@@ -74,7 +74,7 @@ const facets = vocabulary("getFacets", "facets");
 const words = (prefix: string, count = 100): string => Array.from({ length: count }, (_, n) => `${prefix}${n}`).join();
 const masks = Array.from("ABCDEFGHJK", (letter) => `????????${letter}*`).join();
 
-/** Returns the most expensive requests of each operation; a price bound of its own makes each one a cache miss. */
+/** Returns the most expensive requests of each operation; a different price bound in each causes a cache miss. */
 export const expensiveRequests = (past: string, bound: string): readonly string[] => [
   `/v1/facets?facets=${facets.join()}&facet_value_limit=100&${bound}`,
   `/v1/facets?facets=${facets.join()}&facet_value_limit=100&${bound}&snapshot_date=${past}`,
@@ -137,7 +137,6 @@ async function readVins({ url, quiet }: FairnessOptions, pages: number): Promise
 
 const pagesFor = ({ lightRequests }: FairnessOptions): number => Math.ceil((2 * lightRequests) / 100);
 
-/** Returns the number of charges to a customer. */
 const chargesTo = (accounts: string, { accountId }: Customer): number =>
   inAccountsFile(accounts, (database) =>
     integerIn(

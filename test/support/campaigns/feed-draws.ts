@@ -93,7 +93,7 @@ async function writeSamples(folder: string, lake: string): Promise<Samples> {
 const sampleOf = (samples: Samples, table: FeedTable, format: string): Buffer =>
   samples.get(`${table}.${format.replace(".gz", "")}`) ?? Buffer.alloc(0);
 
-/** Writes a delivery with one mutated file. Returns its folder, the name of the file, and what was done to it. */
+/** Writes a delivery with one mutated file. Returns its folder, the name of the file, and its mutations. */
 async function drawFeeds(
   folder: string,
   samples: Samples,

@@ -1,4 +1,4 @@
-/** Mutations of feed files, as a third party's software, network or malice makes them. */
+/** Mutations of feed files, such as a third party's software, network or malice causes. */
 import { gzipSync } from "node:zlib";
 import type { Chance } from "../chance.ts";
 
@@ -124,7 +124,7 @@ const gzipMutations: Readonly<Record<string, Mutation>> = {
 
 export interface MutatedFeed {
   readonly bytes: Buffer;
-  /** What was done to it, in order. */
+  /** Its mutations, in order. */
   readonly mutations: readonly string[];
 }
 

@@ -23,7 +23,7 @@ async function faultsOf(lake: string): Promise<readonly string[]> {
   return faults.length > 0 ? faults : verifyServingFiles(lake, manifest, options, () => undefined);
 }
 
-/** What happens to a lake before it is verified again. Commands whose result is a new version keep the lake healthy. */
+/** A step between two verifications of a lake. Commands whose result is a new version keep the lake healthy. */
 const steps: readonly (readonly [what: string, change: (lake: string) => Promise<unknown>])[] = [
   ["ingest", async () => undefined],
   ["migrate", (lake) => withWriter(lake, options, (writer) => migrateLake(writer))],
@@ -39,13 +39,13 @@ const steps: readonly (readonly [what: string, change: (lake: string) => Promise
 ];
 
 /**
- * Verifies a number of markets after each step, and tells how many are done. Returns how many lakes were verified; throws with the market
- * and the step of a fault.
+ * Verifies a number of markets after each step, and reports the number of verified ones to `onVerified`. Returns how many lakes were verified;
+ * throws with the market and the step of a fault.
  */
 export async function verifyMarkets(
   markets: number,
   chance: Chance,
-  tell: (done: number) => void = () => undefined,
+  onVerified: (done: number) => void = () => undefined,
 ): Promise<number> {
   for (let market = 0; market < markets; market += 1) {
     const shape = {
@@ -67,7 +67,7 @@ export async function verifyMarkets(
       const faults = await faultsOf(copy);
       if (faults.length > 0) throw new Error(`${JSON.stringify(shape)}, copied: ${faults.join("; ")}`);
     });
-    tell(market + 1);
+    onVerified(market + 1);
   }
   return markets * (steps.length + 1);
 }

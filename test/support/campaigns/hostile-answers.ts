@@ -38,5 +38,5 @@ export async function sendHostileRequests(client: Client, requests: Iterable<Hos
 
 const excerpt = (text: string): string => text.slice(0, 400);
 
-/** Returns a message without what it quotes from the request. */
+/** Returns a message without its quotes of the request. */
 const withoutQuoted = (message: string): string => message.replaceAll(/"(\\.|[^"\\])*["…]/g, "");

@@ -163,7 +163,7 @@ const encodings = [
 
 const all = [...texts.map(encodeURIComponent), ...numbers.map(encodeURIComponent), ...encodings];
 
-/** Parameters without which the value of another has no effect. */
+/** Parameters that another one needs to have an effect. */
 const companions: Readonly<Record<string, string>> = {
   latitude: "longitude=-121.9886",
   longitude: "latitude=37.5483",
@@ -239,5 +239,4 @@ function randomCodePoint(chance: Chance): number {
   return point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
 }
 
-/** The operations that search listings. */
 export const searchOperations: readonly OperationId[] = ["searchListings", "searchListingsByPage", "getFacets"];

@@ -80,7 +80,7 @@ export async function killIngests({ folder, kills, seed }: KillOptions): Promise
     await ingestNext(lake, version, partialFiles, what);
     if (version === `${firstDay}.1`) assert.deepEqual(await hashLakeFiles(lake), contents, what);
     assert.deepEqual([...(await lakeFaults(lake)), ...(await icebergFaults(lake))], [], what);
-    await assertSameAnswers(lake, `${what}, ingested anew`);
+    await assertSameAnswers(lake, `${what}, ingested again`);
     await rm(lake, { recursive: true });
     survived.push({ afterMs, when, version, partialFiles: partialFiles.length });
   }

@@ -1,6 +1,6 @@
 /** Forms of the web application, sent as a browser sends them. */
 import assert from "node:assert/strict";
-import { makeChange } from "../../../src/accounts/administration/changes.ts";
+import { applyChange } from "../../../src/accounts/administration/changes.ts";
 import type { LinkKind } from "../../../src/accounts/sign-in/one-time-links.ts";
 import { inAccountsFile } from "../accounts.ts";
 
@@ -42,5 +42,5 @@ export function csrfTokenIn(page: string): string {
 /** Creates a one-time link of an account. Returns its secret. */
 export const createLinkSecret = (path: string, accountId: string, kind: LinkKind): string =>
   inAccountsFile(path, (database) =>
-    makeChange(database, "accounts invite", { accountId, kind }, { actor: "test", atMs: Date.now() }),
+    applyChange(database, "accounts invite", { accountId, kind }, { actor: "test", atMs: Date.now() }),
   );

@@ -139,7 +139,7 @@ export async function connectClient(
 }
 
 /** Returns the answer of the agent server to a request with a credential: for its tools, or for a call of one. */
-export const askAgentServer = (url: string, credential?: string, tool?: string): Promise<Response> =>
+export const callAgentServer = (url: string, credential?: string, tool?: string): Promise<Response> =>
   fetch(`${url}/mcp`, {
     method: "POST",
     headers: {

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** Sends bytes to a service and returns all that is received until the connection closes. */
+/** Sends bytes to a service and returns everything received until the connection closes. */
 export function exchangeRaw(url: string, ...sent: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

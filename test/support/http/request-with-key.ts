@@ -22,7 +22,7 @@ const spellings: readonly ((key: string, chance: Chance) => string)[] = [
   (key, chance) => [...key].map((character) => (chance.happens(0.2) ? percentEncoded(character) : character)).join(""),
 ];
 
-/** What surrounds a key. */
+/** The text around a key. */
 const surroundings: readonly ((key: string) => string)[] = [
   (key) => key,
   (key) => `Bearer%20${key}`,

@@ -36,7 +36,6 @@ export interface Client extends RunningService {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Returns the body of a 200 answer, typed by its operation. */
   getBody<Id extends OperationId>(id: Id, path: string): Promise<AnswerOf<Id>>;
-  /** Returns the error that a path answers. */
   getError(path: string): Promise<RefusedAnswer>;
 }
 
@@ -128,7 +127,6 @@ export function assertMatchesDocument(path: string, { status, headers, body }: A
   if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}`);
 }
 
-/** Returns the operation of a path. */
 function operationAt(path: string): Operation | undefined {
   return [...operations.values()].find((candidate) =>
     new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
 
-/** The modules that generate feeds and write lakes. A lake depends on what they import, and on what that reads. */
+/** The modules that generate feeds and write lakes. A lake depends on their imports, and on the files that those read. */
 const writers = ["src/ingest/ingest.ts", "src/demo/generate.ts"].map(projectPath);
 const dataOfWriters = ["schemas/feed.json", "data/reference", "package-lock.json"].map(projectPath);
 
@@ -18,7 +18,7 @@ const keptMs = 60 * 60 * 1000;
 
 let cache: Promise<string> | undefined;
 
-/** Returns the cached folder of a key. If there is none, `create` fills a new one. Callers copy what they change. */
+/** Returns the cached folder of a key. If there is none, `create` fills a new one. Callers copy a lake before they change it. */
 export async function cachedFolder(key: string, create: (folder: string) => Promise<void>): Promise<string> {
   cache ??= openCache();
   const cached = join(await cache, key);

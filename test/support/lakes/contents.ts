@@ -25,7 +25,7 @@ export async function listLakeFiles(lake: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** What is in a version's folder follows from its manifest. From version 26.10, Node.js reads through the link to it. */
+/** The content of a version's folder follows from its manifest. From version 26.10, Node.js reads through the link to it. */
 const isInVersionFolder = (path: string): boolean => /^(versions\/[^/]+|current)\//.test(path);
 
 /** Serving files answer alike without being byte-identical. */
@@ -72,7 +72,6 @@ export async function lakeFaults(lake: string): Promise<readonly string[]> {
   return verify(lake, manifest, {}, () => undefined);
 }
 
-/** Returns all active listings as one text. */
 export async function activeListingsText(lake: string): Promise<string> {
   return JSON.stringify(await queryLake(lake, "FROM active ORDER BY vin"));
 }
@@ -92,7 +91,7 @@ export async function changeByte(path: string, at: number): Promise<void> {
 export async function listFilesAnew(lake: string): Promise<void> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error("nothing is published");
-  const listAnew = <File extends { readonly path: string }>(files: readonly File[]): Promise<readonly File[]> =>
+  const listAgain = <File extends { readonly path: string }>(files: readonly File[]): Promise<readonly File[]> =>
     Promise.all(
       files.map(async (file) => {
         const path = join(lake, file.path);
@@ -101,9 +100,9 @@ export async function listFilesAnew(lake: string): Promise<void> {
     );
   const tables = {
     ...manifest.tables,
-    snapshots: await listAnew(manifest.tables.snapshots),
-    listings: await listAnew(manifest.tables.listings),
+    snapshots: await listAgain(manifest.tables.snapshots),
+    listings: await listAgain(manifest.tables.listings),
   };
-  const anew = { ...manifest, tables, serving: await listAnew(manifest.serving) };
-  await replaceFile(manifestPath(lake, manifest.version), manifestText(anew));
+  const updated = { ...manifest, tables, serving: await listAgain(manifest.serving) };
+  await replaceFile(manifestPath(lake, manifest.version), manifestText(updated));
 }

@@ -13,7 +13,6 @@ export const fixtureDays = {
   2: ["18", "19", "20", "21", "22", "23", "24"].map((day) => `2026-11-${day}`),
 } as const;
 
-/** Copies the lake of a format. */
 export async function copyFixtureLake(scope: Scope, format: 1 | 2): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true, verbatimSymlinks: true });

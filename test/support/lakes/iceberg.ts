@@ -83,7 +83,7 @@ async function versionChain(lake: string): Promise<readonly Manifest[]> {
   return chain;
 }
 
-/** Returns what is wrong in the metadata of all tables, compared with the lake's manifests; empty if nothing is. */
+/** Returns the faults of the metadata of all tables, compared with the lake's manifests; empty if there are none. */
 export async function icebergFaults(lake: string): Promise<readonly string[]> {
   const chain = await versionChain(lake);
   const faults = await Promise.all(icebergTables.map((table) => tableFaults(lake, table, chain)));

@@ -1,4 +1,4 @@
-/** Reads the folder of the published version as an engine that knows nothing of manifests does, and compares it with the manifest. */
+/** Reads the folder of the published version as an engine that does not know manifests does, and compares it with the manifest. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DuckDatabase, type Session } from "../../../src/db/duckdb.ts";

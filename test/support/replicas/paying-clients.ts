@@ -10,7 +10,7 @@ import { sql } from "../../../src/db/sql.ts";
 import { type Customer, inAccountsFile } from "../accounts.ts";
 import type { Chance } from "../chance.ts";
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   readonly customer: Customer;
   readonly path: string;

@@ -78,7 +78,6 @@ export class ReplicaGroup {
     return service;
   }
 
-  /** Starts the follower. */
   follow(program = programPath): void {
     const args = ["follow", this.lakes.source, "--lake", this.lakes.copy, "--interval", "0.2", "--threads", "1"];
     this.follower = spawnCarquet(args, {}, { program });
@@ -118,7 +117,6 @@ export class ReplicaGroup {
       await eventually(`${url} serves ${version}`, async () => (await readiness(url)).version === version, 60_000);
   }
 
-  /** Counts the resources of each replica. */
   get resources(): readonly ProcessResources[] {
     return this.services.map(({ pid }) => ({
       files: readdirSync(`/proc/${pid}/fd`).length,
@@ -143,7 +141,7 @@ function startReplica(scope: Scope, { accounts, lake, number, of, port = "0", pr
   return startServing(scope, [...args, ...limits], { env, ...(program === undefined ? {} : { program }) });
 }
 
-/** Returns what a replica reports about itself. */
+/** Returns the report of a replica. */
 export async function readiness(url: string): Promise<{ readonly isReady: boolean; readonly version: string | null }> {
   const response = await fetch(`${url}/readyz`);
   const { version } = (await response.json()) as { version: string | null };

@@ -12,7 +12,6 @@ import type { Scope } from "../scope.ts";
 /** Returns the path of a lake that does not exist yet. */
 export const newLake = async (scope: Scope): Promise<string> => join(await temporaryFolder(scope), "lake");
 
-/** Copies a lake. */
 export async function copyOf(scope: Scope, lake: string): Promise<string> {
   const copy = await newLake(scope);
   await cp(lake, copy, { recursive: true, verbatimSymlinks: true });

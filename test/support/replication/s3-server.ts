@@ -189,7 +189,7 @@ function sendObject({ headers, method }: IncomingMessage, response: ServerRespon
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 const hexOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the signature of a request anew, as the documentation of Amazon S3 defines it. */
+/** Computes the signature of a request, as the documentation of Amazon S3 defines it. */
 function isSigned({ headers, method, url = "" }: IncomingMessage, body: Buffer): boolean {
   const pattern =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8}\/([^/]+)\/s3\/aws4_request), ?SignedHeaders=([^,]+), ?Signature=(\w+)$/;

@@ -27,7 +27,7 @@ export interface StaticServer {
   faultOf: (path: string) => ServerFault | undefined;
   /** Answers in place of files. */
   readonly answers: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
-  /** Texts that are served instead of files, such as what a cache has kept. */
+  /** Texts that are served instead of files, such as stale content of a cache. */
   readonly texts: Map<string, string>;
 }
 

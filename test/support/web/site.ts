@@ -1,4 +1,4 @@
-/** The web application in a browser: signed-in pages, what goes wrong on them, and their accessibility. */
+/** The web application in a browser: signed-in pages, their errors, and their accessibility. */
 import assert from "node:assert/strict";
 import type { BrowserContext, Page } from "playwright-core";
 import { projectText } from "../../../src/base/project-files.ts";

@@ -2,7 +2,7 @@
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { type Account, effectiveLimits, getAccount, listAccounts } from "../../../accounts/account.ts";
 import { listAuditRecords } from "../../../accounts/administration/audit-log.ts";
-import { type ChangeInput, type ChangeName, makeChange } from "../../../accounts/administration/changes.ts";
+import { applyChange, type ChangeInput, type ChangeName } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { formatUsd } from "../../../accounts/money.ts";
 import { type AccountState, billingState } from "../../../accounts/policy/billing-state.ts";
@@ -72,9 +72,9 @@ const create = (): Command =>
     const { accounts, json, email, tier } = settings;
     const [account_id, secret] = withNewAccountsFile(accounts, (database) =>
       database.transaction(() => {
-        const accountId = makeChange(database, "accounts create", { email, tier }, commandAuthor());
+        const accountId = applyChange(database, "accounts create", { email, tier }, commandAuthor());
         const link = { accountId, kind: "invitation" } as const;
-        return [accountId, makeChange(database, "accounts invite", link, commandAuthor())];
+        return [accountId, applyChange(database, "accounts invite", link, commandAuthor())];
       }),
     );
     const invitation_url = linkUrl(settings.publicUrl, "invitation", secret);
@@ -91,7 +91,7 @@ const invite = (): Command =>
   ).action(({ accounts, json, account, publicUrl }: AccountValues & LinkValues) => {
     const link = { accountId: account, kind: "invitation" } as const;
     const secret = withAccountsFile(accounts, (database) =>
-      makeChange(database, "accounts invite", link, commandAuthor()),
+      applyChange(database, "accounts invite", link, commandAuthor()),
     );
     const invitation_url = linkUrl(publicUrl, "invitation", secret);
     printResult({ account_id: account, invitation_url }, invitation_url, json);
@@ -200,13 +200,12 @@ function change<Name extends ChangeName>(
   message: string,
 ): void {
   const row = withAccountsFile(accounts, (database) => {
-    makeChange(database, name, input, commandAuthor());
+    applyChange(database, name, input, commandAuthor());
     return toRow(getAccount(database, account, monthOf(Date.now())));
   });
   printResult(row, `${account} ${message}`, json);
 }
 
-/** The output row of an account. */
 function toRow(account: Account): Readonly<Record<string, Json>> {
   const limits = effectiveLimits(account);
   return {

@@ -1,7 +1,7 @@
 /** `carquet credits`: posts credits, confirmations, adjustments and reversals to the ledger. Never posts charges. */
 import { Argument, Command } from "commander";
 import { getAccount } from "../../../accounts/account.ts";
-import { makeChange } from "../../../accounts/administration/changes.ts";
+import { applyChange } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { creditKinds, listEntries } from "../../../accounts/ledger/ledger.ts";
 import { formatUsd } from "../../../accounts/money.ts";
@@ -60,7 +60,7 @@ const add = (): Command =>
     (settings: AccountValues & ValuesOf<typeof creditSettings>) => {
       const { kind, unconfirmed } = settings;
       postAndPrint(settings, "credit_id", (database) =>
-        makeChange(
+        applyChange(
           database,
           "credits add",
           { ...postingOf(settings), kind, isConfirmed: !unconfirmed },
@@ -77,7 +77,7 @@ const adjust = (): Command =>
     adjustmentSettings,
   ).action((settings: AdjustmentValues) =>
     postAndPrint(settings, "adjustment_id", (database) =>
-      makeChange(database, "credits adjust", postingOf(settings), commandAuthor()),
+      applyChange(database, "credits adjust", postingOf(settings), commandAuthor()),
     ),
   );
 
@@ -85,7 +85,7 @@ const confirm = (): Command =>
   accountsFileCommand("confirm", "confirm the payment of a paid credit")
     .addArgument(new Argument("<credit-id>", "id of the credit"))
     .action((creditId: string, { accounts, json }: AccountsFileValues) => {
-      withAccountsFile(accounts, (database) => makeChange(database, "credits confirm", { creditId }, commandAuthor()));
+      withAccountsFile(accounts, (database) => applyChange(database, "credits confirm", { creditId }, commandAuthor()));
       printResult({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
     });
 
@@ -99,7 +99,7 @@ const reverse = (): Command =>
     .action((creditId: string, { accounts, json, note }: AccountsFileValues & ValuesOf<typeof noteSettings>) => {
       const input = { creditId, ...(note === undefined ? {} : { note }) };
       const { reversalId: reversal_id } = withAccountsFile(accounts, (database) =>
-        makeChange(database, "credits reverse", input, commandAuthor()),
+        applyChange(database, "credits reverse", input, commandAuthor()),
       );
       printResult({ reversal_id }, reversal_id, json);
     });
@@ -133,7 +133,6 @@ function postAndPrint(
   printResult({ [idName]: id, balance_usd: balance }, `${id}; new balance ${balance} USD`, json);
 }
 
-/** The output row of an entry. */
 function toRow(row: Row): Row {
   const time = (column: string): string | null => (row[column] === null ? null : formatTime(integerIn(row, column)));
   return {

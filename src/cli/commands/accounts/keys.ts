@@ -1,6 +1,6 @@
 /** `carquet keys`: creates, lists and revokes API keys. */
 import { Argument, Command, InvalidArgumentError } from "commander";
-import { makeChange } from "../../../accounts/administration/changes.ts";
+import { applyChange } from "../../../accounts/administration/changes.ts";
 import {
   type ApiScope,
   defaultScopes,
@@ -43,7 +43,7 @@ const create = (): Command =>
     ({ accounts, json, account, ...settings }: AccountValues & ValuesOf<typeof keySettings>) => {
       const input = { accountId: account, scopes: settings.scopes, name: settings.name };
       const { key, keyId } = withAccountsFile(accounts, (database) =>
-        makeChange(database, "keys create", input, commandAuthor()),
+        applyChange(database, "keys create", input, commandAuthor()),
       );
       printResult({ key, key_id: keyId }, key, json);
     },
@@ -70,7 +70,7 @@ const revoke = (): Command =>
   accountsFileCommand("revoke", "revoke a key permanently")
     .addArgument(new Argument("<key-id>", "id of the key, not the key itself"))
     .action((keyId: string, { accounts, json }: AccountsFileValues) => {
-      withAccountsFile(accounts, (database) => makeChange(database, "keys revoke", { keyId }, commandAuthor()));
+      withAccountsFile(accounts, (database) => applyChange(database, "keys revoke", { keyId }, commandAuthor()));
       printResult({ key_id: keyId, revoked: true }, `${keyId} is now revoked`, json);
     });
 

@@ -29,7 +29,7 @@ const restoreSettings = {
 const restoreBackup = (): Command =>
   accountsFileCommand(
     "restore",
-    "restore the accounts file from a backup; saves the current file beside it",
+    "restore the accounts file from a backup; saves the current file under another name",
     restoreSettings,
   )
     .addArgument(new Argument("<file>", "path of the backup"))
@@ -47,7 +47,7 @@ const copy = (): Command =>
     .summary("copy accounts from a file to PostgreSQL or back")
     .description(
       "Copy all accounts from a SQLite file to a PostgreSQL database, or back. Audits both, and compares counts and sums of all tables. " +
-        "Stop the services of the original first: what they charge during the copy is not in it.",
+        "Stop the services of the original first: charges during the copy are not in it.",
     )
     .addArgument(new Argument("<from>", "accounts file, or URL of a PostgreSQL database"))
     .addArgument(new Argument("<to>", "new accounts file, or URL of a database without accounts"))

@@ -1,6 +1,6 @@
 /** `carquet tiers`: reviews accounts for promotion to the next usage tier, and decides manual reviews. */
 import { Command } from "commander";
-import { makeChange } from "../../../accounts/administration/changes.ts";
+import { applyChange } from "../../../accounts/administration/changes.ts";
 import { queuedReviews } from "../../../accounts/policy/tier-reviews.ts";
 import {
   type AccountsFileValues,
@@ -27,7 +27,7 @@ const reviewAll = (): Command =>
   accountsFileCommand("review", "review all accounts now and print those that are promoted or queued").action(
     ({ accounts, json }: AccountsFileValues) => {
       const results = withAccountsFile(accounts, (database) =>
-        makeChange(database, "tiers review", {}, commandAuthor()),
+        applyChange(database, "tiers review", {}, commandAuthor()),
       );
       const rows = results.map(({ accountId, email, from, to, outcome }) => ({
         account_id: accountId,
@@ -57,7 +57,7 @@ const queue = (): Command =>
 const decide = (name: "approve" | "decline", summary: string): Command =>
   accountCommand(name, summary).action(({ accounts, json, account }: AccountValues) => {
     const { from, to } = withAccountsFile(accounts, (database) =>
-      makeChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
+      applyChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
     );
     const [outcome, tier] = name === "approve" ? ["approved", to] : ["declined", from];
     printResult({ account_id: account, outcome, tier }, `${account} is now in tier ${tier}`, json);

@@ -1,4 +1,4 @@
-/** The searches that charts show: that of the view, and the one that it is compared with, whose filters are in the parameter `beside`. */
+/** The searches of a chart: that of the view, and an optional second one for comparison, whose filters are in the parameter `beside`. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
@@ -11,32 +11,31 @@ export interface ChartSearch {
   readonly filters: ViewParameters;
 }
 
-/** The search of a view, and the one beside it, if any. */
+/** The search of a view, and the compared one, if any. */
 export type ChartSearches = readonly [own: ChartSearch, ...others: readonly ChartSearch[]];
 
-/** A search with its counts. */
 export interface CountedSearch {
   readonly search: ChartSearch;
   readonly answer: AnswerOf<"getFacets">;
 }
 
-/** The charts of a view, with what is said about the search of the view. */
+/** The charts of a view, with the total and unmatched values of its search. */
 export interface ChartAnswers {
   readonly total: number;
   readonly unmatched: AnswerOf<"getFacets">["meta"]["unmatched"];
   readonly charts: JSX.Element;
 }
 
-/** Asks for the charts of a view, whose first request has been answered. */
-export type RestOfCharts = () => Promise<ChartAnswers>;
+/** Loads the charts of a view, whose first request has been answered. */
+export type RemainingCharts = () => Promise<ChartAnswers>;
 
 /** The value of `beside` for a search without filters. */
 const noFilters = "all";
 
-/** The name of the search beside that of the view, when it is missing. */
+/** The name of the compared search in messages about missing parts. */
 export const besidePart = "search beside this one";
 
-/** Returns the search of a view, and the one beside it if it differs. */
+/** Returns the search of a view, and the compared one if it differs. */
 export function chartSearches(view: ViewParameters, asOf: string): ChartSearches {
   const own = searchOf(view);
   if (view.beside === undefined) return [own];
@@ -44,7 +43,7 @@ export function chartSearches(view: ViewParameters, asOf: string): ChartSearches
   return besideValue(other.filters) === besideValue(own.filters) ? [own] : [own, other];
 }
 
-/** Returns the value of `beside` that stands for the filters of a view. */
+/** Returns the value of `beside` for the filters of a view. */
 export const besideValue = (view: ViewParameters): string => queryString(filtersOf(view)) || noFilters;
 
 /** Returns the filters of a view, as parameters of the page, in a fixed order. */
@@ -61,11 +60,10 @@ function searchOf(view: ViewParameters): ChartSearch {
 export const searchColumns = (searches: readonly ChartSearch[]): readonly { name: string; title: string }[] =>
   searches.length > 1 ? [{ name: "search", title: "Search" }] : [];
 
-/** Returns the cells of `searchColumns` for a search. */
 export const searchCells = (searches: readonly ChartSearch[], search: ChartSearch): readonly string[] =>
   searches.length > 1 ? [search.name] : [];
 
-/** Returns what is said about the first of some searches. */
+/** Returns the total and unmatched values of the first search. */
 export const headOf = ([first]: readonly CountedSearch[]): Omit<ChartAnswers, "charts"> => ({
   total: first?.answer.data.total ?? 0,
   unmatched: first?.answer.meta.unmatched,

@@ -3,19 +3,19 @@ import type { JSX } from "preact";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../search/inventory-bar.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { besideValue, chartSearches, type RestOfCharts } from "./chart-searches.ts";
-import { askMapCharts } from "./map-charts.tsx";
-import { askPriceCharts } from "./price-charts.tsx";
-import { askTimeCharts, trendPeriods } from "./time-charts.tsx";
+import { besideValue, chartSearches, type RemainingCharts } from "./chart-searches.ts";
+import { loadMapCharts } from "./map-charts.tsx";
+import { loadPriceCharts } from "./price-charts.tsx";
+import { loadTimeCharts, trendPeriods } from "./time-charts.tsx";
 
-/** Asks the first request for the charts of a view, which validates its filters. Throws a Refusal, as the API refuses. */
-export function askCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfCharts> {
+/** Sends the first request for the charts of a view, which validates its filters. Throws the Refusal of the API. */
+export function loadCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RemainingCharts> {
   const asOf = days.last;
   const searches = chartSearches(view, asOf);
-  if (view.chart === "time") return askTimeCharts(requests, searches, { view, days });
+  if (view.chart === "time") return loadTimeCharts(requests, searches, { view, days });
   return view.chart === "map"
-    ? askMapCharts(requests, searches, { view, asOf })
-    : askPriceCharts(requests, searches, { view, asOf });
+    ? loadMapCharts(requests, searches, { view, asOf })
+    : loadPriceCharts(requests, searches, { view, asOf });
 }
 
 const charts: readonly (readonly [value: string | undefined, text: string])[] = [
@@ -29,7 +29,7 @@ interface ChartsProps {
   readonly asOf: string;
 }
 
-/** The choice of the charts, and of the search beside them. */
+/** The choice of the charts, and of the compared search. */
 export const ChartControls = ({ view, asOf }: ChartsProps): JSX.Element => (
   <div class="chart-controls">
     <nav class="layouts" aria-label="Charts">
@@ -64,7 +64,7 @@ const PeriodLinks = ({ view }: Pick<ChartsProps, "view">): JSX.Element => (
   </nav>
 );
 
-/** Keeps the search of the view, so that the next one is shown beside it. */
+/** Keeps the search of the view for comparison with the next one. */
 const Comparison = ({ view, asOf }: ChartsProps): JSX.Element => {
   const [own, other] = chartSearches(view, asOf);
   if (view.beside === undefined)
@@ -86,6 +86,5 @@ const Comparison = ({ view, asOf }: ChartsProps): JSX.Element => {
   );
 };
 
-/** Returns the parameters of a view that are no filters. */
 const shownParameters = ({ layout, chart, by, period, shade }: ViewParameters): ViewParameters =>
   withParameters({}, { layout, chart, by, period, shade });

@@ -29,15 +29,14 @@ export function dealerFilters({ state, dealer_type: type, dealer_id }: ViewParam
   return Object.fromEntries(filters.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** Asks for the dealers that match some filters. */
-export async function askDealers(requests: PageRequests, filters: TextParameters): Promise<MappedDealers> {
+export async function loadDealers(requests: PageRequests, filters: TextParameters): Promise<MappedDealers> {
   const query = { ...filters, limit: String(pageDealers) };
-  const first = await requests.ask("searchDealers", query);
+  const first = await requests.call("searchDealers", query);
   const { total } = first.pagination;
   const pages = Math.min(pagesMax, Math.ceil(total / pageDealers));
   const rest = await Promise.all(
     Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
-      requests.ask("searchDealers", { ...query, offset: String((index + 1) * pageDealers) }),
+      requests.call("searchDealers", { ...query, offset: String((index + 1) * pageDealers) }),
     ),
   );
   const states = listOf(filters, "state");
@@ -87,7 +86,6 @@ function zipsOf(dealers: readonly Dealer[]): readonly ZipCode[] {
 const barsMax = 15;
 
 interface DealerChartProps {
-  /** Searches whose dealers differ. */
   readonly searches: readonly { readonly search: ChartSearch; readonly dealers: MappedDealers }[];
 }
 
@@ -98,7 +96,7 @@ export const DealerChart = ({ searches }: DealerChartProps): JSX.Element => {
     <ChartFigure
       id="dealers"
       title={first.state === undefined ? "Dealers by inventory" : "ZIP codes by inventory"}
-      note={`Listings for sale today, whatever the other filters: dealers are filtered by state and type only. ${shareNote(first)}`}
+      note={`Listings for sale today, regardless of the other filters: dealers are filtered by state and type only. ${shareNote(first)}`}
       isWide
       numbers={{
         columns: [

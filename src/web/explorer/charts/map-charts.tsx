@@ -14,13 +14,12 @@ import {
   type ChartSearch,
   type ChartSearches,
   type CountedSearch,
-  type RestOfCharts,
+  type RemainingCharts,
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
-import { askDealers, DealerChart, dealerFilters, type MappedDealers, mapDots, noDealers } from "./dealer-places.tsx";
+import { DealerChart, dealerFilters, loadDealers, type MappedDealers, mapDots, noDealers } from "./dealer-places.tsx";
 
-/** What shades the states. */
 type Shading = "count" | "median";
 
 interface MappedSearch extends CountedSearch {
@@ -34,30 +33,30 @@ interface StateNumbers {
   readonly median: number | null;
 }
 
-/** Asks the first request for the map of each search. */
-export async function askMapCharts(
+/** Sends the first request for the map of each search. */
+export async function loadMapCharts(
   requests: PageRequests,
   [own, ...others]: ChartSearches,
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<RestOfCharts> {
+): Promise<RemainingCharts> {
   const dealers = new Map<string, Promise<MappedDealers>>();
-  const askOnce = (filters: TextParameters): Promise<MappedDealers> => {
+  const loadOnce = (filters: TextParameters): Promise<MappedDealers> => {
     const key = queryString(filters);
-    const asked = dealers.get(key) ?? findDealers(requests, filters);
-    dealers.set(key, asked);
-    return asked;
+    const loading = dealers.get(key) ?? findDealers(requests, filters);
+    dealers.set(key, loading);
+    return loading;
   };
   const mapBeside = (search: ChartSearch): Promise<MappedSearch | undefined> =>
-    requests.askPart(besidePart, async () => {
+    requests.loadPart(besidePart, async () => {
       const [answer, found] = await Promise.all([
-        askStates(requests, search, asOf),
-        askOnce(dealerFilters(search.filters)),
+        loadStates(requests, search, asOf),
+        loadOnce(dealerFilters(search.filters)),
       ]);
       return { search, answer, dealers: found };
     });
-  const answer = await askStates(requests, own, asOf);
+  const answer = await loadStates(requests, own, asOf);
   return async () => {
-    const [found, ...beside] = await Promise.all([askOnce(dealerFilters(own.filters)), ...others.map(mapBeside)]);
+    const [found, ...beside] = await Promise.all([loadOnce(dealerFilters(own.filters)), ...others.map(mapBeside)]);
     const first = { search: own, answer, dealers: found };
     const mapped = [first, ...beside.filter((one) => one !== undefined)];
     return {
@@ -67,9 +66,9 @@ export async function askMapCharts(
   };
 }
 
-/** Asks for dealers, once the states of a search are known. Returns none if the API refuses. */
+/** Loads dealers, once the states of a search are known. Returns none if the API refuses. */
 const findDealers = async (requests: PageRequests, filters: TextParameters): Promise<MappedDealers> =>
-  (await requests.askPart("dealers", () => askDealers(requests, filters))) ?? noDealers;
+  (await requests.loadPart("dealers", () => loadDealers(requests, filters))) ?? noDealers;
 
 const MapCharts = ({ view, mapped }: StateMapProps): JSX.Element => {
   const listed = mapped.filter(
@@ -83,11 +82,11 @@ const MapCharts = ({ view, mapped }: StateMapProps): JSX.Element => {
   );
 };
 
-/** Asks for the states of a search, counted without its filter by state. */
-function askStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
+/** Counts the states of a search without its filter by state. */
+function loadStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
   const { state: _, ...filters } = apiFilters(search.filters, asOf);
   const query = { facets: "state", metric: "price.median", facet_value_limit: "100" };
-  return requests.ask("getFacets", { ...query, ...filters });
+  return requests.call("getFacets", { ...query, ...filters });
 }
 
 /** Returns the total of a search, whose states were counted without its filter by state. */

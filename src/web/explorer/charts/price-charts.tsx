@@ -12,7 +12,7 @@ import {
   type ChartSearches,
   type CountedSearch,
   headOf,
-  type RestOfCharts,
+  type RemainingCharts,
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
@@ -21,7 +21,6 @@ import { type ListingSample, sampleListings } from "./vin-sample.ts";
 
 type FacetAnswer = AnswerOf<"getFacets">;
 
-/** A search with a sample of its listings. */
 interface SampledSearch extends CountedSearch {
   readonly sample: ListingSample;
 }
@@ -29,12 +28,12 @@ interface SampledSearch extends CountedSearch {
 /** The most makes or models of the chart. */
 const rankedMax = 20;
 
-/** Asks the first request for the charts of prices. */
-export async function askPriceCharts(
+/** Sends the first request for the charts of prices. */
+export async function loadPriceCharts(
   requests: PageRequests,
   [own, ...others]: ChartSearches,
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<RestOfCharts> {
+): Promise<RemainingCharts> {
   const query: RangeQuery = {
     ...{ asOf, facet: "price" },
     query: { facets: `${rankedFacet(view)},price`, metric: "price.median", facet_value_limit: String(rankedMax) },
@@ -50,13 +49,12 @@ export async function askPriceCharts(
   };
 }
 
-/** Samples the listings of a search. */
 const sampleSearch = (
   requests: PageRequests,
   counted: CountedSearch,
   asOf: string,
 ): Promise<SampledSearch | undefined> =>
-  requests.askPart("price against miles", async () => {
+  requests.loadPart("price against miles", async () => {
     const { search, answer } = counted;
     return { ...counted, sample: await sampleListings(requests, apiFilters(search.filters, asOf), answer.data.total) };
   });
@@ -83,7 +81,7 @@ const PriceCharts = ({ view, counted, sampled }: PriceChartsProps): JSX.Element 
   </>
 );
 
-/** Returns the facet whose medians are compared: models within one make, unless the view says which. */
+/** Returns the facet whose medians are compared: that of the view, else models within one make. */
 function rankedFacet(view: ViewParameters): "make" | "model" {
   if (view.by === "make" || view.by === "model") return view.by;
   return listOf(view, "make").length === 1 ? "model" : "make";
@@ -122,7 +120,7 @@ const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Ele
   );
 };
 
-/** Returns the points of a sample, and says which listings they are. */
+/** Returns the points of a sample, with a note about the sampled listings. */
 function drawSample({ search, answer, sample }: SampledSearch) {
   const points = sample.listings.flatMap((listing) => {
     const { id, price, miles } = listing;
@@ -134,7 +132,7 @@ function drawSample({ search, answer, sample }: SampledSearch) {
   return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
 }
 
-/** Says which listings are drawn, and how many of how many. */
+/** Describes the drawn listings: their number, and that of all matches. */
 function sampleNote(drawn: number, { listings, rule }: ListingSample, total: number): string {
   const unknown = listings.length - drawn;
   const rest = unknown === 0 ? "" : ` ${count(unknown)} of them without a price or miles.`;

@@ -28,12 +28,12 @@ export async function countRanges(
   const interval = width === undefined ? {} : { interval: `${facet}:${width}` };
   return {
     search,
-    answer: await requests.ask("getFacets", { ...query, ...interval, ...apiFilters(search.filters, asOf) }),
+    answer: await requests.call("getFacets", { ...query, ...interval, ...apiFilters(search.filters, asOf) }),
   };
 }
 
 /**
- * Counts other searches beside a counted one. Returns all of them in ranges of one width: the widest that the API chooses for one of
+ * Counts other searches for comparison with a counted one. Returns all of them in ranges of one width: the widest that the API chooses for one of
  * them. Returns the first one alone if the API refuses another.
  */
 export async function countBeside(
@@ -42,7 +42,7 @@ export async function countBeside(
   others: readonly ChartSearch[],
   query: RangeQuery,
 ): Promise<readonly CountedSearch[]> {
-  const compared = await requests.askPart(besidePart, async () => {
+  const compared = await requests.loadPart(besidePart, async () => {
     const counted = [first, ...(await Promise.all(others.map((search) => countRanges(requests, search, query))))];
     const widest = Math.max(...counted.map((one) => intervalOf(one, query.facet) ?? 0));
     return Promise.all(
@@ -107,7 +107,7 @@ export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat
   );
 };
 
-/** Says how many listings a search has, what their middle is, and of how many the value is unknown. */
+/** Describes a search: its listings, their median, and the number of unknown values. */
 function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format: (value: number) => string): string {
   const { stats, total = 0 } = one?.answer.data ?? {};
   const { median = null, missing = 0 } = stats?.[facet] ?? {};
@@ -115,11 +115,11 @@ function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format
   return `${count(total)} listings${middle}${missing === 0 ? "" : `, ${count(missing)} unknown`}.`;
 }
 
-/** Says what pale bars are, if there are any. */
+/** Explains pale bars, if a histogram has any. */
 function tailsText(counted: readonly CountedSearch[], facet: RangeFacetName): string {
   const hasTails = counted.some((one) => {
     const { buckets = [], interval = null } = one.answer.data.range_facets[facet] ?? {};
     return buckets.some(({ min, max }) => max - min !== interval);
   });
-  return hasTails ? " A pale bar at an end has all that lies beyond." : "";
+  return hasTails ? " A pale bar at an end counts everything beyond." : "";
 }

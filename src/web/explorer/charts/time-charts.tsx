@@ -16,16 +16,15 @@ import {
   type ChartSearches,
   type CountedSearch,
   headOf,
-  type RestOfCharts,
+  type RemainingCharts,
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
 import { countBeside, countRanges, RangeChart } from "./range-chart.tsx";
 
-/** The periods of trends, in days. */
 export const trendPeriods: readonly string[] = ["30", "90", "365"];
 
-/** Periods of at most so many days have a point for each day, longer ones for each week. */
+/** Periods up to this many days have a point for each day, longer ones for each week. */
 const dailyMax = 45;
 
 type TrendPoint = AnswerOf<"getTrends">["data"][number]["points"][number];
@@ -36,16 +35,16 @@ interface TrendedSearch {
   readonly missingDays: AnswerOf<"getTrends">["meta"]["missing_days"];
 }
 
-/** Asks the first request for the charts over time. */
-export async function askTimeCharts(
+/** Sends the first request for the charts over time. */
+export async function loadTimeCharts(
   requests: PageRequests,
   [own, ...others]: ChartSearches,
   { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
-): Promise<RestOfCharts> {
+): Promise<RemainingCharts> {
   const query = { asOf: days.last, facet: "days_on_market", query: { facets: "days_on_market" } } as const;
   const first = await countRanges(requests, own, query);
   const trendsOf = (search: ChartSearch): Promise<TrendedSearch | undefined> =>
-    requests.askPart(search === own ? "trends" : besidePart, () => askTrends(requests, search, { view, days }));
+    requests.loadPart(search === own ? "trends" : besidePart, () => loadTrends(requests, search, { view, days }));
   return async () => {
     const [counted, trended] = await Promise.all([
       countBeside(requests, first, others, query),
@@ -84,8 +83,8 @@ const TimeCharts = ({ counted, trended, firstDay }: TimeChartsProps): JSX.Elemen
 /** Parameters of inventory views, which trends do not have. */
 const inventoryNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days", "snapshot_date"]);
 
-/** Asks for the trends of a search until the day that it shows. */
-async function askTrends(
+/** Loads the trends of a search until the day that it shows. */
+async function loadTrends(
   requests: PageRequests,
   search: ChartSearch,
   { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
@@ -93,7 +92,7 @@ async function askTrends(
   const { snapshot_date: past } = search.filters;
   const filters = Object.entries(apiFilters(search.filters, days.last)).filter(([name]) => !inventoryNames.has(name));
   const period = Number(trendPeriods.includes(view.period ?? "") ? view.period : "90");
-  const { data, meta } = await requests.ask("getTrends", {
+  const { data, meta } = await requests.call("getTrends", {
     metric: trendDefinitions.map(({ metric }) => metric).join(),
     ...periodQuery(past ?? days.last, period, days),
     ...Object.fromEntries(filters),
@@ -112,7 +111,7 @@ function periodQuery(to: string, period: number, { first }: SnapshotDays): TextP
 interface TrendDefinition {
   readonly metric: string;
   readonly title: string;
-  /** What the metric is, with its unit. */
+  /** A description of the metric, with its unit. */
   readonly note: string;
   /** Whether it is the sum of an interval's events, shown for each day. */
   readonly isFlow?: boolean;

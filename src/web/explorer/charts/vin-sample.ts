@@ -6,17 +6,16 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 
-/** About so many listings are sampled; a search with no more is shown completely. */
+/** The approximate size of a sample; a search with no more listings is shown completely. */
 const sampleAim = 300;
 /** Requests of a sample, and the listings of each. */
 const [pagesMax, pageListings] = [4, 100];
 
-/** What a sampled listing is drawn with. */
 const fields = "year,make,model,price,miles";
 
 export interface ListingSample {
   readonly listings: AnswerOf<"searchListings">["data"];
-  /** Which listings these are. */
+  /** A description of the sampled listings. */
   readonly rule: string;
 }
 
@@ -31,11 +30,11 @@ export async function sampleListings(
     ...{ ...filters, fields, limit: String(pageListings) },
     ...(ends.length === 0 ? {} : { vin_pattern: ends.map((end) => end.padStart(vinLength, "?")).join() }),
   };
-  const first = await requests.ask("searchListings", query);
+  const first = await requests.call("searchListings", query);
   const pages = Math.min(pagesMax, Math.ceil(first.pagination.total / pageListings));
   const rest = await Promise.all(
     Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
-      requests.ask("searchListings", { ...query, offset: String((index + 1) * pageListings) }),
+      requests.call("searchListings", { ...query, offset: String((index + 1) * pageListings) }),
     ),
   );
   const listings = [first, ...rest].flatMap(({ data }) => data);

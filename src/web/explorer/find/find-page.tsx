@@ -1,4 +1,4 @@
-/** The box's target: finds a vehicle by its VIN, a listing by its id, and listings by words, and shows the page of what it finds. */
+/** The target of the find box: finds a vehicle by VIN, a listing by id, or listings by words, and shows the page of the result. */
 import { Refusal } from "../../../contract/errors.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
@@ -14,13 +14,13 @@ import { viewPath } from "../view.ts";
 import { FindBox } from "./find-box.tsx";
 import { type MatchedWords, matchWords, type NamedValue } from "./word-matching.ts";
 
-/** A page that was found: its address, its handler, and what the handler reads. */
+/** A found page: its address, its handler, and the handler's inputs. */
 interface FoundPage extends Partial<Pick<PageVisit, "params" | "query">> {
   readonly address: string;
   readonly handle: PageHandler;
 }
 
-/** Returns the handler of `/find`: it shows what was found in its place, so that the page costs what finding it cost too. */
+/** Returns the handler of `/find`. It shows the found page in its place, so that the cost of the page includes that of finding it. */
 export const lookUpPage =
   (current: CurrentVersion): PageHandler =>
   async (visit) => {
@@ -33,7 +33,7 @@ export const lookUpPage =
     return "handle" in found ? showFound(visit, words, found) : found;
   };
 
-/** Shows a page that was found, or only its address if the API refuses what it asks. */
+/** Shows a page that was found, or only its address if the API refuses its request. */
 async function showFound(
   visit: PageVisit,
   words: string,
@@ -41,19 +41,18 @@ async function showFound(
 ): Promise<PageContent | Redirect> {
   const { requests } = visit;
   requests.endLookUp();
-  const content = await requests.askPart("page that was found", () => handle({ ...visit, ...read }));
+  const content = await requests.loadPart("page that was found", () => handle({ ...visit, ...read }));
   if (content === undefined) return nothingShown(requests, words, { path: address });
   return "location" in content ? content : { ...content, address };
 }
 
-/** Finds the latest listing of a VIN. */
 async function findVehicle(
   requests: PageRequests,
   vin: string,
   current: CurrentVersion,
 ): Promise<PageContent | FoundPage> {
   try {
-    const { data } = await requests.ask("getVin", {}, { vin });
+    const { data } = await requests.call("getVin", {}, { vin });
     if (data.latest_listing === null) return nothingShown(requests, vin);
     const { id } = data.latest_listing;
     return { address: `/listings/${id}`, handle: listingPage(current), params: { listing_id: id } };
@@ -77,8 +76,8 @@ async function findWords(
   const path = viewPath(parameters);
   if (unmatched.length === 0)
     return { address: path, handle: searchPage(current), query: new URLSearchParams(parameters) };
-  const dealers = await requests.askPart("dealers", () =>
-    requests.ask("searchDealers", { q: words.slice(0, 200), limit: "20" }),
+  const dealers = await requests.loadPart("dealers", () =>
+    requests.call("searchDealers", { q: words.slice(0, 200), limit: "20" }),
   );
   const [only] = dealers?.data ?? [];
   if (only !== undefined && dealers?.pagination.total === 1)
@@ -103,7 +102,7 @@ async function matchModels(
   const matched = matchWords(words, values);
   const { make } = matched.parameters;
   if (matched.unmatched.length === 0 || make === undefined) return matched;
-  const rarer = await requests.askPart("rarer models", () => valuesOf(requests, ["model", "trim"], { make }));
+  const rarer = await requests.loadPart("rarer models", () => valuesOf(requests, ["model", "trim"], { make }));
   return matchWords(words, [...values, ...(rarer ?? [])]);
 }
 
@@ -114,18 +113,18 @@ async function valuesOf(
   filters: TextParameters,
 ): Promise<readonly NamedValue[]> {
   const query = { facets: facets.join(), facet_value_limit: "100", ...filters };
-  const { data } = await requests.ask("getFacets", query);
+  const { data } = await requests.call("getFacets", query);
   return facets.flatMap((name) => (data.facets[name] ?? []).map(({ value }) => ({ name, value })));
 }
 
 interface Suggestions {
   readonly dealers?: readonly { readonly id: string; readonly name: string; readonly place: string }[] | undefined;
-  /** The address of what was found for the words that were understood. */
+  /** The address of the results for the recognized words. */
   readonly path?: string | undefined;
   readonly unmatched?: readonly string[];
 }
 
-/** The page that shows no listings: nothing was found, or several dealers, or what was found could not be asked for. */
+/** The page without listings: nothing was found, or several dealers, or the API refused the request for the result. */
 function nothingShown(requests: PageRequests, words: string, suggestions: Suggestions = {}): PageContent {
   const { dealers = [], path, unmatched = [] } = suggestions;
   const isFound = path !== undefined && unmatched.length === 0;

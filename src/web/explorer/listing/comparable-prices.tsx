@@ -23,7 +23,7 @@ export const ComparablePrices = ({ price, comparables }: ComparablePricesProps):
       </p>
       {standing === undefined ? null : (
         <HistogramPanels
-          title={`Prices, of which this one is ${dollars(price)}`}
+          title={`Comparable prices; this one is ${dollars(price)}`}
           histograms={[{ name: "", buckets: ranges, interval }]}
           format={dollars}
           tickFormat={shortDollars}

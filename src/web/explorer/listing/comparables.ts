@@ -1,4 +1,4 @@
-/** Where a listing's price stands among comparable ones: those of the same model, year and condition that are for sale. */
+/** Comparable listings, those for sale of the same model, year and condition, and the standing of a price among theirs. */
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -7,7 +7,6 @@ import type { CountedRange } from "../facets.ts";
 type ListingDetails = AnswerOf<"getListing">["data"];
 
 export interface Comparables {
-  /** The filters that the comparable listings match. */
   readonly filters: TextParameters;
   readonly total: number;
   /** The prices below which 25, 50 and 75 % of them are; null if they are fewer than ten. */
@@ -17,7 +16,6 @@ export interface Comparables {
   readonly interval: number;
 }
 
-/** The metrics of the quartiles. */
 const metrics = ["price.p25", "price.median", "price.p75"] as const;
 
 /** Returns the comparable listings; undefined if the make or model is unknown. Needs a facet request for each quartile. */
@@ -33,7 +31,7 @@ export async function findComparables(
     ...(condition === null ? {} : { inventory_type: condition }),
   };
   const answers = await Promise.all(
-    metrics.map((metric) => requests.ask("getFacets", { facets: "model,price", metric, ...filters })),
+    metrics.map((metric) => requests.call("getFacets", { facets: "model,price", metric, ...filters })),
   );
   const [first] = answers;
   return {
@@ -45,7 +43,6 @@ export async function findComparables(
   };
 }
 
-/** Says where a price stands among quartiles. */
 export function standingOf(price: number | null, [p25, median, p75]: readonly (number | null)[]): string | undefined {
   if (price === null || typeof p25 !== "number" || typeof median !== "number" || typeof p75 !== "number")
     return undefined;

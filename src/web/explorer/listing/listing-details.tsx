@@ -116,7 +116,7 @@ export const FeatureList = ({ features }: { readonly features: readonly string[]
 
 type Options = NonNullable<Details["vehicle"]["build"]["options"]>;
 
-/** The decoded options; nothing if there are none. */
+/** The decoded options; nothing without options. */
 export const OptionTable = ({ options }: { readonly options: Options }): JSX.Element | null =>
   options.length === 0 ? null : (
     <section>

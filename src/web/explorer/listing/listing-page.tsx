@@ -16,14 +16,13 @@ import { PastDay, PriceHistory } from "./price-history.tsx";
 
 type Details = AnswerOf<"getListing">["data"];
 
-/** Returns the handler of `/listings/{id}`. */
 export const listingPage =
   (current: CurrentVersion): PageHandler =>
   async ({ context, params, query, requests }) => {
-    const { data, meta } = await requests.ask("getListing", { include: "price_history,options" }, params);
+    const { data, meta } = await requests.call("getListing", { include: "price_history,options" }, params);
     const [ofVin, comparables] = await Promise.all([
       listingsOfVin(requests, data),
-      requests.askPart("comparable prices", () => findComparables(requests, data)),
+      requests.loadPart("comparable prices", () => findComparables(requests, data)),
     ]);
     const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
     const features = ofVin.find(({ id }) => id === data.id)?.features ?? [];
@@ -58,7 +57,7 @@ const summaryFields = "features,price,miles,days_on_market,status,sold_date,deal
 async function listingsOfVin(requests: PageRequests, { vin }: Details): Promise<readonly ShownListing[]> {
   const query = { vin_pattern: vin, fields: summaryFields, limit: "20" };
   const searches = [query, { ...query, inventory_status: "sold" }].map((parameters) =>
-    requests.askPart("listings of this vehicle", () => requests.ask("searchListings", parameters)),
+    requests.loadPart("listings of this vehicle", () => requests.call("searchListings", parameters)),
   );
   return (await Promise.all(searches)).flatMap((answer) => answer?.data ?? []);
 }
@@ -86,12 +85,12 @@ const ListingHead = ({ listing, supersededBy }: ListingHeadProps): JSX.Element =
         {`, ${plainWords(dealer.city, dealer.state)}`}
       </p>
       <p class="links">
-        <OutsideLink url={listing.vdp_url}>Dealer's page</OutsideLink>
-        <OutsideLink url={listing.vhr_url}>Vehicle history report</OutsideLink>
+        <ExternalLink url={listing.vdp_url}>Dealer's page</ExternalLink>
+        <ExternalLink url={listing.vhr_url}>Vehicle history report</ExternalLink>
         {listing.photo_urls.map((url, index) => (
-          <OutsideLink key={url} url={url}>
+          <ExternalLink key={url} url={url}>
             Photo {index + 1}
-          </OutsideLink>
+          </ExternalLink>
         ))}
       </p>
       {supersededBy === undefined ? null : (
@@ -103,14 +102,14 @@ const ListingHead = ({ listing, supersededBy }: ListingHeadProps): JSX.Element =
   );
 };
 
-interface OutsideLinkProps {
+interface ExternalLinkProps {
   /** A URL of a feed. */
   readonly url: string | null;
   readonly children: ComponentChildren;
 }
 
 /** A link to another host; nothing if the URL is not one of the web. */
-export const OutsideLink = ({ url, children }: OutsideLinkProps): JSX.Element | null => {
+export const ExternalLink = ({ url, children }: ExternalLinkProps): JSX.Element | null => {
   const href = webUrl(url);
   return href === undefined ? null : (
     <a href={href} rel="noopener noreferrer nofollow">

@@ -54,7 +54,7 @@ interface PastDayProps {
   readonly asOf: string;
 }
 
-/** Says that a page describes the present, and the price on the past day of the view that led to it; nothing without such a day. */
+/** Notes that a page describes the present, with the price on the past day of the view that led to it; nothing without such a day. */
 export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | null => {
   if (date === null || !isDay(date) || date >= asOf) return null;
   return (
@@ -65,7 +65,7 @@ export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | nu
   );
 };
 
-/** Says what a listing was on a day: not observed yet, sold, or at which price. */
+/** Describes the state of a listing on a day: not observed yet, sold, or its price. */
 function stateOn(listing: Details, date: string): string {
   const { inventory_date: first, sold_date: sold } = listing;
   if (first !== null && date < first.slice(0, 10)) return "it had not been listed.";
@@ -73,7 +73,6 @@ function stateOn(listing: Details, date: string): string {
   return `its price was ${dollars(priceOn(listing, date))}.`;
 }
 
-/** Returns the price on a day, by the price history. */
 function priceOn({ price_history: changes, price }: Details, date: string): number | null {
   const [next] = changes.filter((change) => change.date > date).sort(byTime);
   return next === undefined ? price : next.price_before;

@@ -10,7 +10,6 @@ interface FacetPanelProps {
   readonly facets: ViewFacets;
 }
 
-/** The number of values that are shown at once. */
 const shownMax = 8;
 
 export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (

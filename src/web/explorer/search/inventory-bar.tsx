@@ -4,7 +4,6 @@ import { plusDays } from "../../../base/day.ts";
 import { day } from "../../shell/format.ts";
 import { type InventoryView, inventoryOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 
-/** The days that have a snapshot. */
 export interface SnapshotDays {
   readonly first: string;
   readonly last: string;

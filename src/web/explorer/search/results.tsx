@@ -58,11 +58,9 @@ const Card = ({ view, listing }: CardProps): JSX.Element => {
   );
 };
 
-/** Says how far a price is from the MSRP. */
 const besideMsrp = (discount: number): string =>
   discount === 0 ? "at MSRP" : `${(Math.abs(discount) * 100).toFixed(1)}% ${discount < 0 ? "below" : "above"} MSRP`;
 
-/** Says for how long a listing has been observed. */
 function ageOf({ days_on_market: days }: ShownListing): string {
   if (days === 0) return "Listed today";
   return days === 1 ? "Listed for 1 day" : `Listed for ${count(days)} days`;

@@ -9,7 +9,7 @@ import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
-import { askCharts, ChartControls } from "../charts/charts-view.tsx";
+import { ChartControls, loadCharts } from "../charts/charts-view.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
 import { FindBox } from "../find/find-box.tsx";
 import { cardFields, chosenColumns } from "../listing-fields.tsx";
@@ -23,7 +23,6 @@ import { ResultList } from "./results.tsx";
 /** The number of listings on a page, by layout. */
 const limits = { cards: "24", table: "50" } as const;
 
-/** Returns the handler of `/`. */
 export const searchPage =
   (current: CurrentVersion): PageHandler =>
   async ({ context, query, requests }) => {
@@ -46,7 +45,6 @@ export const searchPage =
     };
   };
 
-/** What a view shows of its search. */
 interface ShownResults {
   readonly total: number;
   readonly unmatched: AnswerOf<"searchListings">["meta"]["unmatched"];
@@ -61,27 +59,31 @@ interface FoundView {
   readonly invalid?: string;
 }
 
-/** Asks for the rest of the results of a view, whose first request has been answered. */
-type RestOfResults = () => Promise<ShownResults>;
+/** Loads the rest of the results of a view, whose first request has been answered. */
+type RemainingResults = () => Promise<ShownResults>;
 
 /**
  * Searches, then counts. The first request validates the view, so that nothing is charged for an invalid one, which has no results, so
  * that its filters can be corrected.
  */
 async function findView(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<FoundView> {
-  let askRest: RestOfResults;
+  let loadRest: RemainingResults;
   try {
-    askRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
+    loadRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, missing: [], invalid: thrown.message };
   }
-  const [shown, facets] = await Promise.all([askRest(), countViewFacets(requests, view, days.last)]);
+  const [shown, facets] = await Promise.all([loadRest(), countViewFacets(requests, view, days.last)]);
   return { shown, facets, missing: requests.missing };
 }
 
-async function findListings(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
-  const answer = await requests.ask("searchListings", searchParameters(view, days.last));
+async function findListings(
+  requests: PageRequests,
+  view: ViewParameters,
+  days: SnapshotDays,
+): Promise<RemainingResults> {
+  const answer = await requests.call("searchListings", searchParameters(view, days.last));
   const { total } = answer.pagination;
   return async () => ({
     ...{ total, unmatched: answer.meta.unmatched },
@@ -89,15 +91,14 @@ async function findListings(requests: PageRequests, view: ViewParameters, days: 
   });
 }
 
-async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
-  const askRest = await askCharts(requests, view, days);
+async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RemainingResults> {
+  const loadRest = await loadCharts(requests, view, days);
   return async () => {
-    const { charts, ...head } = await askRest();
+    const { charts, ...head } = await loadRest();
     return { ...head, results: <div class="graphs">{charts}</div> };
   };
 }
 
-/** Returns the parameters of the search of a view. */
 function searchParameters(view: ViewParameters, asOf: string): TextParameters {
   const { sort, offset, layout } = view;
   const isTable = layout === "table";
@@ -110,7 +111,6 @@ function searchParameters(view: ViewParameters, asOf: string): TextParameters {
   };
 }
 
-/** Returns the first and the last day with a snapshot. */
 const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
   current.use(async ({ manifest: { as_of, days } }) => ({ first: Object.keys(days)[0] ?? as_of, last: as_of }));
 
@@ -121,7 +121,7 @@ interface SearchViewProps {
   readonly view: ViewParameters;
   readonly days: SnapshotDays;
   readonly found: FoundView;
-  /** What follows the results. */
+  /** The content after the results. */
   readonly children: JSX.Element;
 }
 

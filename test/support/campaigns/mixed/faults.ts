@@ -1,4 +1,4 @@
-/** What happens to a service under mixed load: versions are published, serving files are damaged, the disk of the ledger fills up. */
+/** Faults and events during the mixed load: versions are published, serving files are damaged, the disk of the ledger fills up. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function sleepUnless(isOver: () => boolean, ms: number): Promise<vo
   while (!isOver() && performance.now() < untilMs) await sleep(Math.max(1, Math.min(100, untilMs - performance.now())));
 }
 
-/** How long a replaced version may still answer: the next one opens beside it, and requests in flight finish on it. */
+/** How long a replaced version may still answer: the next one opens while it still answers, and requests in flight finish on it. */
 const replacedMs = 90_000;
 
 /** Publishes the versions of a prepared lake in turn. */

@@ -1,4 +1,4 @@
-/** What the clients of the mixed load received, and whether it is right: answers against the reference, charges against the ledger. */
+/** Journal of the answers of the mixed load: checks answers against the reference, and charges against the ledger. */
 import assert from "node:assert/strict";
 import { audit } from "../../../../src/accounts/ledger/audit.ts";
 import { integerIn, isObject, textIn } from "../../../../src/base/json.ts";
@@ -16,7 +16,7 @@ export interface ClientIdentity {
   readonly customer: Customer;
 }
 
-/** What became of the requests with one idempotency key. */
+/** The outcomes of the requests with one idempotency key. */
 interface Repetitions {
   answered: number;
   charged: number;
@@ -116,7 +116,7 @@ export class Journal {
     return account;
   }
 
-  /** Compares the ledger with all that was received. Returns the numbers of entries. */
+  /** Compares the ledger with the received answers. Returns the numbers of entries. */
   auditCharges(path: string): LedgerSummary {
     const ledger = inAccountsFile(path, readLedger);
     for (const fault of ledger.faults) this.addProblem("audit", fault);
@@ -127,7 +127,7 @@ export class Journal {
         ([id, micros]) => !paid.delete(id) || ledger.charges.get(id)?.micros !== micros,
       );
       const wrong = account.uncharged.filter((id) => paid.delete(id));
-      // What is left was charged, and its client did not receive the whole answer.
+      // The remaining requests were charged, and their clients did not receive the whole answer.
       const excess = Math.max(0, paid.size - account.aborted);
       summary.lost += lost.length;
       summary.doubled += wrong.length + excess;

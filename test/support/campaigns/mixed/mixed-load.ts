@@ -72,7 +72,7 @@ const recoveredMs = 20_000;
 /** The response cache is small, so that requests are computed again. */
 const responseCacheMiB = "4";
 
-/** A running load and what is observed of it. */
+/** A running load and its observations. */
 class MixedLoad {
   readonly journal: Journal;
   readonly times = new ResponseTimes();
@@ -239,7 +239,7 @@ class MixedLoad {
   }
 }
 
-/** Serves the lake, measures the capacity, and runs the mixed load. Returns what happened, problems included. */
+/** Serves the lake, measures the capacity, and runs the mixed load. Returns the summary, problems included. */
 export async function runMixedLoad(scope: Scope, options: MixedLoadOptions): Promise<MixedLoadSummary> {
   const accounts = join(options.disk.folder, "accounts.db");
   createAccountsFile(accounts, { busyMs: 5000 }).close();

@@ -6,7 +6,7 @@ import { answerPath } from "../../versions.ts";
 import { expensiveRequests } from "../fairness.ts";
 
 export interface RequestForm {
-  /** What the request costs the service. */
+  /** The cost of the request for the service. */
   readonly weight: "light" | "medium" | "worst";
   /** A path with a placeholder for the nonce, or without. */
   readonly path: string;
