@@ -82,7 +82,7 @@ export function haversineMiles({ latitude, longitude }: Origin): string {
     + ${Math.cos(radians(latitude))} * cos(radians(latitude)) * pow(sin((radians(longitude) - ${radians(longitude)}) / 2), 2))))`;
 }
 
-/** Returns the condition that a point is at most so many miles from an origin. A bounding box is the prefilter. */
+/** Returns the condition that a point is within a number of miles of an origin. A bounding box is the prefilter. */
 export const withinRadius = (origin: Origin, miles: number): string =>
   `${inBoundingBox(origin, miles)} AND ${haversineMiles(origin)} <= ${miles}`;
 

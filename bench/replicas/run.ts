@@ -102,7 +102,7 @@ await withResources(async (acquire) => {
           );
       });
   const notes = [
-    `The query mix at ${shape.listings.toLocaleString("en")} listings, sent in turn to 1, 2 and 4 services on one machine, with PostgreSQL and the clients on the same processors; processor time per request. The replicas share accounts in PostgreSQL; the control has a SQLite file for each service, so that they share nothing but the processors. Latency says nothing about replicas on machines of their own.`,
+    `The query mix at ${shape.listings.toLocaleString("en")} listings, sent in turn to 1, 2 and 4 services on one machine, with PostgreSQL and the clients on the same processors; processor time per request. The replicas share accounts in PostgreSQL; the control has a SQLite file for each service, so that they share nothing but the processors. Latency says nothing about replicas on separate machines.`,
   ];
   await reportMeasurements(
     { title: "Replicas", notes, programs: { postgres: postgres.version } },

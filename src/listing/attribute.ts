@@ -74,7 +74,7 @@ export interface AttributeRow {
   readonly serve?: ServeKind;
   /** On a `number`: adds the filters `min_<range>` and `max_<range>`, and a numeric facet. */
   readonly range?: string;
-  /** API name of the ascending sort by this attribute; the prefix `-` makes it descending. */
+  /** API name of the ascending sort by this attribute; the prefix `-` reverses it. */
   readonly sort?: string;
   /** The `kind` of its rows in `tokens`. */
   readonly kind?: string;
@@ -111,7 +111,7 @@ type SearchedRow =
 /** A row of a listing: what ingest can fill and the search index can search. */
 export type ListingAttribute = AttributeRow & SearchedRow;
 
-/** A row of a build or dealer, which listings share. It is stored and served as it is delivered, spelled or derived. */
+/** A row of a build or dealer, which listings share. It is stored and served as delivered, spelled or derived. */
 export type SharedAttribute<Feed extends "field" | "spelled" | "rule"> = ListingAttribute & {
   readonly feed: Feed;
   readonly search?: "category" | "name" | "number";

@@ -45,7 +45,7 @@ const pricingType = structTypeOf({
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
 
-/** A text with the spelling of its vocabulary, a text as it is delivered, and a small whole number: searched by value. */
+/** A text with the spelling of its vocabulary, a text as delivered, and a small whole number: searched by value. */
 const spelled = { type: "VARCHAR", feed: "spelled", search: "category" } as const;
 const plain = { type: "VARCHAR", feed: "field", search: "category" } as const;
 const small = { type: "SMALLINT", feed: "field", search: "category" } as const;

@@ -10,7 +10,7 @@ import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, operations, resolve, vocabulary } from "../../src/contract/document.ts";
 import { rangedNames } from "../../src/listing/schema.ts";
 
-/** Keywords that say nothing about values, or whose parts have lines of their own. */
+/** Keywords that say nothing about values, or whose parts have separate lines. */
 const omitted = ["description", "example", "examples", "title", "properties", "items", "required", "x-enum-varnames"];
 
 /** Yields the path and the keywords of a schema and of all its parts, with references resolved. */

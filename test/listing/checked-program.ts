@@ -1,4 +1,4 @@
-/** A program as TypeScript checks it, as it is and with another text of one of its files. */
+/** A program as TypeScript checks it, unchanged and with another text of one of its files. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import ts from "typescript";

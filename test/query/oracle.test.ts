@@ -114,7 +114,7 @@ test("random facets count what the oracle counts", async () => {
     found > facetCount / 2 && compared > 6.5 * facetCount,
     `${found} requests found anything, ${compared} buckets`,
   );
-  assert.ok(refused > extentOf(0, 1), `${refused} requests had a width that gives too many buckets`);
+  assert.ok(refused > extentOf(0, 1), `${refused} requests had a width with too many buckets`);
 });
 
 test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {

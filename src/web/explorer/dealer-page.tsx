@@ -28,8 +28,8 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
     requests.loadPart("inventory", () =>
       requests.call("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
     ),
-    requests.askPart("mix and prices", () =>
-      requests.ask("getFacets", {
+    requests.loadPart("mix and prices", () =>
+      requests.call("getFacets", {
         ...{ facets: [...mixFacets, "price", "miles", "days_on_market"].join(), dealer_id },
         facet_value_limit: "8",
       }),

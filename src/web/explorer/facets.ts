@@ -18,7 +18,7 @@ export interface FacetDefinition {
   readonly title: string;
   /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
   readonly parameters: readonly [name: string, max?: string];
-  /** Of a facet that is shown as ranges, the least difference of two values. */
+  /** Facets in ranges: the least difference of two values. */
   readonly step?: number;
   /** Whether its values are shown before one is chosen. */
   readonly isOpen: boolean;
