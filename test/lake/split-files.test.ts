@@ -81,8 +81,8 @@ test("a split file records the range of its makes", { skip: skipInShortRun }, as
     t,
     2,
     (all, lake) => sql`
-    SELECT min(make) AS least, max(make) AS greatest
+    SELECT min(make) AS min, max(make) AS max
     FROM read_parquet([${literal(`${lake}/${all[1]?.path}`)}], hive_partitioning = false)`,
   );
-  assert.deepEqual([{ min: files[1]?.min, greatest: files[1]?.max }], answers[0]);
+  assert.deepEqual([{ min: files[1]?.min, max: files[1]?.max }], answers[0]);
 });
