@@ -4,23 +4,18 @@
  * version of Node.js.
  */
 export const compatibilityFiles = [
-  "accounts/backup",
   "accounts/ledger",
   "accounts/lost-worker",
-  "cli/loaded-modules",
   "cli/output",
   "cli/program",
   "db/session-pool",
   "db/sqlite",
   "golden/golden",
   "http/operations/formats",
-  "http/response-cache",
   "http/shutdown",
   "http/tls",
   "ingest/formats",
-  "ingest/sample",
   "mcp/agents",
   "oauth/authorization",
-  "replication/push",
   "web/shell",
 ];

@@ -1,6 +1,6 @@
 /**
  * The extent of a run, which `CARQUET_TESTS` sets: `npm test` leaves out the tests that cost the most, and draws little at random. With `every`,
- * all tests run with short draws, as in CI; with `all`, they run in full, as in `npm run test:all`.
+ * all tests run with short draws; with `all`, they run in full, as in `npm run test:all`.
  */
 
 const extents = ["short", "every", "all"] as const;
