@@ -5,7 +5,6 @@
  */
 export const compatibilityFiles = [
   "accounts/ledger",
-  "accounts/lost-worker",
   "cli/output",
   "cli/program",
   "db/session-pool",
