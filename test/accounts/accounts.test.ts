@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,7 +23,7 @@ import {
   testOnBothEngines,
 } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
@@ -228,21 +228,11 @@ describe("a ledger that cannot be written", { concurrency: true }, () => {
   }
 
   test("because the disk is full charges no account, and recovers when space is freed", async (t) => {
-    const disk = join(await temporaryFolder(t), "small");
-    await mkdir(disk);
-    try {
-      await run("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", disk]);
-    } catch {
-      t.skip("mounting a tmpfs needs root");
-      return;
-    }
-    try {
-      await fillAndRecover(join(disk, "accounts.db"), join(disk, "ballast"), () =>
-        run("mount", ["-o", "remount,size=16m", disk]),
-      );
-    } finally {
-      await run("umount", [disk]);
-    }
+    const disk = await smallDisk(t, "600k");
+    if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+    await fillAndRecover(join(disk, "accounts.db"), join(disk, "ballast"), () =>
+      run("mount", ["-o", "remount,size=16m", disk]),
+    );
   });
 });
 

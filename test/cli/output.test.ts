@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -10,8 +9,8 @@ import { promisify } from "node:util";
 import { programPath } from "../../src/base/project-files.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
-import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
+import { createLake, samplePath, smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const serve = ["serve", "--port", "0", "--lake", lake];
@@ -49,24 +48,11 @@ function assertReportsDropped(log: string): void {
   assert.ok(log.length < 2 ** 21, `${log.length} bytes were kept`);
 }
 
-/** Mounts a small disk until the scope ends; returns undefined without the permission to do so. */
-async function mountSmallDisk(scope: Scope): Promise<string | undefined> {
-  const disk = join(await temporaryFolder(scope), "small");
-  await mkdir(disk);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
-  onScopeEnd(scope, async () => void execFileSync("umount", [disk]));
-  return disk;
-}
-
 describe("the service continues, with bounded memory, and stops on SIGTERM", { concurrency: true }, () => {
   test("while its log is on a full disk; once there is space, it reports what it dropped", {
     skip: skipInShortRun,
   }, async (scope) => {
-    const disk = await mountSmallDisk(scope);
+    const disk = await smallDisk(scope, "4m");
     const log = disk === undefined ? "/dev/full" : join(disk, "log");
     const stderr = openSync(log, "a");
     const service = await startServing(scope, serve, { stderr });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ import { PostgresDatabase } from "../../src/db/postgres.ts";
 import { PostgresFault } from "../../src/db/postgres-fault.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
 
 const run = promisify(execFile);
 const options = { busyMs: 10 } as const;
@@ -165,19 +165,9 @@ for (const [what, fault, provoke] of table)
   });
 
 test("both engines report a full disk", async (t) => {
-  const disk = join(await temporaryFolder(t), "small");
-  await mkdir(disk);
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", disk]);
-  } catch {
-    t.skip("mounting a tmpfs needs root");
-    return;
-  }
-  try {
-    await fillDisk(disk);
-  } finally {
-    await run("umount", [disk]);
-  }
+  const disk = await smallDisk(t, "512k");
+  if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+  await fillDisk(disk);
 });
 
 async function fillDisk(small: string): Promise<void> {

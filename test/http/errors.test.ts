@@ -8,7 +8,8 @@ import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { headerBytesMax, uriBytesMax } from "../../src/http/limits.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
-import { assertMatchesDocument, sampleService } from "../support/http/service.ts";
+import { assertMatchesDocument, sampleService, startService } from "../support/http/service.ts";
+import { createLake, smallDisk } from "../support/lakes/lakes.ts";
 
 const { client } = await sampleService();
 
@@ -195,4 +196,28 @@ test("a request that is too long is refused after the response before it", async
   const first = "GET /v1/listings?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n";
   const received = await exchangeRaw(client.url, first, `GET /v1/${"a".repeat(headerBytesMax)} HTTP/1.1\r\n\r\n`);
   assert.match(received, /^HTTP\/1\.1 401 .*"missing_api_key".*HTTP\/1\.1 414 .*"uri_too_long"/s);
+});
+
+test("a full disk is named in the refusal of formats that need it, and no other is refused", async (t) => {
+  const disk = await smallDisk(t, "4k");
+  if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+  const folder = process.env.TMPDIR;
+  t.after(() => {
+    if (folder === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = folder;
+  });
+  const full = await startService(t, (await createLake(t)).lake);
+  process.env.TMPDIR = disk;
+  const path = `${full.url}/v1/listings?limit=100&fields=default,features`;
+  const answers = (["json", "arrow", "csv", "ndjson", "parquet"] as const).map(async (format) => {
+    const response = await fetch(`${path}&format=${format}`, { headers: full.customer.bearer });
+    return [format, response.status, response.ok ? "" : (await response.text()).includes("No disk space is left")];
+  });
+  assert.deepEqual(await Promise.all(answers), [
+    ["json", 200, ""],
+    ["arrow", 200, ""],
+    ["csv", 200, ""],
+    ["ndjson", 200, ""],
+    ["parquet", 503, true],
+  ]);
 });

@@ -67,6 +67,21 @@ test("while another account waits, an account keeps half of the writers: its las
   assert.deepEqual(refused, []);
 });
 
+test("an export that has begun again twice keeps its writer, and another of its account gives way", async () => {
+  const { add, end, writing } = openQueue(2);
+  await add("a1", "a2");
+  for (const other of ["b1", "b2"]) {
+    await add(other);
+    assert.deepEqual(writing(), ["a1", other]);
+    await end(other);
+    assert.deepEqual(writing(), ["a1", "a2"]);
+  }
+  await add("b3");
+  assert.deepEqual(writing(), ["a2", "b3"]);
+  await end("a2");
+  assert.deepEqual(writing(), ["a1", "b3"]);
+});
+
 test("a single writer is never taken away", async () => {
   const { add, end, writing } = openQueue(1);
   await add("a1", "a2", "b1");

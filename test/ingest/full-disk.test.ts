@@ -1,31 +1,21 @@
 /** An ingest on a full disk. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir } from "node:fs/promises";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { activeListingsText, lakeFaults, unreferencedFiles } from "../support/lakes/contents.ts";
-import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, ingestPath, samplePath, smallDisk } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
 
 test("a full disk leaves the published version unchanged, and the next ingest succeeds once there is space", async (t) => {
-  const disk = join(await temporaryFolder(t), "small");
-  await mkdir(disk);
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
-  } catch {
-    t.skip("mounting a tmpfs needs root");
-    return;
-  }
-  try {
-    await fillAndRecover(t, disk);
-  } finally {
-    await run("umount", [disk]);
-  }
+  const disk = await smallDisk(t, "4m");
+  if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+  await fillAndRecover(t, disk);
 });
 
 /** Ingests a day on a full disk, and again after space is freed. */

@@ -2,7 +2,7 @@
  * Writers of exports: a fixed number, and a bounded queue that is fair between accounts.
  *
  * The account that holds the fewest writers goes next. While others wait, an account keeps at most half of the writers: the export that it began
- * last releases its writer, and begins again later.
+ * last releases its writer, and begins again later, at most twice.
  */
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
@@ -22,7 +22,12 @@ interface Turn {
   readonly refuse: (reason: Error) => void;
   /** Ends the work, which begins again. */
   readonly preempt: AbortController;
+  /** How often the export has given a writer up. */
+  readonly restarts: number;
 }
+
+/** An export that has begun so often again keeps its writer. */
+const restartsMax = 2;
 
 export class WriterQueue {
   private readonly waiting = new Set<Turn>();
@@ -36,8 +41,8 @@ export class WriterQueue {
    * Refuses with `overloaded` if too many wait, and rejects with the reason of the job once that is aborted.
    */
   async run<T>(job: Job, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    for (;;) {
-      const turn = await this.take(job);
+    for (let restarts = 0; ; restarts += 1) {
+      const turn = await this.take(job, restarts);
       try {
         return await work(AbortSignal.any([job.signal, turn.preempt.signal]));
       } catch (thrown) {
@@ -50,7 +55,7 @@ export class WriterQueue {
   }
 
   /** Waits for a writer. */
-  private take(job: Job): Promise<Turn> {
+  private take(job: Job, restarts: number): Promise<Turn> {
     const [accountId = ""] = job.accounts;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -58,7 +63,7 @@ export class WriterQueue {
         job.signal.removeEventListener("abort", onAbort);
       };
       const turn: Turn = {
-        ...{ accountId, preempt: new AbortController() },
+        ...{ accountId, restarts, preempt: new AbortController() },
         start: () => {
           leave();
           this.writing.add(turn);
@@ -105,7 +110,9 @@ export class WriterQueue {
     const held = countByAccount(this.writing);
     if (![...this.waiting].some(({ accountId }) => !held.has(accountId))) return;
     const share = Math.max(1, Math.floor(this.limits.writtenMax / 2));
-    const last = [...this.writing].findLast(({ accountId }) => (held.get(accountId) ?? 0) > share);
+    const last = [...this.writing].findLast(
+      ({ accountId, restarts }) => (held.get(accountId) ?? 0) > share && restarts < restartsMax,
+    );
     last?.preempt.abort();
   }
 }

@@ -45,7 +45,7 @@ const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
 export function loggedRefusalOf(thrown: unknown, { requestId, log }: Pick<RequestState, "requestId" | "log">): Refusal {
   const refusal = refusalOf(thrown, requestId);
   if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
-  else if (!(thrown instanceof Refusal)) log.warn({ requestId, err: thrown }, "out of memory");
+  else if (!(thrown instanceof Refusal)) log.warn({ requestId, err: thrown }, classifyFault(thrown));
   return refusal;
 }
 
@@ -55,6 +55,14 @@ export function refusalOf(thrown: unknown, request: string): Refusal {
   return new Refusal(code, redactKeys(message), retryAfterSeconds);
 }
 
-/** A statement that ran out of memory may succeed when fewer run concurrently. */
-const refusalOfFault = (thrown: unknown, request: string): Refusal =>
-  classifyFault(thrown) === "out of memory" ? refuse("overloaded", {}) : refuse("internal_error", { request });
+function refusalOfFault(thrown: unknown, request: string): Refusal {
+  switch (classifyFault(thrown)) {
+    // A statement may succeed when fewer run concurrently.
+    case "out of memory":
+      return refuse("overloaded", {});
+    case "disk full":
+      return refuse("data_unavailable", { reason: "No disk space is left for this response. Retry later." });
+    default:
+      return refuse("internal_error", { request });
+  }
+}

@@ -18,7 +18,7 @@ import { fetchListings } from "../../support/http/paging.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
 import { startService } from "../../support/http/service.ts";
 import { createSlowLake } from "../../support/http/slow-request.ts";
-import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake, smallDisk, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -278,21 +278,10 @@ test("an export that exceeds the size of the spool is refused, and leaves no fil
 });
 
 test("a full disk refuses an export, which is not charged", async (t) => {
-  const disk = join(await temporaryFolder(t), "small");
-  const run = promisify(execFile);
-  await mkdir(disk);
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk]);
-  } catch {
-    t.skip("mounting a tmpfs needs root");
-    return;
-  }
-  try {
-    const full = await startService(t, lake, { exports: { folder: disk } });
-    assert.deepEqual(pick(await download("format=ndjson", {}, full.customer, full.url)), [503, "data_unavailable"]);
-    assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
-    await full.stop();
-  } finally {
-    await run("umount", [disk]);
-  }
+  const disk = await smallDisk(t, "16k");
+  if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+  const full = await startService(t, lake, { exports: { folder: disk } });
+  assert.deepEqual(pick(await download("format=ndjson", {}, full.customer, full.url)), [503, "data_unavailable"]);
+  assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
+  await full.stop();
 });

@@ -1,5 +1,6 @@
 /** Lakes in temporary folders that are removed when the test ends. */
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
@@ -19,6 +20,19 @@ export async function temporaryFolder(scope: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-"));
   onScopeEnd(scope, () => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Mounts an empty disk of a size until the scope ends; undefined without the permission to do so. */
+export async function smallDisk(scope: Scope, size: string): Promise<string | undefined> {
+  const disk = join(await temporaryFolder(scope), "small");
+  await mkdir(disk);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", disk], { stdio: "ignore" });
+  } catch {
+    return undefined;
+  }
+  onScopeEnd(scope, async () => void execFileSync("umount", [disk]));
+  return disk;
 }
 
 /** The hand-written sample deliveries of two days. */
