@@ -67,7 +67,7 @@ test("while another account waits, an account keeps half of the writers: its las
   assert.deepEqual(refused, []);
 });
 
-test("an export that has begun again twice keeps its writer, and another of its account gives way", async () => {
+test("an export that has begun again twice keeps its writer, in place of another of its account", async () => {
   const { add, end, writing } = openQueue(2);
   await add("a1", "a2");
   for (const other of ["b1", "b2"]) {
