@@ -26,6 +26,37 @@ const { scripts } = JSON.parse(readFileSync(projectPath("package.json"), "utf8")
 const accounts = await temporaryAccountsFile(fileScope);
 const folder = await temporaryFolder(fileScope);
 
+test("the list of components has every package of the lock file, with its checksum and whether only development needs it", () => {
+  const list = execFileSync("npm", ["run", "-s", "sbom"], { cwd: projectPath("."), encoding: "utf8" });
+  const { bomFormat, components }: { bomFormat: string; components: readonly Component[] } = JSON.parse(list);
+  const { packages }: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
+    readFileSync(projectPath("package-lock.json"), "utf8"),
+  );
+  const expected = Object.entries(packages).flatMap(([path, { version, integrity, dev = false }]) => {
+    const name = path.split("node_modules/").at(-1)?.replace("@", "%40");
+    return path === "" ? [] : [`pkg:npm/${name}@${version} ${dev} ${integrity !== undefined}`];
+  });
+  const listed = components.map(({ purl, properties, hashes = [] }) => {
+    const isDevelopment = properties.some(({ name }) => name === "cdx:npm:package:development");
+    return `${purl} ${isDevelopment} ${hashes.some(({ alg }) => alg === "SHA-512")}`;
+  });
+  assert.equal(bomFormat, "CycloneDX");
+  assert.deepEqual([...new Set(listed)].sort(), [...new Set(expected)].sort());
+  assert.doesNotMatch(list, /https?:\/\/registry/);
+});
+
+interface Component {
+  readonly purl: string;
+  readonly hashes?: readonly { readonly alg: string }[];
+  readonly properties: readonly { readonly name: string }[];
+}
+
+interface LockedPackage {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+}
+
 /** Creates FIFOs; opening one blocks a thread. */
 function createFifos(name: string, count: number): string {
   const paths = Array.from({ length: count }, (_, index) => join(folder, `${name}-${index}`));

@@ -45,6 +45,7 @@ const notRun: Readonly<Record<string, string>> = {
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",
   postgres: "needs a server; test/accounts runs both engines, and ledger copy",
+  sbom: "not a command of carquet; test/cli compares the list with the lock file",
   package: "needs the registry of npm; test/deploy installs and starts the package",
   remote: "needs a web server or a bucket; test/replication follows and pushes to both",
 };
