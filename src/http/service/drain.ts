@@ -11,11 +11,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Middleware } from "../context.ts";
 import { peerOf } from "./connections.ts";
 
-/**
- * Behind a proxy, how long no request must have arrived before the port is closed, and how long the service waits for that: less than
- * proxies avoid a server that has failed.
- */
+/** Behind a proxy: the time without a request after which the port is closed. */
 const quietMs = 300;
+
+/** Behind a proxy: the longest wait for it, below the time that proxies avoid a failed server (nginx: `fail_timeout`). */
 const refusingMs = 1_500;
 
 /** How long the service waits for the first request of a connection. */

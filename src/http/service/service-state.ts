@@ -18,10 +18,10 @@ import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { ScrubOptions } from "../../serving/files/scrub.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
-import type { CallOperation } from "../ask.ts";
 import type { RequestState } from "../context.ts";
 import type { ExportServices } from "../exports/respond-with-export.ts";
 import { Spool, type SpoolLimits } from "../exports/spool.ts";
+import type { CallOperation } from "../internal-calls.ts";
 import {
   accountExportsMax,
   connectionsPerAddressMax,

@@ -2,9 +2,9 @@
 import { setMaxListeners } from "node:events";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
-import type { CallOperation, InternalCaller } from "../../http/ask.ts";
 import { clientSignal } from "../../http/calls.ts";
 import type { RequestContext } from "../../http/context.ts";
+import type { CallOperation, InternalCaller } from "../../http/internal-calls.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import { type EndpointId, operationRequest, type TextParameters } from "../../operations/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
