@@ -58,13 +58,6 @@ const fileName = "export";
 /** How often the disk space is measured while a file is written. */
 const pollMs = 250;
 
-/** The writing of a file, which can begin more than once. */
-interface Writing {
-  readonly job: Job;
-  readonly signal: AbortSignal;
-  readonly onState: (change: Partial<Pick<SpooledFile, "state" | "rows">>) => void;
-}
-
 /** Names the host too, because process ids repeat in containers. */
 const prefix = `carquet-exports-${hostname()}-`;
 
@@ -131,35 +124,33 @@ export class Spool {
     };
     // Removed at once, so that a later request does not join an aborted export.
     job.signal.addEventListener("abort", forget, { once: true });
-    const onState = (change: Partial<Pick<SpooledFile, "state" | "rows">>): void => void Object.assign(file, change);
-    const written = this.writers.run(job, (signal) => this.write(folder, { job, signal, onState }, write));
+    const written = this.writers.run(job, (signal) => this.write(file, signal, write));
     const file: SpooledFile = { folder, job, written, state: "waiting", rows: 0, users: 0, expiry: undefined };
-    file.written.then(
-      () => {
-        file.state = "written";
-        file.expiry = setTimeout(() => this.expire(key, file), this.limits.ageMs).unref();
-      },
-      () => {
-        forget();
-        void rm(folder, { recursive: true, force: true });
-      },
-    );
+    file.written.then(() => {
+      file.state = "written";
+      file.expiry = setTimeout(() => this.expire(key, file), this.limits.ageMs).unref();
+    }, forget);
     this.timer ??= setInterval(() => void this.limitSize(), pollMs).unref();
     return file;
   }
 
-  private async write(folder: string, { job, signal, onState }: Writing, write: Write): Promise<ExportSize> {
+  /** Writes a file, which can begin more than once. Of what throws, nothing is left. */
+  private async write(file: SpooledFile, signal: AbortSignal, write: Write): Promise<ExportSize> {
+    const { folder, job } = file;
     const startedAtMs = performance.now();
     job.time.start(startedAtMs);
-    onState({ state: "writing" });
+    file.state = "writing";
+    const onRows = (rows: number): void => {
+      file.rows = rows;
+    };
     try {
       await mkdir(folder);
-      const written = await write(join(folder, fileName), { signal, onRows: (rows) => onState({ rows }) });
+      const written = await write(join(folder, fileName), { signal, onRows });
       await this.limitSize();
       signal.throwIfAborted();
       return written;
     } catch (thrown) {
-      onState({ state: "waiting" });
+      file.state = "waiting";
       await rm(folder, { recursive: true, force: true });
       throw thrown;
     } finally {
