@@ -144,10 +144,7 @@ export class Accounts {
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   countRequest({ cached: { account } }: Identity): void {
-    const excess = this.rateLimiter.take(account.accountId, rateLimitShare(effectiveLimits(account), this.replica));
-    if (excess === undefined) return;
-    const { limit, windowSeconds, retryAfterSeconds } = excess;
-    throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
+    this.rateLimiter.count(account.accountId, rateLimitShare(effectiveLimits(account), this.replica));
   }
 
   /** Counts further requests against the rate limits, for the time that an uncharged request has used. */

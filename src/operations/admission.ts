@@ -3,6 +3,7 @@
  * that an uncharged call has used counts against the rate limits.
  */
 import type { Accounts } from "../accounts/accounts.ts";
+import { ConcurrencyLimit } from "../accounts/policy/concurrency-limit.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
 import { type Caller, countCall } from "./caller.ts";
@@ -21,7 +22,7 @@ const defaults = { concurrentRequests: accountRequestsMax, deadlineMs: requestDe
 
 export class Admission {
   private readonly limits: Required<AdmissionLimits>;
-  private readonly inProgress = new Map<string, number>();
+  private readonly calls = new ConcurrencyLimit();
 
   constructor(
     private readonly accounts: Accounts,
@@ -41,7 +42,7 @@ export class Admission {
   ): Promise<T> {
     const { identity } = caller;
     const { accountId } = identity.key;
-    this.add(accountId, 1);
+    const leave = this.calls.enter(accountId, this.limits.concurrentRequests);
     const job = new Job(accountId);
     const unbind = bind(job, caller, this.limits.deadlineMs);
     let [isCounted, end]: [boolean, Promise<unknown> | undefined] = [false, undefined];
@@ -52,7 +53,6 @@ export class Admission {
       return result;
     } finally {
       unbind();
-      const leave = (): void => this.add(accountId, -1);
       if (end === undefined) leave();
       else end.then(leave, leave);
       if (job.signal.aborted) {
@@ -60,15 +60,6 @@ export class Admission {
         this.accounts.countUncharged(identity, Math.max(0, requests - Number(isCounted)));
       }
     }
-  }
-
-  private add(accountId: string, change: 1 | -1): void {
-    const { concurrentRequests } = this.limits;
-    const count = (this.inProgress.get(accountId) ?? 0) + change;
-    if (count > concurrentRequests)
-      throw refuse("concurrency_limit_exceeded", { limit: concurrentRequests, retryAfter: 1 });
-    if (count === 0) this.inProgress.delete(accountId);
-    else this.inProgress.set(accountId, count);
   }
 }
 

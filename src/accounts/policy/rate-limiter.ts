@@ -2,6 +2,7 @@
  * Rate limiter: a sliding log of request times per account, with windows of 10 and 60 seconds. All keys of an account share its log.
  * Refused requests do not count.
  */
+import { refuse } from "../../contract/errors.ts";
 
 export interface RateLimits {
   readonly per10s: number;
@@ -37,6 +38,14 @@ export class RateLimiter {
     const excess = log.excess(limits, nowMs);
     if (excess === undefined) log.add(nowMs);
     return excess;
+  }
+
+  /** Counts a request. Refuses with `rate_limit_exceeded`; refused requests do not count. */
+  count(accountId: string, limits: RateLimits): void {
+    const excess = this.take(accountId, limits);
+    if (excess === undefined) return;
+    const { limit, windowSeconds, retryAfterSeconds } = excess;
+    throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
   }
 
   /** Counts a number of requests now, whether or not the limits allow them. */
