@@ -142,3 +142,32 @@ test("a file is removed at its age; one in use when it is released", async (t) =
   await eventually("the used file is removed", async () => (await filesOf(folder)).length === 0);
   await short.close();
 });
+
+test("rows that an export lost with its writer cost nothing while it waits again", async (t) => {
+  const limits = { folder: await temporaryFolder(t), bytesMax: 1e6, writtenMax: 2, waitingMax: 2, ageMs: 60_000 };
+  const spool = new Spool(limits);
+  const unfinished: number[] = [];
+  const open = (name: string): Job => {
+    const job = new Job(name.slice(0, 1));
+    const request = { key: name, job, onUnfinished: (rows: number) => void unfinished.push(rows) };
+    const opened = spool.open(
+      request,
+      (_, { signal, onRows }) =>
+        new Promise((_resolve, reject) => {
+          onRows(1000);
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    );
+    opened.catch(() => undefined);
+    return job;
+  };
+  const [, second] = [open("a1"), open("a2")];
+  await sleep(20);
+  const other = open("b1");
+  await sleep(20);
+  second.abort(new Abandoned("gone"));
+  other.abort(new Abandoned("gone"));
+  await eventually("both have ended", async () => unfinished.length === 2);
+  assert.deepEqual(unfinished, [0, 1000]);
+  await spool.close();
+});

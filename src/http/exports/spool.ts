@@ -151,6 +151,8 @@ export class Spool {
       return written;
     } catch (thrown) {
       file.state = "waiting";
+      // Rows of a beginning that was given up for another account are lost, and free.
+      if (!job.signal.aborted) file.rows = 0;
       await rm(folder, { recursive: true, force: true });
       throw thrown;
     } finally {
