@@ -4,6 +4,7 @@
  *
  * Statistics and metrics take one statement over all indexes. Values are counted by one statement for each index: their ids differ.
  */
+import { inOwnTurn } from "../../base/event-loop-turns.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
@@ -33,6 +34,7 @@ import {
   rangeCounts,
   transposeChunks,
 } from "./counting.ts";
+import type { Counter, Dictionary } from "./dictionary.ts";
 import { keyedChunksOf } from "./page.ts";
 import {
   type Condition,
@@ -82,10 +84,12 @@ export async function countValues(indexed: IndexedListings, request: CountReques
   const { attributes, limit, sort, filters } = request;
   const parts = matchesIn(indexed, filters);
   const { total, summaries, ranges, counts } = await countParts(indexed, parts, request);
-  const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
-    attribute,
-    chooseValues(counts, attribute, { limit, sort }),
-  ]);
+  const values = await inOwnTurn(() =>
+    attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
+      attribute,
+      chooseValues(counts, attribute, { limit, sort }),
+    ]),
+  );
   return {
     ...{ total, summaries, values: new Map(values) },
     ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
@@ -145,10 +149,9 @@ async function fetchEach(
     summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, names)),
   ]);
   const ranges = numberedRanges(numbers, summaries);
-  const counts = fetched.map(({ dictionary, found }) => ({
-    dictionary,
-    counts: dictionary.count((counter) => countIds(counter, found, ranges), isKnown ? dictionary.totals : undefined),
-  }));
+  const counts = await Promise.all(
+    fetched.map(({ dictionary, found }) => countIn(dictionary, isKnown, (counter) => countIds(counter, found, ranges))),
+  );
   return { total: fetched.reduce((sum, { found }) => sum + found.total, 0), summaries, ranges, counts };
 }
 
@@ -166,13 +169,15 @@ async function groupEach(
       const groups = isNeeded
         ? keyedChunksOf(await engine.vectors(groupedStatement(matches, columns, ranges, context)))
         : [];
-      const { dictionary } = context;
-      const known = isKnown ? dictionary.totals : undefined;
-      return { dictionary, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
+      return countIn(context.dictionary, isKnown, (counter) => countGroups(counter, groups));
     }),
   );
   return { ...summarized, ranges, counts };
 }
+
+/** Counts ids in a dictionary, added to the totals of all values if these are known. */
+const countIn = (dictionary: Dictionary, isKnown: boolean, work: (counter: Counter) => void): Promise<IndexCounts> =>
+  inOwnTurn(() => ({ dictionary, counts: dictionary.count(work, isKnown ? dictionary.totals : undefined) }));
 
 const namesOf = (numbers: readonly RangeChoice[]): readonly NumberName[] => numbers.map(({ attribute }) => attribute);
 
