@@ -16,6 +16,7 @@ import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
 import { type CachedAccount, type CachedKey, hasSecret, KeyCache } from "./keys/key-cache.ts";
 import { KeyUseRecorder } from "./keys/key-uses.ts";
 import type { ApiKey } from "./keys/keys.ts";
+import type { ChargeEntry } from "./ledger/charging.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
 import type { AccessToken } from "./oauth/oauth-state.ts";
@@ -199,19 +200,24 @@ export class Accounts {
    * idempotency key of the request. Refuses with a 402 code if the account can no longer pay, with `idempotency_key_reused`, and with
    * `metering_unavailable` if the ledger is down. A refused charge writes nothing; one whose commit comes after the refusal is refunded.
    */
-  async charge(
-    { key }: Identity,
-    { usageClass, units, micros, release, request }: Hold,
-    chargeId: string,
-  ): Promise<number> {
+  async charge(identity: Identity, hold: Hold, chargeId: string): Promise<number> {
+    const { micros, release, request } = hold;
     if (micros === 0) return 0;
-    const { accountId, keyId } = key;
-    const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
+    const charge = this.entryOf(identity, hold, chargeId);
     const task = request === undefined ? charge : { ...charge, request };
     const failure = await this.clients.ledger.call("charge", task, release).catch(refuseUnmetered);
     if (failure === null) return micros;
     if (failure === "repeated") return 0;
     throw failure === "mismatched" ? refuse("idempotency_key_reused", {}) : refuseForBilling(failure);
+  }
+
+  /** Refunds a charge whose request failed after it, and frees its idempotency key. Resolves when the refund is on disk. */
+  refund(identity: Identity, hold: Hold, chargeId: string): Promise<void> {
+    return this.clients.ledger.refund([this.entryOf(identity, hold, chargeId)]);
+  }
+
+  private entryOf({ key: { accountId, keyId } }: Identity, { usageClass, units }: Hold, chargeId: string): ChargeEntry {
+    return { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
   }
 
   /** Operation `getUsage`: returns the usage of the account, with the range that it covers. */

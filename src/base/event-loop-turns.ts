@@ -2,7 +2,8 @@
 
 let last: Promise<unknown> = Promise.resolve();
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Runs a synchronous step after all earlier ones, in a turn of the event loop without another one. Settles as the step does. */
 export function inOwnTurn<T>(step: () => T): Promise<T> {

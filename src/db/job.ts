@@ -4,6 +4,7 @@
  * them waits any longer.
  */
 import { setMaxListeners } from "node:events";
+import { nextTurn } from "../base/event-loop-turns.ts";
 import { SessionTime } from "./session-time.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
@@ -14,6 +15,7 @@ export class Abandoned extends Error {
 export class Job {
   private readonly accountIds: Set<string>;
   private readonly controller = new AbortController();
+  private readonly foundListeners: (() => void)[] = [];
   private usedTime = new SessionTime();
   private waiting = 0;
 
@@ -37,6 +39,18 @@ export class Job {
     return this.usedTime;
   }
 
+  /** Calls `listener` when the engine has found what the request asks for, and only its rows are left to be read. */
+  onFound(listener: () => void): void {
+    this.foundListeners.push(listener);
+  }
+
+  /** Calls the listeners of `onFound`, unless the job has ended. Resolves in the next turn of the event loop, after what they have scheduled. */
+  async found(): Promise<void> {
+    if (this.signal.aborted) return;
+    for (const listener of this.foundListeners.splice(0)) listener();
+    await nextTurn();
+  }
+
   /** Ends the job early. Its waiting statements are dropped, its running ones are interrupted. */
   abort(reason: Error): void {
     this.controller.abort(reason);
@@ -46,6 +60,7 @@ export class Job {
   join(job: Job): void {
     for (const accountId of job.accounts) this.accountIds.add(accountId);
     job.usedTime = this.usedTime;
+    this.onFound(() => void job.found());
     this.waiting += 1;
     const leave = (): void => {
       this.waiting -= 1;

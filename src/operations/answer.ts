@@ -1,6 +1,6 @@
 /**
  * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, and charged. It knows neither HTTP nor formats: its caller builds the body from the result.
+ * or taken from the cache, and charged. The charge of a page is written while its rows are read, and refunded if reading fails. It knows neither HTTP nor formats: its caller builds the body from the result.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
@@ -29,7 +29,7 @@ export interface OperationServices {
 export interface Presenter<Body> {
   /** Returns whether the client already has this version's answer, which is then neither computed nor charged. */
   readonly isKnown?: (version: LakeVersion) => boolean;
-  /** Builds the body, before the charge: a body that cannot be sent is not charged. */
+  /** Builds the body. A call whose body cannot be built is not charged. */
   readonly bodyOf: (computed: ComputedResult) => Body | Promise<Body>;
 }
 
@@ -58,12 +58,16 @@ export const answererOf =
     return admission.run(caller, async (job) => {
       const request = decoderOf(id)(querystring, params);
       const hold = await holdPrice(accounts, id, caller, request);
+      const payment = payWhenFound(accounts, caller, hold, job);
       try {
         const presenter = present(request);
         const computed = await compute(id, request, { services, job, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
-        return { body, usage: await charge(accounts, caller, hold) };
+        return { body, usage: await payment.charged() };
+      } catch (thrown) {
+        payment.cancel();
+        throw thrown;
       } finally {
         hold.release();
       }
@@ -104,6 +108,27 @@ function idempotentRequestOf(
     .update(`${operation} ${canonicalJson(request)}`)
     .digest("hex");
   return { idempotencyKey, sha256 };
+}
+
+interface Payment {
+  /** Charges the hold, unless that has begun. Settles as `charge` does. */
+  charged(): Promise<Usage>;
+  /** Refunds a charge that has begun. */
+  cancel(): void;
+}
+
+/** Charges a hold once only rows are left to be read, so that the ledger writes while they are read. */
+function payWhenFound(accounts: Accounts, caller: Caller, hold: Hold, job: Job): Payment {
+  let charging: Promise<Usage> | undefined;
+  const charged = (): Promise<Usage> => {
+    charging ??= charge(accounts, caller, hold);
+    return charging;
+  };
+  const ignore = (): undefined => undefined;
+  const refund = ({ micros }: Usage): Promise<void> | undefined =>
+    micros === 0 ? undefined : accounts.refund(caller.identity, hold, caller.requestId);
+  job.onFound(() => void charged().catch(ignore));
+  return { charged, cancel: () => void charging?.then(refund, ignore) };
 }
 
 interface ComputeOptions {

@@ -55,10 +55,13 @@ export class LakeVersion {
   readonly dealers: DealerDirectory;
   readonly vocabulary: Vocabulary;
 
+  private readonly engine: Engine;
+
   private constructor(
     private readonly resources: VersionResources,
-    private readonly engine: Engine,
+    private readonly job: Job,
   ) {
+    this.engine = resources.pool.engineOf(job);
     this.manifest = resources.manifest;
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
@@ -68,12 +71,17 @@ export class LakeVersion {
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
     const resources = await openResources(lake, version, options);
-    return new LakeVersion(resources, resources.pool.engineOf(serviceJob()));
+    return new LakeVersion(resources, serviceJob());
   }
 
   /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
   withJob(job: Job): LakeVersion {
-    return new LakeVersion(this.resources, this.resources.pool.engineOf(job));
+    return new LakeVersion(this.resources, job);
+  }
+
+  /** Reports to its job that only rows are left to be read: see `Job.found`. */
+  found(): Promise<void> {
+    return this.job.found();
   }
 
   /** The numbers of statements that wait and run. */

@@ -72,7 +72,7 @@ export function adjustBalance(database: SqlDatabase, posting: Posting): string {
 export const refundReference = (chargeId: string): string => `refund_${chargeId}`;
 
 /**
- * Refunds a charge whose request was refused before the charge was on disk, and frees its idempotency key. Idempotent. Does nothing if
+ * Refunds a charge whose request was not answered, and frees its idempotency key. Idempotent. Does nothing if
  * the charge is not in the ledger.
  */
 export function refundCharge(database: SqlDatabase, chargeId: string): void {
@@ -85,7 +85,7 @@ export function refundCharge(database: SqlDatabase, chargeId: string): void {
   )
     return;
   const [accountId, atMs] = [textIn(charge, "account_id"), integerIn(charge, "at_ms")];
-  const note = "the charge was on disk only after its request had been refused";
+  const note = "the request failed before its answer, but its charge was on disk";
   adjustBalance(database, { accountId, micros: -integerIn(charge, "micros"), atMs, reference, note });
   database.run(sql`DELETE FROM idempotency_keys WHERE account_id = ${accountId} AND charge_id = ${chargeId}`);
 }

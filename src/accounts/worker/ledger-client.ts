@@ -48,6 +48,9 @@ type PendingCharge = PendingCall & { readonly task: LedgerTask<"charge"> };
 
 const isCharge = (call: PendingCall): call is PendingCharge => call.task.name === "charge";
 
+const chargesIn = (calls: readonly PendingCall[]): readonly ChargeEntry[] =>
+  calls.filter(isCharge).map(({ task }) => task.input);
+
 /** Tasks whose success proves that the ledger is available. */
 const proofs: ReadonlySet<TaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
 
@@ -60,7 +63,7 @@ export class LedgerClient {
   private inFlight: readonly PendingCall[] = [];
   /** The number of charges whose outcome is being looked up. */
   private unresolved = 0;
-  private readonly refunds = new Set<readonly PendingCharge[]>();
+  private readonly refunds = new Set<readonly ChargeEntry[]>();
   private isSendScheduled = false;
   private sentAtMs = 0;
   private stallTimer: NodeJS.Timeout | undefined;
@@ -183,7 +186,7 @@ export class LedgerClient {
     const { batch, isOverdue } = this.takeInFlight();
     this.options.onBatch(performance.now() - this.sentAtMs);
     this.options.onBalances(balances);
-    if (isOverdue) void this.refund(batch.filter(isCharge));
+    if (isOverdue) void this.refund(chargesIn(batch));
     else {
       for (const { beforeSettle } of batch) beforeSettle();
       for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? { error: "No outcome." });
@@ -199,7 +202,7 @@ export class LedgerClient {
     const { batch: lost, isOverdue } = this.takeInFlight();
     const queued = this.queue.splice(0);
     const charges = lost.filter(isCharge);
-    if (isOverdue) void this.refund(charges);
+    if (isOverdue) void this.refund(chargesIn(lost));
     else if (charges.length > 0) void this.resolveLostCharges(charges, reason);
     this.fail([...(isOverdue ? [] : lost.filter((call) => !isCharge(call))), ...queued], reason);
     this.continue();
@@ -213,7 +216,7 @@ export class LedgerClient {
     for (const { beforeSettle } of lost) beforeSettle();
     for (const { task, settle } of lost)
       settle(onDisk?.has(task.input.chargeId) ? { output: null } : { error: reason });
-    if (onDisk === undefined) void this.refund(lost);
+    if (onDisk === undefined) void this.refund(chargesIn(lost));
     this.unresolved -= lost.length;
     this.continue();
   }
@@ -233,10 +236,10 @@ export class LedgerClient {
   }
 
   /** Refunds those of the refused charges that are on disk. Retries until a worker succeeds or `close` stops waiting. */
-  private async refund(refused: readonly PendingCharge[]): Promise<void> {
+  async refund(refused: readonly ChargeEntry[]): Promise<void> {
     if (refused.length === 0) return;
     this.refunds.add(refused);
-    const chargeIds = refused.map(({ task }) => task.input.chargeId);
+    const chargeIds = refused.map(({ chargeId }) => chargeId);
     while (this.refunds.has(refused)) {
       try {
         await this.call("refundCharges", { chargeIds });
@@ -250,9 +253,9 @@ export class LedgerClient {
 
   /** Reports the refunds in progress, and the charges of an overdue batch, which would be refunded after it. */
   private abandonRefunds(): void {
-    const charges = [...this.refunds, this.isStalled ? this.inFlight.filter(isCharge) : []].flat();
+    const charges = [...this.refunds, this.isStalled ? chargesIn(this.inFlight) : []].flat();
     this.refunds.clear();
-    if (charges.length > 0) this.options.onUnrefunded(charges.map(({ task }) => task.input));
+    if (charges.length > 0) this.options.onUnrefunded(charges);
     this.continue();
   }
 
