@@ -9,7 +9,8 @@ import { type BenchCase, casesOf } from "./cases.ts";
 import { type Dataset, type Log, openDataset } from "./dataset/dataset.ts";
 import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts";
 import { firstRequestCases } from "./history-cases.ts";
-import { measureFdatasync, openCalibration } from "./measure/calibration.ts";
+import { compareCommits } from "./measure/compare-commits.ts";
+import { measureFdatasync } from "./measure/disk.ts";
 import {
   type LifecycleOptions,
   type LifecycleResults,
@@ -21,18 +22,19 @@ import { mixSize, queryMix } from "./measure/mix.ts";
 import { holdsToday, runCases } from "./measure/run-cases.ts";
 import { measureThroughput } from "./measure/throughput.ts";
 import type { BenchQuery } from "./queries/query.ts";
-import { compareRuns, formatChanges } from "./report/compare.ts";
 import { reportResults } from "./report/report.ts";
-import { type Measurement, measured, type Results, readResults } from "./report/results.ts";
+import { type Measurement, measured, type Results } from "./report/results.ts";
 import { type Acquire, withResources } from "./resources.ts";
 import { createBenchKey } from "./servers/api-key.ts";
 import {
   type InProcess,
   openInProcess,
   type ScriptServer,
+  serveLake,
   startScript,
   withoutResponseCache,
 } from "./servers/carquet.ts";
+import { serveCommit } from "./servers/commit.ts";
 import { openServer } from "./servers/open.ts";
 import { exactServer, type Server } from "./servers/server.ts";
 import { type PeerName, parseSettings, type Settings, usage } from "./settings.ts";
@@ -50,7 +52,6 @@ try {
 
 async function main(settings: Settings): Promise<void> {
   if (settings.action === "help") return void process.stdout.write(`${usage}\n`);
-  const earlier = settings.compare === undefined ? undefined : await readResults(settings.compare);
   const dataset = await openDataset(settings.shape, settings.data, log);
   const sampleValues = await loadSampleValues(dataset);
   const isSelected = (name: string): boolean =>
@@ -62,12 +63,11 @@ async function main(settings: Settings): Promise<void> {
   ];
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
-  const results = await withResources((acquire) => measureAll(run, acquire));
-  await reportResults(results, settings.json);
-  if (earlier === undefined) return;
-  const changes = compareRuns(earlier, results, settings.threshold);
-  process.stdout.write(`\n${formatChanges(changes)}\n`);
-  if (changes.some(({ isSlower }) => isSlower)) process.exitCode = 1;
+  const { against, json } = settings;
+  const results = withResources((acquire) =>
+    against === undefined ? measureAll(run, acquire) : compareWith(against, run, acquire),
+  );
+  await reportResults(await results, json);
 }
 
 interface BenchRun {
@@ -98,6 +98,23 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
       measureFdatasync(carquet.lifecycle.scratch),
     ],
   };
+}
+
+/** Compares the working tree with a commit over the selected cases. */
+async function compareWith(
+  commit: string,
+  { settings, dataset, sampleValues, cases }: BenchRun,
+  acquire: Acquire,
+): Promise<Results> {
+  const { data, isQuick } = settings;
+  const folder = await acquire(mkdtemp(join(data, "run-")), (path) => rm(path, { recursive: true }));
+  const now = await serveLake(acquire, dataset.lake);
+  const before = await serveCommit(acquire, { commit, lake: dataset.lake, folder, log });
+  const measurements = await compareCommits(cases, {
+    ...{ now: exactServer("carquet", "", now), before: exactServer("before", commit, before) },
+    ...{ warmUpQueries: queryMix(sampleValues, dataset.shape.seed, mixSize), isQuick, log },
+  });
+  return { ...(await describeRun(dataset, [])), title: `Working tree and ${commit}`, measurements };
 }
 
 /** Measures the selected cases of `firstRequestCases`. */
@@ -156,11 +173,8 @@ function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly B
     const { isQuick } = settings;
     const peers = await openPeers(settings.peers, run, { isCached: false, acquire });
     const carquet = exactServer("carquet", "", servers.uncached);
-    const measuredCases = await withResources(async (acquire) => {
-      const calibration = await acquire(openCalibration(), (opened) => opened.close());
-      const { inProcess } = servers;
-      return await runCases(cases, { inProcess, carquet, peers, calibration, warmUpQueries: mix, isQuick, log });
-    });
+    const { inProcess } = servers;
+    const measuredCases = await runCases(cases, { inProcess, carquet, peers, warmUpQueries: mix, isQuick, log });
     const throughput = isSelected("throughput")
       ? await measureThroughput({
           ...{ carquet, peers: peers.filter(({ name }) => holdsToday(name)), queries: mix },

@@ -34,8 +34,7 @@ same requests to all of them in turn over HTTP. Answers are compared before anyt
   --solr-heap MIB    Java heap of Solr (1024, plus 1 for each 1000 listings)
   --quick            fewer rounds and fewer comparisons: takes minutes
   --json FILE        writes the results as JSON
-  --compare FILE     compares ratios with those of an earlier run; exit code 1 if a case is slower
-  --threshold X      a case is slower if its ratios are below X times those of the earlier run (0.8)
+  --against COMMIT   compares the working tree with a commit, request by request in turn, and prints ratios with their spread
   --data DIR         folder of datasets (bench/.data)
   --list             prints the names of the cases
   --help             prints this text
@@ -62,8 +61,8 @@ export interface Settings {
   readonly solrHeapMib: number | undefined;
   readonly isQuick: boolean;
   readonly json: string | undefined;
-  readonly compare: string | undefined;
-  readonly threshold: number;
+  /** The commit that the working tree is compared with, instead of peers. */
+  readonly against: string | undefined;
   readonly data: string;
   readonly action: "run" | "list" | "help";
 }
@@ -79,8 +78,7 @@ const options = {
   "solr-heap": { type: "string" },
   quick: { type: "boolean", default: false },
   json: { type: "string" },
-  compare: { type: "string" },
-  threshold: { type: "string", default: "0.8" },
+  against: { type: "string" },
   data: { type: "string", default: projectPath(join("bench", ".data")) },
   list: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
@@ -103,8 +101,7 @@ export function parseSettings(args: readonly string[]): Settings {
     solrHeapMib: values["solr-heap"] === undefined ? undefined : parseInteger("--solr-heap", values["solr-heap"], 256),
     isQuick: values.quick,
     json: values.json,
-    compare: values.compare,
-    threshold: parseNumber("--threshold", values.threshold),
+    against: values.against,
     data: values.data,
     action: values.help ? "help" : values.list ? "list" : "run",
   };
@@ -134,11 +131,6 @@ function parsePeers(text: string): readonly PeerName[] {
 function parseInteger(option: string, text: string, min: number): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= min) return Number(text);
   throw invalidValue(option, text, `a whole number from ${min} to 999999999`);
-}
-
-function parseNumber(option: string, text: string): number {
-  if (/^\d*\.?\d+$/.test(text)) return Number(text);
-  throw invalidValue(option, text, "a number of at least 0");
 }
 
 function parseChoice<T extends string>(option: string, text: string, choices: readonly T[]): T {

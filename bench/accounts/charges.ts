@@ -10,7 +10,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { measureFdatasync } from "../measure/calibration.ts";
+import { measureFdatasync } from "../measure/disk.ts";
 import { medianBy } from "../measure/timing.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured } from "../report/results.ts";

@@ -8,7 +8,6 @@ import type { Server, ServerName } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
 import { dayPeerNames } from "../settings.ts";
 import { assertSameAnswer } from "./assert-same-answer.ts";
-import type { Calibration } from "./calibration.ts";
 import { type TimingLimits, timeInterleaved } from "./timing.ts";
 
 export interface CaseOptions {
@@ -16,7 +15,6 @@ export interface CaseOptions {
   readonly inProcess: Pick<InProcess, "fetch">;
   readonly carquet: Server<"carquet">;
   readonly peers: readonly Server[];
-  readonly calibration: Calibration;
   /** Sent before the first case to the servers that hold the listings of the published day; the others are sent their cases. */
   readonly warmUpQueries: readonly BenchQuery[];
   readonly isQuick: boolean;
@@ -59,7 +57,7 @@ export async function runCases(cases: readonly BenchCase[], options: CaseOptions
 export const holdsToday = (name: ServerName): boolean => name === "carquet" || dayPeerNames.includes(name);
 
 async function runCase({ name, queries }: BenchCase, options: CaseOptions): Promise<readonly Measurement[]> {
-  const { inProcess, carquet, peers, calibration, isQuick } = options;
+  const { inProcess, carquet, peers, isQuick } = options;
   const effort = isQuick ? quickEffort : fullEffort;
   const [firstQuery] = queries;
   if (firstQuery === undefined) throw new Error(`Case "${name}" is empty: expected at least one query.`);
@@ -72,7 +70,6 @@ async function runCase({ name, queries }: BenchCase, options: CaseOptions): Prom
     [
       ...servers.map(({ name: server, send }) => ({ name: server, run: (round: number) => send(queryOf(round)) })),
       { name: "in process", run: (round) => inProcess.fetch(queryOf(round).path) },
-      { name: "calibration", run: () => calibration.run() },
     ],
     effort,
   );
@@ -87,8 +84,7 @@ async function runCase({ name, queries }: BenchCase, options: CaseOptions): Prom
       }),
     );
   }
-  const references = ["in process", "calibration"].map((reference) => timed(name, reference, times.get(reference)));
-  return [...measurements, ...references];
+  return [...measurements, timed(name, "in process", times.get("in process"))];
 }
 
 /** Sends every query once to every server: Carquet hashes the files of past days at their first use. */

@@ -1,4 +1,7 @@
-/** Interleaved timing: candidates run in turn, round by round, so that a disturbance of the machine affects all of them. */
+/**
+ * Interleaved timing: candidates run in turn, round by round, so that a disturbance of the machine affects all of them. Every other round is in
+ * reverse order, because what runs first finds colder caches.
+ */
 
 export interface Candidate {
   readonly name: string;
@@ -22,7 +25,7 @@ export async function timeInterleaved(
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const timesByName = new Map<string, number[]>(candidates.map(({ name }) => [name, []]));
   for (let round = 0; round < roundsMax; round += 1) {
-    for (const { name, run } of candidates) {
+    for (const { name, run } of round % 2 === 0 ? candidates : [...candidates].reverse()) {
       const times = timesByName.get(name) ?? [];
       const spentMs = times.reduce((sum, ms) => sum + ms, 0);
       if (times.length >= (spentMs > slowMs ? 1 : runsMin) && spentMs > budgetMs) continue;

@@ -1,4 +1,4 @@
-/** The format of results, which every measurement writes with `--json`, and which `--compare` and `bench:publish` read. */
+/** The format of results, which every measurement writes with `--json`, and which `bench:publish` reads. */
 import { readFile } from "node:fs/promises";
 import { messageOf, UserError } from "../../src/base/user-error.ts";
 import { quantile, roundToThousandths } from "../measure/timing.ts";

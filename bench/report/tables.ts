@@ -10,9 +10,6 @@ export const formatNumber = (value: number | undefined): string => {
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(value >= 10 ? 1 : 2);
 };
 
-/** Shown by `--compare` only. */
-const hiddenServer = "calibration";
-
 /** Whether the spread of a server's times is left out. */
 const isReference = (server: string): boolean => isPeer(server) || server === "in process";
 
@@ -26,7 +23,7 @@ interface TableColumn {
 /** Returns the tables of results: names whose first measurement has the same unit share one. Servers and their units are columns. */
 export function tablesOf(results: Pick<Results, "measurements">): readonly Rows[] {
   const firstUnits = new Map<string, string>();
-  const shown = results.measurements.filter(({ server }) => server !== hiddenServer);
+  const shown = results.measurements;
   for (const { name, unit } of shown) if (!firstUnits.has(name)) firstUnits.set(name, unit);
   return [...new Set(firstUnits.values())].map((first) =>
     tableOf(

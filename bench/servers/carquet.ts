@@ -89,16 +89,29 @@ export async function serveLake(acquire: Acquire, lake: string): Promise<ScriptS
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
   const key = createBenchKey(accounts);
-  const args = ["serve", "--lake", lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-  return { ...(await acquire(startScript("bin/carquet.cjs", args, key), (server) => server.stop())), key };
+  return {
+    ...(await acquire(startScript("bin/carquet.cjs", uncached(lake, accounts), key), (server) => server.stop())),
+    key,
+  };
 }
 
-/** Starts a script and resolves when it has printed `listening on URL`. `key` is sent with each request. */
-export async function startScript(script: string, args: readonly string[], key?: string): Promise<ScriptServer> {
+/** Returns the arguments that serve a lake without a response cache. */
+export const uncached = (lake: string, accounts: string): readonly string[] => [
+  ...["serve", "--lake", lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache],
+];
+
+/** Starts a script and resolves when it has printed `listening on URL`. `key` is sent with each request, `root` is the project's folder. */
+export async function startScript(
+  script: string,
+  args: readonly string[],
+  key?: string,
+  root = projectPath("."),
+): Promise<ScriptServer> {
   const server = await launch({
     command: process.execPath,
-    args: [...(script.endsWith(".ts") ? typescriptOptions : []), projectPath(script), ...args],
+    args: [...(script.endsWith(".ts") ? typescriptOptions : []), join(root, script), ...args],
     env: { CARQUET_LOG_LEVEL: "silent" },
+    cwd: root,
   });
   const client = httpClient(server.url, key === undefined ? {} : { Authorization: `Bearer ${key}` });
   return {

@@ -10,6 +10,8 @@ export interface LaunchOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder in which it runs; the project's by default. */
+  readonly cwd?: string;
   /** File descriptor for standard error; that of this process by default. */
   readonly stderr?: number;
 }
@@ -39,9 +41,15 @@ export interface ProcessMemory {
 }
 
 /** Starts a program and resolves when it has printed `listening on URL`. It is killed when this process exits. */
-export async function launch({ command, args, env = {}, stderr }: LaunchOptions): Promise<ServerProcess> {
+export async function launch({
+  command,
+  args,
+  env = {},
+  cwd = projectPath("."),
+  stderr,
+}: LaunchOptions): Promise<ServerProcess> {
   const child = spawn(command, args, {
-    cwd: projectPath("."),
+    cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", stderr ?? "inherit"],
   });

@@ -1,13 +1,13 @@
 /** Warms servers up before they are measured: fills the page cache and lets JIT compilers run. */
 import type { BenchQuery } from "../queries/query.ts";
-import type { Server, ServerName } from "./server.ts";
+import type { Server } from "./server.ts";
 
 /** Returns the duration of a warm-up; a JVM takes seconds to compile hot code. */
 export const warmUpMs = (isQuick: boolean): number => (isQuick ? 4000 : 20_000);
 
 /** Sends queries in rotation to one server after another, each for `durationMs` and at least `requestsMin` requests. */
 export async function warmUp(
-  servers: readonly Server<ServerName>[],
+  servers: readonly Pick<Server<string>, "send">[],
   queries: readonly BenchQuery[],
   { durationMs, requestsMin }: { readonly durationMs: number; readonly requestsMin: number },
 ): Promise<void> {
