@@ -66,6 +66,8 @@ export class Accounts {
   private readonly failedAuthentications: FailedAuthentications;
   private readonly clients: LedgerClients;
   readonly administration: Administration;
+  /** What an audit found wrong with the accounts file, for operators. Until it is undefined again, no price is held. */
+  damage: string | undefined;
   private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
   private readonly replica: Replica;
@@ -106,9 +108,9 @@ export class Accounts {
     return this.clients.waitingTasks;
   }
 
-  /** False while charges cannot be written or keys cannot be read. */
-  get isAvailable(): boolean {
-    return this.clients.isAvailable;
+  /** Why requests cannot be charged, for operators: `ledger` while charges cannot be written or keys cannot be read, and damage. */
+  get faults(): readonly string[] {
+    return [...(this.clients.isAvailable ? [] : ["ledger"]), ...(this.damage === undefined ? [] : [this.damage])];
   }
 
   /**
@@ -158,8 +160,12 @@ export class Accounts {
     return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
   }
 
-  /** Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds. */
+  /**
+   * Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds, and
+   * with `metering_unavailable` if the accounts file is damaged.
+   */
   hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
+    if (this.damage !== undefined) throw refuse("metering_unavailable", {});
     const { account, heldMicros } = cached;
     const micros = prices[usageClass] * units;
     const isThisMonth = account.month === monthOf(this.clock.wallMs());

@@ -1,7 +1,11 @@
-/** Starts worker threads and processes that run modules of this project. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** Starts worker threads and processes that run modules of this project, and the program itself. */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { programPath } from "./project-files.ts";
 
 /** Starts a worker with `settings` as its `workerData`. Registers the loader for a TypeScript module, which workers do not inherit. */
 export function startWorker(module: URL, settings: unknown): Worker {
@@ -24,6 +28,60 @@ export function startProcess(module: URL, argument: string): ChildProcess {
   const loader = module.pathname.endsWith(".js") ? [] : ["--import", import.meta.resolve("tsx/esm")];
   return spawn(process.execPath, [...loader, fileURLToPath(module), argument], { stdio: ["pipe", "ignore", "pipe"] });
 }
+
+const lowestPriority = 19;
+
+export interface ProgramResult {
+  /** Null if a signal ended the process. */
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/**
+ * Runs `carquet` in a separate process at the lowest priority, until it ends or the signal kills it. Rejects with the reason of the signal when it
+ * aborts. Passes the messages of the process to `onMessage`.
+ */
+export async function runProgram(
+  args: readonly string[],
+  signal: AbortSignal,
+  onMessage: (message: unknown) => void = () => undefined,
+): Promise<ProgramResult> {
+  signal.throwIfAborted();
+  const child = fork(programPath, args, { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
+  if (child.pid !== undefined) yieldResources(child.pid);
+  child.on("message", onMessage);
+  const kill = (): boolean => child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+  try {
+    const [code, output, errors] = await Promise.all([ended(child), textOf(child.stdout), textOf(child.stderr)]);
+    signal.throwIfAborted();
+    return { code, output, errors };
+  } finally {
+    signal.removeEventListener("abort", kill);
+  }
+}
+
+/** Sets the lowest priority for a process and its threads, and lets the kernel end it first when memory is short. A sandbox may forbid both. */
+function yieldResources(pid: number): void {
+  const ignore = (work: () => void): void => {
+    try {
+      work();
+    } catch {}
+  };
+  ignore(() => setPriority(pid, lowestPriority));
+  ignore(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
+}
+
+const textOf = (stream: NodeJS.ReadableStream | null): Promise<string> =>
+  stream === null ? Promise.resolve("") : text(stream);
+
+/** Resolves with the exit code of a process; null if a signal ended it. */
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
 
 const tsxRegistration = (): string =>
   `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register(); `;

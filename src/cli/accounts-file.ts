@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Author } from "../accounts/administration/audit-log.ts";
-import { createAccounts, openAccounts } from "../accounts/open-accounts.ts";
+import { type AuditResult, openAndAudit } from "../accounts/ledger/audit.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/open-accounts.ts";
 import type { Json } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
@@ -19,9 +20,19 @@ const busyMs = 10_000;
 
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
 export function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
+  requireExisting(path);
+  return useAndClose(openAccounts(path, { busyMs }), work);
+}
+
+/** Audits an existing accounts file. Throws a UserError if it does not exist. */
+export function auditExisting(path: string): AuditResult {
+  requireExisting(path);
+  return openAndAudit(() => openAccountsToRead(path, { busyMs }));
+}
+
+function requireExisting(path: string): void {
   if (!isPostgresUrl(path) && !existsSync(path))
     throw new UserError(`Accounts file ${path} does not exist: expected one created by "carquet accounts create".`);
-  return useAndClose(openAccounts(path, { busyMs }), work);
 }
 
 export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {

@@ -45,7 +45,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const readiness = readinessOf(state.current, state.resultCache, {
     freshness: state.freshness,
     isStopping: () => state.isStopping,
-    isLedgerAvailable: () => state.accounts.isAvailable,
+    ledgerFaults: () => state.accounts.faults,
   });
   const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
   const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));

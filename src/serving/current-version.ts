@@ -5,11 +5,11 @@
  * A version with damaged files is opened again when one of them has been restored.
  */
 import { resolve } from "node:path";
+import type { Throttle } from "../base/files.ts";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
-import { Scrub, type ScrubOptions } from "./files/scrub.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { LakeVersion } from "./lake-version.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
@@ -26,8 +26,6 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
   readonly onFailure?: (version: string, message: string) => void;
   /** Called once when a file is found damaged. */
   readonly onDamage?: (fault: string) => void;
-  /** How files are read again in the background; absent for not at all. */
-  readonly scrub?: ScrubOptions | undefined;
 }
 
 interface FileCounts {
@@ -54,14 +52,12 @@ export class CurrentVersion {
   private isClosed = false;
   private fallbackCount = 0;
   private readonly verified: VerifiedFiles;
-  private readonly scrub: Scrub | undefined;
 
   private constructor(
     private readonly lake: string,
     private readonly options: CurrentVersionOptions,
   ) {
     this.verified = new VerifiedFiles(resolve(lake), options.onDamage);
-    this.scrub = options.scrub && new Scrub(() => this.lease?.version, options.scrub);
   }
 
   /** Opens the current version, if one is published, and starts polling for new ones. */
@@ -70,7 +66,6 @@ export class CurrentVersion {
     await current.poll();
     if (current.failure !== undefined) await current.openEarlier();
     current.schedulePoll();
-    current.scrub?.start();
     return current;
   }
 
@@ -123,11 +118,17 @@ export class CurrentVersion {
     }
   }
 
+  /** Reads the file of the version in service again that was read longest ago. Rejects if `throttle` is aborted. */
+  async recheckOldest(throttle: Throttle): Promise<void> {
+    const version = this.lease?.version;
+    const file = version?.files.leastRecentlyChecked;
+    if (file !== undefined) await version?.recheck(file, throttle);
+  }
+
   /** Stops polling, and closes the version in service when the last request on it has finished. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    this.scrub?.stop();
     await this.polling;
     this.swap(undefined);
   }

@@ -1,9 +1,12 @@
 /** Damaged files of the lake: refused, reported, and healed without a restart; the campaign `damage` is longer. */
 import assert from "node:assert/strict";
-import { cp, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, open, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
+import { backUp, restore } from "../../src/accounts/file/backup.ts";
+import { openAccountsFile } from "../../src/accounts/file/schema.ts";
+import { sql } from "../../src/db/sql.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
@@ -122,6 +125,52 @@ test("the scrub finds damage without a request, and restored serving files are u
   const repaired = await healthOf(client);
   assert.deepEqual([repaired.serving.index, repaired.serving.rows], [true, true]);
 });
+
+test("damage of the accounts file is found without a request, metered requests are refused, and the restored file is used again", async (scope) => {
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const scrub = { bytesPerHour: 2 ** 45, auditPauses: 1 };
+  const client = await startService(scope, original.lake, { logger, scrub, metricsPort: 0 });
+  const isReady = async (): Promise<boolean> => (await client.get("/readyz")).status === 200;
+  assert.equal((await client.get("/v1/listings")).status, 200);
+  const backup = join(await temporaryFolder(scope), "backup.sqlite");
+  assert.deepEqual(backUp(client.accounts, backup).faults, []);
+  await flipBits(client.accounts, 64, new Chance(7));
+  await eventually("found", async () => !(await isReady()));
+  const { body } = await client.get("/readyz");
+  const { status, reasons } = body as Health;
+  const repair = 'restore a backup with "carquet ledger restore", and check it with "carquet ledger verify"';
+  assert.deepEqual(
+    [status, reasons.filter((reason) => reason !== "ledger")],
+    ["ledger unavailable", [`damaged accounts file ${basename(client.accounts)}: ${repair}`]],
+  );
+  const refused = await client.getError("/v1/listings");
+  assert.deepEqual([refused.status, refused.code], [503, "metering_unavailable"]);
+  const metrics = await (await fetch(client.metricsUrl ?? "")).text();
+  assert.match(metrics, /^carquet_ledger_damaged 1$/m);
+  assert.match(metrics, /^carquet_ledger_available 0$/m);
+  const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
+  assert.equal(logged.length, 1);
+  assert.ok(String(logged[0]?.message).startsWith(`${client.accounts}: File damaged: `), String(logged[0]?.message));
+  restore(client.accounts, backup, { stamp: "test", discard: true });
+  await eventually("ready", isReady);
+  assert.equal((await client.get("/v1/listings")).status, 200);
+});
+
+/** Flips bits of an accounts file at random places, after all of its content is in the file itself. */
+async function flipBits(path: string, count: number, chance: Chance): Promise<void> {
+  const database = openAccountsFile(path, { busyMs: 1000 });
+  database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
+  database.close();
+  const file = await open(path, "r+");
+  const { buffer } = await file.read(Buffer.alloc((await file.stat()).size));
+  for (let flip = 0; flip < count; flip += 1) {
+    const at = chance.integer(0, buffer.length - 1);
+    buffer[at] = (buffer[at] ?? 0) ^ (1 << chance.integer(0, 7));
+  }
+  await file.write(buffer, 0, buffer.length, 0);
+  await file.close();
+}
 
 test("damage at random places of every kind of file is detected or harmless", {
   skip: skipInShortRun,

@@ -2,11 +2,10 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { classifyFault } from "../../db/engine-faults.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { sql } from "../../db/sql.ts";
 import { createPrivateFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
-import { type AuditResult, audit, damagedFileFault } from "../ledger/audit.ts";
+import { type AuditResult, audit, damagedFileFault, openAndAudit } from "../ledger/audit.ts";
 import {
   applyMigrations,
   type Migration,
@@ -127,16 +126,8 @@ function requireFile(path: string): void {
   if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
 }
 
-function isReadable(path: string): boolean {
-  try {
-    return useAndClose(openAccountsFile(path, { busyMs }), audit).faults.every(
-      (fault) => !fault.startsWith(damagedFileFault),
-    );
-  } catch (thrown) {
-    if (classifyFault(thrown) === "damaged") return false;
-    throw thrown;
-  }
-}
+const isReadable = (path: string): boolean =>
+  openAndAudit(() => openReadOnly(path)).faults.every((fault) => !fault.startsWith(damagedFileFault));
 
 /** Writes to a temporary name, syncs, then renames atomically. */
 export function writeAtomically(path: string, write: (temporary: string) => void): void {

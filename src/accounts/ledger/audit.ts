@@ -1,5 +1,7 @@
 /** Audits accounts: recomputes balances, spending and usage from the entries, and checks the integrity of a file. */
 import { integerIn } from "../../base/json.ts";
+import { messageOf } from "../../base/user-error.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { exportClasses } from "../policy/prices.ts";
@@ -63,21 +65,36 @@ export interface AuditResult {
   readonly charges: number;
 }
 
-/** Audits accounts in one read transaction, so concurrent writes cannot produce false faults. */
+/**
+ * Audits accounts. Each check is one statement, which sees one state of the accounts, so that concurrent writes cannot produce false faults. No
+ * transaction spans them: it would keep the write-ahead log from being reused.
+ */
 export function audit(database: SqlDatabase): AuditResult {
-  return database.reading(() => {
-    const faults = Object.entries(checksIn(database.dialect)).flatMap(([fault, query]) =>
-      database.all(query).map(({ violation }) => `${fault}: ${String(violation)}`),
-    );
-    const counts = database.one(sql`
-      SELECT (SELECT count(*) FROM accounts) AS accounts, count(*) AS entries,
-             count(*) FILTER (WHERE kind = 'charge') AS charges
-      FROM   entries`);
-    return {
-      faults,
-      accounts: integerIn(counts, "accounts"),
-      entries: integerIn(counts, "entries"),
-      charges: integerIn(counts, "charges"),
-    };
-  });
+  const faults = Object.entries(checksIn(database.dialect)).flatMap(([fault, query]) =>
+    database.all(query).map(({ violation }) => `${fault}: ${String(violation)}`),
+  );
+  const counts = database.one(sql`
+    SELECT (SELECT count(*) FROM accounts) AS accounts, count(*) AS entries,
+           count(*) FILTER (WHERE kind = 'charge') AS charges
+    FROM   entries`);
+  return {
+    faults,
+    accounts: integerIn(counts, "accounts"),
+    entries: integerIn(counts, "entries"),
+    charges: integerIn(counts, "charges"),
+  };
+}
+
+/** Opens accounts, audits and closes them. Damage by which a file cannot be read is a fault. */
+export function openAndAudit(open: () => SqlDatabase): AuditResult {
+  let database: SqlDatabase | undefined;
+  try {
+    database = open();
+    return audit(database);
+  } catch (thrown) {
+    if (classifyFault(thrown) !== "damaged") throw thrown;
+    return { faults: [`${damagedFileFault}: ${messageOf(thrown)}`], accounts: 0, entries: 0, charges: 0 };
+  } finally {
+    database?.close();
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Health checks for operators. `/healthz` reports liveness; `/readyz` reports the served version, its serving files and the
- * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
+ * response cache, with status 503 until a version is open, while the ledger is unavailable or damaged, and while the service stops. A service that
  * answers with damaged or unused files is `degraded`, with the reasons.
  */
 
@@ -12,7 +12,8 @@ import type { Freshness } from "./freshness.ts";
 export interface HealthChecks {
   readonly freshness: Freshness;
   readonly isStopping: () => boolean;
-  readonly isLedgerAvailable: () => boolean;
+  /** Why no request can be charged; empty if requests can. */
+  readonly ledgerFaults: () => readonly string[];
 }
 
 /** Whether the service can answer, and what of it is damaged or not in use. */
@@ -36,11 +37,11 @@ export interface Readiness {
 }
 
 export const readinessOf =
-  (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
+  (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, ledgerFaults }: HealthChecks) =>
   (): Readiness => {
     const { version } = current;
-    const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults, ...freshness.faults];
-    const isReady = version !== undefined && isLedgerAvailable() && !isStopping();
+    const reasons = [...ledgerFaults(), ...current.faults, ...freshness.faults];
+    const isReady = version !== undefined && ledgerFaults().length === 0 && !isStopping();
     const ready = reasons.length === 0 ? "ready" : "degraded";
     const fault = version === undefined ? "no version published" : "ledger unavailable";
     const report = {

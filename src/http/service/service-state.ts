@@ -16,7 +16,6 @@ import { TableEncoder } from "../../formats/table-formats.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
-import type { ScrubOptions } from "../../serving/files/scrub.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
 import type { RequestState } from "../context.ts";
 import type { ExportServices } from "../exports/respond-with-export.ts";
@@ -45,6 +44,7 @@ import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
+import { type ScrubOptions, startScrub } from "./scrub.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions
@@ -89,7 +89,7 @@ export interface ServeOptions
   readonly exports?: Partial<ExportSettings>;
   /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never, the default. */
   readonly overdueMs?: number;
-  /** How the files of the lake are read again in the background. */
+  /** How the files of the lake and the accounts file are read again in the background; absent for not at all. */
   readonly scrub?: ScrubOptions | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
@@ -129,6 +129,7 @@ export interface AppState extends PipelineServices {
   readonly visits: VisitLimits;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
+  readonly stopScrub: () => void;
   isStopping: boolean;
   /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
   isRefusing: boolean;
@@ -148,13 +149,14 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
-  const { clock = systemClock, fetchDocument } = options;
+  const { clock = systemClock, fetchDocument, scrub, accounts: location, logger } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
     ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
     admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
+    stopScrub: scrub === undefined ? () => undefined : startScrub({ current, accounts, location, logger }, scrub),
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
     visits: new VisitLimits(() => clock.monotonicMs()),
@@ -188,6 +190,7 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
 /** Closes what `openState` opened. */
 export const closeState = (state: AppState): Promise<unknown> => {
   const { freshness, current, accounts, encoder, exports } = state;
+  state.stopScrub();
   freshness.stop();
   return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };

@@ -2,10 +2,10 @@
 import { Argument, Command } from "commander";
 import { copyAccounts } from "../../../accounts/copy-accounts.ts";
 import { backUp, restore } from "../../../accounts/file/backup.ts";
-import { type AuditResult, audit } from "../../../accounts/ledger/audit.ts";
+import type { AuditResult } from "../../../accounts/ledger/audit.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { withoutPassword } from "../../../db/postgres.ts";
-import { type AccountsFileValues, printResult, withAccountsFile } from "../../accounts-file.ts";
+import { type AccountsFileValues, auditExisting, printResult } from "../../accounts-file.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountsFileCommand } from "./accounts.ts";
 
@@ -59,7 +59,7 @@ const verify = (): Command =>
   accountsFileCommand(
     "verify",
     "compare balances, monthly spending and daily usage with the sums of the entries; check the file for damage",
-  ).action(({ accounts, json }: AccountsFileValues) => printAudit(accounts, withAccountsFile(accounts, audit), json));
+  ).action(({ accounts, json }: AccountsFileValues) => printAudit(accounts, auditExisting(accounts), json));
 
 /** Prints the result of an audit. Throws a UserError if it has faults. */
 function printAudit(path: string, { faults, accounts, entries, charges }: AuditResult, isJson: boolean): void {
