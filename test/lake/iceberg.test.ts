@@ -8,10 +8,12 @@ import { projectText } from "../../src/base/project-files.ts";
 import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { stageIcebergMetadata } from "../../src/lake/iceberg/stage.ts";
 import { fieldsOf, icebergTables, nameMapping } from "../../src/lake/iceberg/table-schema.ts";
+import { icebergMetadataFaults } from "../../src/lake/iceberg/verify-metadata.ts";
 import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentPath, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
+import { lakeFaults } from "../support/lakes/contents.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { icebergFaults, icebergVersions, listIcebergFiles, readIceberg } from "../support/lakes/iceberg.ts";
@@ -172,6 +174,70 @@ test("a publish rewrites damaged or foreign metadata", async (t) => {
   );
   await publishAgain(lake);
   assert.deepEqual(await icebergFaults(lake), []);
+});
+
+/** The newest file of each kind of metadata, and a metadata file that a reader may have opened before. */
+const kinds: Readonly<Record<string, RegExp>> = {
+  "the hint": /version-hint\.text$/,
+  "the metadata": /v7\.metadata\.json$/,
+  "an earlier metadata file": /v6\.metadata\.json$/,
+  "a manifest list": /snap-2026040[^/]*\.avro$/,
+  "a manifest": /\/2026040[^/]*-2026-04\.avro$/,
+};
+
+const damages: Readonly<Record<string, (content: Buffer, at: number) => Buffer>> = {
+  removed: () => Buffer.alloc(0),
+  "cut short": (content) => content.subarray(0, content.length / 2),
+  changed: (content, at) => Buffer.from(content.map((byte, index) => (index === at ? byte ^ 4 : byte))),
+};
+
+test("verify names the file of Iceberg metadata that is missing, cut short or changed", async (t) => {
+  const lake = join(await temporaryFolder(t), "lake");
+  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
+  assert.deepEqual(await lakeFaults(lake), [], "a copy, whose metadata has the paths of the original");
+  const published = (await currentManifest(lake)) ?? assert.fail("nothing is published");
+  const files = (await listIcebergFiles(lake)).filter((path) => path.startsWith("iceberg/deliveries/"));
+  for (const [kind, pattern] of Object.entries(kinds)) {
+    const path = files.findLast((file) => pattern.test(file)) ?? assert.fail(kind);
+    const content = await readFile(join(lake, path));
+    const places = [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99].map((part) => Math.floor(part * content.length));
+    for (const [damage, change] of Object.entries(damages)) {
+      if (damage === "changed" && kind === "an earlier metadata file") continue;
+      for (const at of damage === "changed" ? places : [0]) {
+        if (damage === "removed") await rm(join(lake, path));
+        else await writeFile(join(lake, path), change(content, at));
+        const faults = await icebergMetadataFaults(lake, published);
+        assert.ok(
+          faults.some((fault) => fault.startsWith(`${path}: `)),
+          `${kind}, ${damage} at ${at}: ${faults.join("; ")}`,
+        );
+      }
+    }
+    await writeFile(join(lake, path), content);
+  }
+  assert.deepEqual(await icebergMetadataFaults(lake, published), []);
+});
+
+test("verify finds Iceberg metadata of another version, and data files that are not there", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const published = (await currentManifest(lake)) ?? assert.fail("nothing is published");
+  const [file] = published.tables.sold;
+  await rm(join(lake, file?.path ?? ""));
+  assert.deepEqual(await icebergMetadataFaults(lake, published), [
+    `${file?.path}: missing or changed: expected ${file?.bytes} bytes.`,
+  ]);
+  await writeFile(currentPath(lake), `${published.previous}\n`);
+  const faults = await icebergMetadataFaults(lake, published);
+  assert.equal(faults.length, icebergTables.length);
+  assert.match(faults[0] ?? "", /metadata\.json: newest snapshot 2026-04-03\.1: expected 2026-04-02\.1; /);
+  await writeFile(currentPath(lake), `${published.version}\n`);
+  await rm(join(lake, "iceberg", "sold"), { recursive: true });
+  assert.match(
+    (await icebergMetadataFaults(lake, published)).join(),
+    /iceberg\/sold\/metadata\/v0\.metadata\.json: missing/,
+  );
+  await rm(join(lake, "iceberg"), { recursive: true });
+  assert.deepEqual(await icebergMetadataFaults(lake, published), [], "a lake without metadata");
 });
 
 test("a table with files of an older format has no metadata until they are migrated", async (t) => {

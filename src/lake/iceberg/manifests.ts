@@ -8,7 +8,7 @@
 import { epochDay } from "../../base/day.ts";
 import type { LakeFile } from "../manifest.ts";
 import { tableOf } from "../tables.ts";
-import { avroFile, avroRows } from "./avro-file.ts";
+import { type AvroContent, avroContent, avroFile } from "./avro-file.ts";
 import { entrySchema, manifestListSchema } from "./manifest-schemas.ts";
 import { fieldsOf, type IcebergField, type IcebergTable, partitionFieldId, partitionOf } from "./table-schema.ts";
 
@@ -48,13 +48,12 @@ export interface MetadataFile {
   readonly content: Buffer;
 }
 
-type Status = "existing" | "added" | "deleted";
+export type Status = "existing" | "added" | "deleted";
 
-const statusCodes: Readonly<Record<Status, number>> = { existing: 0, added: 1, deleted: 2 };
+export const statusCodes: Readonly<Record<Status, number>> = { existing: 0, added: 1, deleted: 2 };
 
-interface FileEntry {
+interface FileEntry extends FileChange {
   readonly file: LakeFile;
-  readonly status: Status;
 }
 
 /** Returns the id and sequence number of a version's snapshot: 2026111900001 for `2026-11-19.1`. */
@@ -123,6 +122,16 @@ function entriesOf({ files, filesBefore }: TableChange): readonly FileEntry[] {
   ];
 }
 
+/** Returns the metadata of a table's manifests. */
+export const manifestMetadata = (table: IcebergTable): Readonly<Record<string, string>> => ({
+  schema: JSON.stringify({ type: "struct", "schema-id": 0, fields: fieldsOf(table) }),
+  "schema-id": "0",
+  "partition-spec": JSON.stringify(partitionFields(table)),
+  "partition-spec-id": "0",
+  "format-version": "2",
+  content: "data",
+});
+
 function manifestFile({ table, version, location }: TableChange, entries: readonly FileEntry[]): Buffer {
   const fields = fieldsOf(table);
   const partition = partitionOf(table);
@@ -143,16 +152,24 @@ function manifestFile({ table, version, location }: TableChange, entries: readon
       upper_bounds: boundOf(sortField, file.max),
     },
   }));
-  const metadata = {
-    schema: JSON.stringify({ type: "struct", "schema-id": 0, fields }),
-    "schema-id": "0",
-    "partition-spec": JSON.stringify(partitionFields(table)),
-    "partition-spec-id": "0",
-    "format-version": "2",
-    content: "data",
-  };
-  return avroFile(entrySchema(partition, partitionFieldId), metadata, rows);
+  return avroFile(entrySchema(partition, partitionFieldId), manifestMetadata(table), rows);
 }
+
+/** A row of a manifest, without the columns that only other readers need. */
+export interface ManifestRow {
+  /** See `statusCodes`. */
+  readonly status: number;
+  readonly data_file: {
+    readonly file_path: string;
+    readonly partition: Readonly<Record<string, string | null>>;
+    readonly record_count: number;
+    readonly file_size_in_bytes: number;
+  };
+}
+
+/** Returns the content of a table's manifest. Throws if the file is not one. */
+export const manifestContent = (table: IcebergTable, manifest: Buffer): AvroContent<ManifestRow> =>
+  avroContent(entrySchema(partitionOf(table), partitionFieldId), manifest);
 
 /** Returns the fields of a table's partition spec. */
 export function partitionFields(table: IcebergTable): readonly object[] {
@@ -216,25 +233,32 @@ function listedManifest(
   };
 }
 
-const rowsIn = (files: readonly LakeFile[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
+const rowsIn = (files: readonly Pick<LakeFile, "rows">[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
 
-export function manifestList(version: string, parent: number | null, manifests: readonly ListedManifest[]): Buffer {
+/** Returns the metadata of the manifest list of a snapshot. */
+export function manifestListMetadata(version: string, parent: number | null): Readonly<Record<string, string>> {
   const id = String(snapshotIdOf(version));
-  const metadata = {
+  return {
     "snapshot-id": id,
     "parent-snapshot-id": String(parent),
     "sequence-number": id,
     "format-version": "2",
   };
-  return avroFile(manifestListSchema, metadata, manifests);
 }
 
-/** Returns the manifests of a manifest list. Throws if the file is not one. */
-export function manifestsIn(list: Buffer): readonly ListedManifest[] {
-  return avroRows(manifestListSchema, list) as readonly ListedManifest[];
+export const manifestList = (version: string, parent: number | null, manifests: readonly ListedManifest[]): Buffer =>
+  avroFile(manifestListSchema, manifestListMetadata(version, parent), manifests);
+
+/** Returns the content of a manifest list. Throws if the file is not one. */
+export const manifestListContent = (list: Buffer): AvroContent<ListedManifest> => avroContent(manifestListSchema, list);
+
+/** What a snapshot's summary counts of a file. */
+export interface FileChange {
+  readonly file: Pick<LakeFile, "rows" | "bytes">;
+  readonly status: Status;
 }
 
-export function summaryOf(version: string, entries: readonly FileEntry[]): Readonly<Record<string, string>> {
+export function summaryOf(version: string, entries: readonly FileChange[]): Readonly<Record<string, string>> {
   const withStatus = (...statuses: readonly Status[]) =>
     entries.filter(({ status }) => statuses.includes(status)).map(({ file }) => file);
   const [added, deleted, all] = [withStatus("added"), withStatus("deleted"), withStatus("added", "existing")];

@@ -18,7 +18,6 @@ import {
   manifestsOf,
   metadataLocation,
   snapshotIdOf,
-  summaryOf,
   type TableChange,
   tableLocation,
 } from "./manifests.ts";
@@ -30,6 +29,7 @@ import {
   nextLog,
   readManifestList,
   readTableHistory,
+  snapshotRow,
   type TableHistory,
   tableMetadata,
   versionOf,
@@ -100,7 +100,7 @@ export async function stageIcebergMetadata(
 const filesOfVersion = ({ version, previous, tables }: Manifest): VersionFiles => ({ version, previous, tables });
 
 /** Returns a function that reads the manifest of a version, and caches its files. */
-function versionReader(lake: string): Publish["read"] {
+export function versionReader(lake: string): (version: string) => Promise<VersionFiles> {
   const known = new Map<string, Promise<VersionFiles>>();
   return (version) => {
     const read = known.get(version) ?? readManifest(lake, version).then(filesOfVersion);
@@ -110,7 +110,7 @@ function versionReader(lake: string): Publish["read"] {
 }
 
 /** Whether all files of a table have the current schema. Iceberg's metadata has no conversions: without it, a table has no metadata. */
-const isReadable = ({ tables }: VersionFiles, table: IcebergTable): boolean =>
+export const isReadable = ({ tables }: VersionFiles, table: IcebergTable): boolean =>
   tables[table].every((file) => isCurrentSchema(table, file));
 
 async function stageTable(publish: Publish, table: IcebergTable): Promise<Commit> {
@@ -195,18 +195,12 @@ async function snapshotsOf(
     const [id, parentId] = [snapshotIdOf(version), parent === undefined ? null : integerIn(parent, "snapshot-id")];
     const name = `snap-${id}-${number}.avro`;
     written.push(...writtenManifests, { name, content: manifestList(version, parentId, manifests) });
-    snapshots.push({
-      "snapshot-id": id,
-      ...(parentId === null ? {} : { "parent-snapshot-id": parentId }),
-      "sequence-number": id,
-      "timestamp-ms": Math.max(
-        publishedMs.get(version) ?? (await writtenMs(lake, version)),
-        parent === undefined ? 0 : 1 + integerIn(parent, "timestamp-ms"),
-      ),
-      "manifest-list": `${metadataLocation(location, table)}/${name}`,
-      summary: summaryOf(version, entries),
-      "schema-id": 0,
-    });
+    const timestampMs = Math.max(
+      publishedMs.get(version) ?? (await writtenMs(lake, version)),
+      parent === undefined ? 0 : 1 + integerIn(parent, "timestamp-ms"),
+    );
+    const list = `${metadataLocation(location, table)}/${name}`;
+    snapshots.push(snapshotRow({ version, parentId, timestampMs, list, entries }));
     [manifestsBefore, filesBefore] = [manifests, files];
   }
   return { snapshots, written };

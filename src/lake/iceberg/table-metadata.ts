@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { v5 as uuidV5 } from "uuid";
 import { isNotFound } from "../../base/files.ts";
 import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
-import { type ListedManifest, manifestsIn, metadataLocation, partitionFields, tableLocation } from "./manifests.ts";
+import {
+  type FileChange,
+  type ListedManifest,
+  manifestListContent,
+  metadataLocation,
+  partitionFields,
+  snapshotIdOf,
+  summaryOf,
+  tableLocation,
+} from "./manifests.ts";
 import { fieldsOf, greatestId, type IcebergTable, nameMapping, partitionFieldId } from "./table-schema.ts";
 
 /** Earlier metadata files that a table keeps, for readers that have just opened one. */
@@ -113,6 +122,30 @@ export function tableMetadata(
   return `${JSON.stringify(metadata, null, 1)}\n`;
 }
 
+/** What a snapshot of a version consists of. */
+export interface SnapshotParts {
+  readonly version: string;
+  readonly parentId: number | null;
+  readonly timestampMs: number;
+  /** URI of the manifest list. */
+  readonly list: string;
+  readonly entries: readonly FileChange[];
+}
+
+/** Returns a snapshot as metadata files have it. */
+export function snapshotRow({ version, parentId, timestampMs, list, entries }: SnapshotParts): Row {
+  const id = snapshotIdOf(version);
+  return {
+    "snapshot-id": id,
+    ...(parentId === null ? {} : { "parent-snapshot-id": parentId }),
+    "sequence-number": id,
+    "timestamp-ms": timestampMs,
+    "manifest-list": list,
+    summary: summaryOf(version, entries),
+    "schema-id": 0,
+  };
+}
+
 /** Returns the path within the lake of a file of metadata, from its URI. */
 export const metadataPath = (table: IcebergTable, uri: string): string =>
   `${metadataLocation("", table).slice(1)}/${uri.slice(uri.lastIndexOf("/") + 1)}`;
@@ -124,7 +157,7 @@ export async function readManifestList(
   snapshot: Row,
 ): Promise<readonly ListedManifest[] | undefined> {
   try {
-    return manifestsIn(await readFile(join(lake, metadataPath(table, textIn(snapshot, "manifest-list")))));
+    return manifestListContent(await readFile(join(lake, metadataPath(table, textIn(snapshot, "manifest-list"))))).rows;
   } catch {
     return undefined;
   }

@@ -72,6 +72,10 @@ export async function lakeFaults(lake: string): Promise<readonly string[]> {
   return verify(lake, manifest, {}, () => undefined);
 }
 
+/** Returns the faults of a lake whose writer was killed, without those of Iceberg metadata, which the next writer completes. */
+export const killedLakeFaults = async (lake: string): Promise<readonly string[]> =>
+  (await lakeFaults(lake)).filter((fault) => !fault.startsWith("iceberg/"));
+
 export async function activeListingsText(lake: string): Promise<string> {
   return JSON.stringify(await queryLake(lake, "FROM active ORDER BY vin"));
 }
