@@ -14,13 +14,17 @@ import { countSchemaElements } from "./parquet-footer.ts";
 /** The footer of a Parquet feed: a hundred row groups of all fields take up less than 1 MB. */
 const footerBytesMax = 64 * 2 ** 20;
 
-/** Throws a UserError if a file is not a regular file, exceeds a limit, or is not of the format that its name says. */
-export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<void> {
+/**
+ * Checks a file and returns the size of its content, uncompressed unless it is Parquet. Throws a UserError if it is not a regular file, exceeds a
+ * limit, or is not of the format that its name says.
+ */
+export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<number> {
   const bytes = await sizeOf(file);
   if (bytes > limits.fileBytes) throw limitError(file, "fileBytes", limits);
-  if (file.format === "parquet") return checkParquet(file, bytes);
   try {
-    await checkText(file, bytes, encoding, limits);
+    if (file.format !== "parquet") return await checkText(file, bytes, encoding, limits);
+    await checkParquet(file, bytes);
+    return bytes;
   } catch (thrown) {
     if (thrown instanceof UserError) throw thrown;
     throw fileError(
@@ -102,8 +106,8 @@ function checkFirstBytes(file: FeedFile, first: Buffer): void {
   );
 }
 
-/** Reads a text file to its end. The engine accepts a gzip file that was cut short, and NUL bytes. */
-async function checkText(file: FeedFile, storedBytes: number, encoding: string, limits: FeedLimits): Promise<void> {
+/** Reads a text file to its end, and returns the size of its content. The engine accepts a gzip file that was cut short, and NUL bytes. */
+async function checkText(file: FeedFile, storedBytes: number, encoding: string, limits: FeedLimits): Promise<number> {
   const uncompressedMax = file.isGzip ? limits.uncompressedBytes : Number.POSITIVE_INFINITY;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
@@ -117,4 +121,5 @@ async function checkText(file: FeedFile, storedBytes: number, encoding: string, 
     if (offset > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
   }
   json?.end();
+  return offset;
 }

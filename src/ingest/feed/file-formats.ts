@@ -1,4 +1,4 @@
-/** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns a file into a relation of text columns. */
+/** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns files of one shape into a relation of text columns. */
 import { integerIn, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
@@ -10,9 +10,21 @@ import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "
 import { fileError, limitError } from "./file-errors.ts";
 import type { Mapping } from "./mapping.ts";
 
-/** A file as a relation: `row` (counted from 1), then the file's columns. Text lists are VARCHAR[], all other columns VARCHAR. */
+/** What files of one format have in common if one statement can read them: their columns, in Parquet with types. */
+export interface FileShape {
+  readonly columns: readonly string[];
+  readonly types?: readonly string[];
+}
+
+/**
+ * Files of one shape as a relation: `row` (counted from 1 in each file), then the columns. Text lists are VARCHAR[], all other columns VARCHAR.
+ * `file` is the expression of the file's name.
+ */
 export interface FeedRelation {
   readonly columns: readonly string[];
+  readonly file: Sql;
+  /** The column by which rows of several files differ; none for a single file. */
+  readonly fileColumn: readonly Sql[];
   readonly rows: Sql;
 }
 
@@ -20,61 +32,143 @@ export interface FeedRelation {
 export interface ReadSettings {
   readonly limits: FeedLimits;
   readonly mapping?: Mapping;
+  /** The most files that one statement reads; fewer if they are large. */
+  readonly batchFilesMax?: number;
 }
 
-type FormatReader = (session: Session, file: FeedFile, settings: ReadSettings) => Promise<FeedRelation>;
+/** Files of one table, format and shape; at least one. */
+export interface FileGroup {
+  readonly files: readonly FeedFile[];
+  /** The first of the files, for what they have in common. */
+  readonly file: FeedFile;
+  readonly shape: FileShape;
+}
 
-/** The reader of each format. Throws a UserError if the file is malformed. */
-export const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
-  async csv(_session, file, { mapping, limits }) {
-    const { delimiter, encoding } = csvDialect(mapping);
-    const columns = await readCsvHeader(file, { delimiter, encoding }, limits);
-    const types = columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
-    const values = columns.map(
-      (column) => sql`${textOrList(file, column, ident(column), mapping)} AS ${ident(column)}`,
-    );
-    return {
-      columns,
-      rows: sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM read_csv(${pathLiteral(file.path)}, header = true,
+interface FormatReader {
+  /** Returns the shape of a file. Throws a UserError if the file is malformed. */
+  readonly shapeOf: (session: Session, file: FeedFile, settings: ReadSettings) => Promise<FileShape>;
+  readonly rowsOf: (group: FileGroup, settings: ReadSettings) => Sql;
+}
+
+/** The reader of each format. */
+const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
+  csv: {
+    shapeOf: async (_session, file, { mapping, limits }) => ({
+      columns: await readCsvHeader(file, csvDialect(mapping), limits),
+    }),
+    rowsOf(group, { mapping, limits }) {
+      const { file, shape } = group;
+      const { delimiter, encoding } = csvDialect(mapping);
+      const types = shape.columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
+      const values = shape.columns.map(
+        (column) => sql`${textOrList(file, column, ident(column), mapping)} AS ${ident(column)}`,
+      );
+      const scan = sql`read_csv(${pathsOf(group)}, header = true,
         auto_detect = false, delim = ${literal(delimiter)}, quote = '"', escape = '"', strict_mode = true,
         null_padding = false, encoding = ${literal(encoding)}, columns = {${join(types)}}, hive_partitioning = false,
-        compression = ${file.isGzip ? "gzip" : "none"}, max_line_size = ${limits.recordBytes}, buffer_size = ${csvBufferBytes(limits)})`,
-    };
+        compression = ${file.isGzip ? "gzip" : "none"}, max_line_size = ${limits.recordBytes}, buffer_size = ${csvBufferBytes(limits)}${fileOption(group)})`;
+      return numberedRows(group, scan, values);
+    },
   },
 
-  async ndjson(session, file, { limits }) {
-    const settings = sql`hive_partitioning = false, compression = ${file.isGzip ? "gzip" : "uncompressed"},
-      maximum_object_size = ${limits.recordBytes}`;
-    const objects = sql`SELECT json FROM read_ndjson_objects(${pathLiteral(file.path)}, ${settings})`;
-    const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT'`;
-    const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${feedColumnsMax + 1}`)).map((row) =>
-      textIn(row, "key"),
-    );
-    if (columns.length === 0) throw new Error("empty file: expected at least one row.");
-    checkColumnNames(file, columns);
-    const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
-    const json = sql`SELECT row_number() OVER () AS "row", *
-      FROM read_json(${pathLiteral(file.path)}, format = 'newline_delimited', columns = {${join(types)}}, ${settings})`;
-    await checkJsonTypes(session, file, columns, json);
-    const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${ident(column)}`);
-    return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
+  ndjson: {
+    async shapeOf(session, file, { limits }) {
+      const objects = sql`SELECT json FROM read_ndjson_objects(${pathLiteral(file.path)}, ${jsonSettings(file, limits)})`;
+      const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT'`;
+      const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${feedColumnsMax + 1}`)).map((row) =>
+        textIn(row, "key"),
+      );
+      if (columns.length === 0) throw new Error("empty file: expected at least one row.");
+      checkColumnNames(file, columns);
+      await checkJsonTypes(session, file, columns, jsonRows({ files: [file], file, shape: { columns } }, limits));
+      return { columns };
+    },
+    rowsOf(group, { limits }) {
+      const values = group.shape.columns.map(
+        (column) => sql`${jsonTextOrList(group.file, column)} AS ${ident(column)}`,
+      );
+      return sql`SELECT "row", ${join([...fileColumn(group), ...values])} FROM (${jsonRows(group, limits)})`;
+    },
   },
 
-  async parquet(session, file, { limits }) {
-    await checkParquetSize(session, file, limits);
-    const source = sql`read_parquet(${pathLiteral(file.path)}, file_row_number = true, hive_partitioning = false)`;
-    const described = await session.rows(sql`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${source})`);
-    const types = new Map(described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")]));
-    types.delete("file_row_number");
-    const columns = [...types.keys()];
-    checkColumnNames(file, columns);
-    const values = [...types].map(
-      ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${ident(column)}`,
-    );
-    const rows = sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${source}`;
-    return { columns, rows: limitRecords(file, columns, rows, limits) };
+  parquet: {
+    async shapeOf(session, file, { limits }) {
+      await checkParquetSize(session, file, limits);
+      const source = sql`read_parquet(${pathLiteral(file.path)}, file_row_number = true, hive_partitioning = false)`;
+      const described = await session.rows(
+        sql`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${source}) WHERE column_name <> 'file_row_number'`,
+      );
+      const columns = described.map((row) => textIn(row, "column_name"));
+      const types = described.map((row) => textIn(row, "column_type"));
+      checkColumnNames(file, columns);
+      for (const [index, column] of columns.entries()) parquetTextOrList(file, column, types[index] ?? "");
+      return { columns, types };
+    },
+    rowsOf(group, { limits }) {
+      const { file, shape } = group;
+      const values = shape.columns.map(
+        (column, index) => sql`${parquetTextOrList(file, column, shape.types?.[index] ?? "")} AS ${ident(column)}`,
+      );
+      const scan = sql`read_parquet(${pathsOf(group)}, file_row_number = true, hive_partitioning = false${fileOption(group)})`;
+      const rows = sql`SELECT file_row_number + 1 AS "row", ${join([...fileColumn(group), ...values])} FROM ${scan}`;
+      return limitRecords(file, shape.columns, rows, limits);
+    },
   },
 };
+
+/** Returns the shape of a file. Throws a UserError if the file is malformed. */
+export const shapeOf = (session: Session, file: FeedFile, settings: ReadSettings): Promise<FileShape> =>
+  formatReaders[file.format].shapeOf(session, file, settings);
+
+export const relationOf = (group: FileGroup, settings: ReadSettings): FeedRelation => ({
+  columns: group.shape.columns,
+  file: fileName(group),
+  fileColumn: fileColumn(group),
+  rows: formatReaders[group.file.format].rowsOf(group, settings),
+});
+
+const pathsOf = ({ files }: FileGroup): Sql => sql`[${join(files.map(({ path }) => pathLiteral(path)))}]`;
+
+/** Returns a column name that no column of the files has. */
+const unusedName = ({ shape: { columns } }: FileGroup): string =>
+  "_".repeat(1 + Math.max(...columns.map((column) => column.length)));
+
+/** The column of the path of a row's file; none for a single file. */
+const fileColumn = (group: FileGroup): readonly Sql[] => (group.files.length === 1 ? [] : [ident(unusedName(group))]);
+
+const fileOption = (group: FileGroup): Sql =>
+  group.files.length === 1 ? sql`` : sql`, filename = ${literal(unusedName(group))}`;
+
+/** The name of a row's file. Several files have the names of their paths. */
+const fileName = (group: FileGroup): Sql =>
+  group.files.length === 1
+    ? sql`${literal(group.file.name)}`
+    : sql`parse_filename(${ident(unusedName(group))}, false, 'forward_slash')`;
+
+/** Numbers the rows of each file. The engine reads files one after the other and keeps the order of their rows. */
+function numberedRows(group: FileGroup, scan: Sql, values: readonly Sql[]): Sql {
+  const [file] = fileColumn(group);
+  if (file === undefined) return sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM ${scan}`;
+  const number = ident(`${unusedName(group)}_`);
+  return sql`SELECT ${number} - min(${number}) OVER (PARTITION BY ${file}) + 1 AS "row", ${join([file, ...values])}
+    FROM (SELECT row_number() OVER () AS ${number}, * FROM ${scan})`;
+}
+
+const jsonSettings = (file: FeedFile, limits: FeedLimits): Sql =>
+  sql`hive_partitioning = false, compression = ${file.isGzip ? "gzip" : "uncompressed"}, maximum_object_size = ${limits.recordBytes}`;
+
+/** Returns the rows of NDJSON files with a JSON value for each column. */
+function jsonRows(group: FileGroup, limits: FeedLimits): Sql {
+  const { columns } = group.shape;
+  const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
+  const scan = sql`read_json(${pathsOf(group)}, format = 'newline_delimited', columns = {${join(types)}},
+    ${jsonSettings(group.file, limits)}${fileOption(group)})`;
+  return numberedRows(
+    group,
+    scan,
+    columns.map((column) => ident(column)),
+  );
+}
 
 /** Returns the delimiter and encoding of CSV files. */
 export const csvDialect = (mapping?: Mapping): { readonly delimiter: string; readonly encoding: string } => ({

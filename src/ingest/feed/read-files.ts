@@ -6,23 +6,33 @@
  */
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { columnsByField } from "./column-names.ts";
 import type { Delivery } from "./delivery.ts";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
 import { type FeedTable, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
+import { type CheckedFile, FileBatches } from "./file-batches.ts";
 import { checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
-import { csvDialect, type FeedRelation, formatReaders, type ReadSettings, withinLimit } from "./file-formats.ts";
+import {
+  csvDialect,
+  type FeedRelation,
+  type FileGroup,
+  type FileShape,
+  type ReadSettings,
+  relationOf,
+  shapeOf,
+  withinLimit,
+} from "./file-formats.ts";
 import { type Mapping, mappedDealerId, mappedValue, validateMapping } from "./mapping.ts";
 
 /** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
 export type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
 /**
- * Reads all files of a delivery and passes the rows of each table to `onRows`. Returns one message per ignored column. Throws a UserError if
- * a file is invalid.
+ * Reads all files of a delivery and passes the rows of each table to `onRows`, for small files of one shape together. Returns one message per
+ * ignored column. Throws a UserError if a file is invalid, for the first one that is.
  */
 export async function readDelivery(
   session: Session,
@@ -30,24 +40,50 @@ export async function readDelivery(
   settings: ReadSettings,
   onRows: RowsHandler,
 ): Promise<readonly string[]> {
-  const { mapping, limits } = settings;
+  const batches = new FileBatches(settings, async (group, done) => {
+    for (const [table, rows] of tablesOf(group, settings)) {
+      if (done.has(table)) continue;
+      await onRows(table, rows);
+      done.add(table);
+    }
+  });
   const remarks: string[] = [];
   for (const file of delivery.files) {
-    if (mapping !== undefined && file.format !== "csv")
-      throw fileError(file, `: invalid format ${file.format}: expected csv, because a mapping is used.`);
-    await checkFeedFile(file, csvDialect(mapping).encoding, limits);
-    let columns: readonly string[] = [];
     try {
-      const source = await formatReaders[file.format](session, file, settings);
-      columns = source.columns;
-      const tables = mapping === undefined ? [feedRows(file, source)] : mappedRows(file, source, mapping);
-      if (mapping === undefined) remarks.push(...describeIgnoredColumns(file, source));
-      for (const [table, rows] of tables) await onRows(table, limitRows(rows, limits));
+      const checked = await checkFile(session, file, settings);
+      await batches.add(checked);
+      if (settings.mapping === undefined) remarks.push(...describeIgnoredColumns(file, checked.shape));
     } catch (thrown) {
-      throw await describeFileError(file, { columns, limits }, thrown);
+      await batches.readAll();
+      throw thrown;
     }
   }
+  await batches.readAll();
   return remarks;
+}
+
+/** Checks a file before its rows are read. Throws a UserError if it is invalid. */
+async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
+  const { mapping, limits } = settings;
+  if (mapping !== undefined && file.format !== "csv")
+    throw fileError(file, `: invalid format ${file.format}: expected csv, because a mapping is used.`);
+  const bytes = await checkFeedFile(file, csvDialect(mapping).encoding, limits);
+  try {
+    const shape = await shapeOf(session, file, settings);
+    // Throws if the columns are not those that the table or the mapping needs.
+    tablesOf({ files: [file], file, shape }, settings);
+    return { file, bytes, shape };
+  } catch (thrown) {
+    throw await describeFileError(file, { columns: [], limits }, thrown);
+  }
+}
+
+/** Returns the rows of files of one shape, for each table that they fill. */
+function tablesOf(group: FileGroup, settings: ReadSettings): readonly TableRows[] {
+  const { mapping, limits } = settings;
+  const source = relationOf(group, settings);
+  const tables = mapping === undefined ? [feedRows(group.file, source)] : mappedRows(group.file, source, mapping);
+  return tables.map(([table, rows]) => [table, limitRows(rows, limits)]);
 }
 
 /** Returns rows that fail after the most that a file may have. */
@@ -57,7 +93,8 @@ const limitRows = (rows: Sql, limits: FeedLimits): Sql =>
 type TableRows = readonly [FeedTable, Sql];
 
 /** Returns the rows of a file in the Carquet format, whose columns are fields. */
-function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
+function feedRows(file: FeedFile, source: FeedRelation): TableRows {
+  const { columns } = source;
   const columnOf = columnsByField(file, columns);
   for (const column of feed[file.table].required) {
     if (columnOf.has(column)) continue;
@@ -70,14 +107,14 @@ function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
   }
   return [
     file.table,
-    fieldsOf(file, file.table, rows, (field) => {
+    fieldsOf(source, file.table, (field) => {
       const column = columnOf.get(field);
       return column === undefined ? undefined : ident(column);
     }),
   ];
 }
 
-function describeIgnoredColumns(file: FeedFile, { columns }: FeedRelation): readonly string[] {
+function describeIgnoredColumns(file: FeedFile, { columns }: FileShape): readonly string[] {
   return columns
     .filter((column) => fieldOfColumn(file.table, column) === undefined)
     .map(
@@ -85,7 +122,7 @@ function describeIgnoredColumns(file: FeedFile, { columns }: FeedRelation): read
     );
 }
 
-/** Returns the inventory rows of a foreign file, and one dealer row per distinct dealer id in it. */
+/** Returns the inventory rows of foreign files, and one dealer row per distinct dealer id in each. */
 function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly TableRows[] {
   validateMapping(mapping, file, source.columns);
   const dealerId = mappedDealerId(mapping);
@@ -99,18 +136,18 @@ function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): rea
       return isTextList(feed[table].properties[field]) ? sql`string_split(${text}, ${listSeparator})` : text;
     };
   const rows = sql`SELECT *, ${dealerId} AS row_dealer_id FROM (${source.rows})`;
-  const dealers = sql`SELECT DISTINCT ON (row_dealer_id) * FROM (${rows}) WHERE row_dealer_id IS NOT NULL ORDER BY row_dealer_id, "row"`;
+  const dealers = sql`SELECT DISTINCT ON (${join([...source.fileColumn, sql`row_dealer_id`])}) * FROM (${rows}) WHERE row_dealer_id IS NOT NULL ORDER BY row_dealer_id, "row"`;
   return [
-    ["inventory", fieldsOf(file, "inventory", rows, valueByRule("inventory", mapping.fields))],
-    ["dealers", fieldsOf(file, "dealers", dealers, valueByRule("dealers", mapping.dealer.fields))],
+    ["inventory", fieldsOf({ ...source, rows }, "inventory", valueByRule("inventory", mapping.fields))],
+    ["dealers", fieldsOf({ ...source, rows: dealers }, "dealers", valueByRule("dealers", mapping.dealer.fields))],
   ];
 }
 
 /** Returns rows with every field of a table. Fields without a value are null. */
-function fieldsOf(file: FeedFile, table: FeedTable, rows: Sql, valueFor: (field: string) => Sql | undefined): Sql {
+function fieldsOf({ file, rows }: FeedRelation, table: FeedTable, valueFor: (field: string) => Sql | undefined): Sql {
   const values = Object.entries(feed[table].properties).map(([field, schema]) => {
     const absent = isTextList(schema) ? sql`NULL::VARCHAR[]` : sql`NULL::VARCHAR`;
     return sql`${valueFor(field) ?? absent} AS ${ident(field)}`;
   });
-  return sql`SELECT ${literal(file.name)} AS file, "row", ${join(values)} FROM (${rows})`;
+  return sql`SELECT ${file} AS file, "row", ${join(values)} FROM (${rows})`;
 }

@@ -1,0 +1,105 @@
+/**
+ * Batches of small feed files of one shape, which one statement reads: planning a statement takes a hundred times as long as reading a small file.
+ *
+ * A statement fails as a whole. The files that wait are then read alone and in order, so that the error is that of the first invalid file.
+ */
+import { basename, dirname } from "node:path";
+import type { FeedFile } from "./feed-file.ts";
+import type { FeedTable } from "./feed-schema.ts";
+import { describeFileError } from "./file-errors.ts";
+import type { FileGroup, FileShape, ReadSettings } from "./file-formats.ts";
+
+/** The most files of a batch by default: the plan of a statement grows with them. */
+const batchFilesMax = 500;
+
+/** The most content of a batch. A larger file is read alone, without the cost of numbering the rows of several. */
+const batchBytesMax = 2 ** 20;
+
+export interface CheckedFile {
+  readonly file: FeedFile;
+  /** Size of the content. */
+  readonly bytes: number;
+  readonly shape: FileShape;
+}
+
+interface WaitingFile extends CheckedFile {
+  /** Its place in the delivery. */
+  readonly place: number;
+}
+
+/** A batch whose statement has failed, and the tables that had been read of it before. */
+interface FailedBatch {
+  readonly batch: readonly WaitingFile[];
+  readonly done: ReadonlySet<FeedTable>;
+  readonly thrown: unknown;
+}
+
+/** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
+type ReadGroup = (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
+
+export class FileBatches {
+  private readonly batches = new Map<string, WaitingFile[]>();
+  private added = 0;
+
+  constructor(
+    private readonly settings: ReadSettings,
+    private readonly readGroup: ReadGroup,
+  ) {}
+
+  /** Adds a file to the batch of its shape, and reads batches that are full. Throws a UserError if a file is invalid. */
+  async add(checked: CheckedFile): Promise<void> {
+    const { batchFilesMax: filesMax = batchFilesMax } = this.settings;
+    const key = keyOf(checked);
+    const waiting = this.batches.get(key) ?? [];
+    if (bytesIn(waiting) + checked.bytes > batchBytesMax) await this.read(key);
+    const batch = this.batches.get(key) ?? [];
+    batch.push({ ...checked, place: this.added });
+    this.added += 1;
+    this.batches.set(key, batch);
+    if (batch.length >= filesMax || bytesIn(batch) >= batchBytesMax) await this.read(key);
+  }
+
+  /** Reads all files that wait. Throws a UserError for the first invalid one. */
+  async readAll(): Promise<void> {
+    for (const key of this.batches.keys()) await this.read(key);
+  }
+
+  private async read(key: string): Promise<void> {
+    const batch = this.batches.get(key) ?? [];
+    const [first] = batch;
+    if (first === undefined) return;
+    const done = new Set<FeedTable>();
+    try {
+      const files = batch.map(({ file }) => file);
+      await this.readGroup({ files, file: first.file, shape: first.shape }, done);
+      this.batches.delete(key);
+    } catch (thrown) {
+      await this.readAlone({ batch, done, thrown });
+    }
+  }
+
+  /** Reads each file that waits alone, without the tables that have been read of it. Throws the error of the first invalid one. */
+  private async readAlone({ batch, done, thrown }: FailedBatch): Promise<void> {
+    const waiting = [...this.batches.values()].flat().sort((one, other) => one.place - other.place);
+    this.batches.clear();
+    for (const one of waiting) {
+      const { file, shape } = one;
+      const isOfBatch = batch.includes(one);
+      try {
+        if (isOfBatch && batch.length === 1) throw thrown;
+        await this.readGroup({ files: [file], file, shape }, isOfBatch ? new Set(done) : new Set());
+      } catch (error) {
+        throw await describeFileError(file, { columns: shape.columns, limits: this.settings.limits }, error);
+      }
+    }
+  }
+}
+
+/** Returns a text that files have in common if one statement can read them and tell them apart by their paths. */
+function keyOf({ file, shape }: CheckedFile): string {
+  const { table, format, isGzip, path, name } = file;
+  const folder = basename(path) === name ? dirname(path) : path;
+  return JSON.stringify([table, format, isGzip, folder, shape]);
+}
+
+const bytesIn = (files: readonly CheckedFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
