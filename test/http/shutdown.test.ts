@@ -77,6 +77,25 @@ test("on SIGTERM requests in flight are answered, new ones are refused, and the 
   assert.ok(endedMs < 3000, `ended ${Math.round(endedMs)} ms after the last answer`);
 });
 
+test("exports whose clients have left do not keep a stopping process running", async () => {
+  const service = await startServing(fileScope, serve);
+  const { hostname, port } = new URL(service.url);
+  const request = `GET /v1/exports HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.customer.bearer.Authorization}\r\n\r\n`;
+  const leaving = Array.from({ length: 40 }, async (_, number) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => undefined);
+    await once(socket, "connect");
+    socket.write(request);
+    await sleep(number / 4);
+    socket.destroy();
+  });
+  await Promise.all(leaving);
+  await sleep(500);
+  service.terminate();
+  const code = await Promise.race([service.ended.then((ended) => ended.code), sleep(10_000, "still running")]);
+  assert.equal(code, 0);
+});
+
 test("keep-alive clients learn that the service stops, and no request fails", async () => {
   const service = await startServing(fileScope, serve);
   const answers = Array<number>(40).fill(0);

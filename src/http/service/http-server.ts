@@ -94,10 +94,11 @@ function createListener(
 /** Time limits of the responses in progress. */
 const timers = new WeakMap<ServerResponse, NodeJS.Timeout>();
 
-/** Closes the connection of a response that has not ended after a time. Replaces an earlier limit. */
+/** Closes the connection of a response that has not ended after a time. Replaces an earlier limit. Ignores a response that is closed already. */
 export function limitResponseTime(response: ServerResponse, timeoutMs: number): void {
   const { socket } = response.req;
   endResponseTime(response);
+  if (response.closed) return;
   timers.set(
     response,
     setTimeout(() => socket.destroy(), timeoutMs),
