@@ -13,7 +13,12 @@ import { drainTimeoutMs } from "./limits.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
-import { refuseLongUri, refuseOtherMethods, refuseUnknownPath } from "./middleware/refuse-requests.ts";
+import {
+  refuseLongUri,
+  refuseMalformedUrl,
+  refuseOtherMethods,
+  refuseUnknownPath,
+} from "./middleware/refuse-requests.ts";
 import { setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
 import { refuseExcess } from "./service/connections.ts";
@@ -102,6 +107,7 @@ function createApp(
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);
+  app.use(refuseMalformedUrl);
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);

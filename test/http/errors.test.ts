@@ -192,6 +192,13 @@ test("a path and query, or headers, beyond their maximum are refused with an err
   }
 });
 
+test("a malformed URL with a scheme is not found", async () => {
+  for (const url of ["http://[::1/v1/listings", "http://x:y/v1/listings", "http://", "x"]) {
+    const received = await exchangeRaw(client.url, `GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    assert.match(received, /^HTTP\/1\.1 (404 .*"not_found"|400 )/s, url);
+  }
+});
+
 test("a request that is too long is refused after the response before it", async () => {
   const first = "GET /v1/listings?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n";
   const received = await exchangeRaw(client.url, first, `GET /v1/${"a".repeat(headerBytesMax)} HTTP/1.1\r\n\r\n`);

@@ -24,6 +24,13 @@ export const refuseKeyInQuery: Middleware = async (context, next) => {
   await next();
 };
 
+/** Refuses a URL with a scheme that is malformed, such as `http://[/`, with `not_found`: Koa would throw. */
+export const refuseMalformedUrl: Middleware = async ({ req: { url = "" } }, next) => {
+  if (!url.startsWith("/") && url !== "*" && !URL.canParse(url))
+    throw refuse("not_found", { what: "resource", id: url });
+  await next();
+};
+
 /** Refuses paths and queries that are longer than `uriBytesMax`. The HTTP parser refuses those that exceed `headerBytesMax`. */
 export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => {
   if (url.length > uriBytesMax) throw refuse("uri_too_long", { limit: uriBytesMax });
