@@ -70,6 +70,17 @@ const needs: readonly Need[] = [
   },
 ];
 
+test("an export that needs a damaged file is refused", { skip: skipInShortRun }, async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const client = await startService(scope, lake);
+  const token = manifest.tables.tokens.at(-1) ?? assert.fail("no file of tokens");
+  const restore = await damage(lake, token);
+  const refused = await client.getError("/v1/exports?format=csv");
+  assert.deepEqual([refused.status, refused.code, refused.headers.get("Retry-After")], [503, "data_unavailable", "60"]);
+  await restore();
+  assert.equal((await fetch(`${client.url}/v1/exports?format=csv`, { headers: client.customer.bearer })).status, 200);
+});
+
 for (const { table, hasServingFiles, paths, others } of needs)
   test(`a request that needs a damaged file of ${table} is refused, all others are answered, and the restored file is used again`, async (scope) => {
     const { lake, manifest } = await copyLake(scope);

@@ -11,11 +11,12 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
-import { exportMemory } from "../../export/limits.ts";
+import { damagedMessage, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
+import { DamagedFile } from "../../serving/files/version-files.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { memoryParser } from "../option-parsers.ts";
 import { createProgress } from "../progress.ts";
@@ -125,7 +126,18 @@ function removeFolder(folder: string, attempts = 5): void {
   }
 }
 
-async function write(
+/** Writes an export. Reports damaged data to the service that has started this process. */
+async function write(decoded: DecodedExport, settings: ExportValues, folder: string): Promise<WrittenExport> {
+  try {
+    return await writeVersion(decoded, settings, folder);
+  } catch (thrown) {
+    if (thrown instanceof DamagedFile || (thrown instanceof Refusal && thrown.code === "data_unavailable"))
+      process.send?.(damagedMessage);
+    throw asUserError(thrown);
+  }
+}
+
+async function writeVersion(
   { query, format }: DecodedExport,
   { lake, lakeVersion, output, ...settings }: ExportValues,
   folder: string,
@@ -143,8 +155,6 @@ async function write(
       onBegin: (rows) => void process.send?.(rows),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
-  } catch (thrown) {
-    throw asUserError(thrown);
   } finally {
     progress.end();
     version.close();

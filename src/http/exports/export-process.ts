@@ -7,7 +7,9 @@ import { runProgram } from "../../base/worker-threads.ts";
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
+import { damagedMessage } from "../../export/limits.ts";
 import type { TableFormat } from "../../formats/table-formats.ts";
+import { damagedData } from "../../serving/files/version-files.ts";
 
 export interface ExportTask {
   readonly lake: string;
@@ -34,14 +36,16 @@ export interface WriteEvents {
   readonly onRows: (rows: number) => void;
 }
 
-/** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full. */
+/** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full or a file is damaged. */
 export async function runExport(task: ExportTask, { signal, onRows }: WriteEvents): Promise<ExportSize> {
-  const { code, output, errors } = await runProgram(argumentsOf(task), signal, (rows) => {
-    if (typeof rows === "number") onRows(rows);
+  let isDamaged = false;
+  const { code, output, errors } = await runProgram(argumentsOf(task), signal, (message) => {
+    if (typeof message === "number") onRows(message);
+    if (message === damagedMessage) isDamaged = true;
   });
   // Only the kernel ends it with a signal, because memory is short.
   if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
-  if (code !== 0) throw failureOf(errors);
+  if (code !== 0) throw isDamaged ? damagedData() : failureOf(errors);
   const result: Json = JSON.parse(output);
   if (!isRow(result)) throw new TypeError(`Invalid output ${output}: expected a JSON object.`);
   return { rows: integerIn(result, "rows"), bytes: integerIn(result, "bytes") };

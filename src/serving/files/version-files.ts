@@ -5,7 +5,7 @@
  */
 import type { Throttle } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
-import { refuse } from "../../contract/errors.ts";
+import { type Refusal, refuse } from "../../contract/errors.ts";
 import type { ListedFile } from "../../lake/listed-file.ts";
 import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import type { VerifiedFiles } from "./verified-files.ts";
@@ -68,8 +68,7 @@ export class VersionFiles {
    */
   async require(files: readonly ListedFile[]): Promise<void> {
     for (const file of files)
-      if ((await this.faultOf(file)) !== undefined || this.disabled.has(file.path))
-        throw refuse("data_unavailable", { reason: damagedData, retryAfter: damagedRetrySeconds });
+      if ((await this.faultOf(file)) !== undefined || this.disabled.has(file.path)) throw damagedData();
   }
 
   /** Hashes files again that failed a query, each at most once per `recheckMs`. */
@@ -97,7 +96,14 @@ export class VersionFiles {
   }
 }
 
-const damagedData = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
+/** A version that does not open because a file is damaged. */
+export class DamagedFile extends UserError {}
+
+const damagedReason = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
+
+/** Returns the refusal of a request that needs a damaged file. */
+export const damagedData = (): Refusal =>
+  refuse("data_unavailable", { reason: damagedReason, retryAfter: damagedRetrySeconds });
 
 /**
  * Checks the content of the files that every query depends on (dimensions and active listings), and throws if one is damaged. Checks the
@@ -109,7 +115,7 @@ export async function checkFiles(files: VersionFiles, manifest: Manifest): Promi
   const needed = new Set<ListedFile>([...dimensions, ...tables.listings]);
   for (const file of needed) {
     const fault = await files.faultOf(file);
-    if (fault !== undefined) throw new UserError(fault);
+    if (fault !== undefined) throw new DamagedFile(fault);
   }
   for (const file of tableFilesOf(manifest)) if (!needed.has(file)) await files.faultOf(file, "size");
 }
