@@ -1,10 +1,14 @@
 /** The clients of the mixed load, each of which sends requests until the load is over. */
 import { Agent } from "node:http";
 import type { Chance } from "../../chance.ts";
-import type { ClientIdentity, Journal, Role } from "./journal.ts";
+import type { ClientIdentity, Journal } from "./journal.ts";
 import type { CheckedRequest } from "./prepared-lake.ts";
 import { nonces, type RequestForm, withNonce } from "./request-forms.ts";
 import { atRate, type Reply, sendRequest } from "./send.ts";
+
+/** The roles of the clients. */
+export const roles = ["well-behaved", "attacking", "leaving", "repeating"] as const;
+export type Role = (typeof roles)[number];
 
 export interface ClientOptions {
   readonly url: string;
@@ -31,7 +35,7 @@ export class LoadClient {
   private keys = 0;
 
   constructor(
-    private readonly client: ClientIdentity,
+    private readonly client: ClientIdentity<Role>,
     private readonly options: ClientOptions,
   ) {
     const { requests } = options;

@@ -1,5 +1,6 @@
 /** Faults and events during the mixed load: versions are published, serving files are damaged, the disk of the ledger fills up. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -58,24 +59,29 @@ export class Publisher {
   }
 }
 
+/** Damages a file until `hold` resolves; then a copy replaces it, as an operator restores one. */
+export async function damageUntil(path: string, chance: Chance, hold: () => Promise<void>): Promise<void> {
+  const restored = `${path}.restored`;
+  await cp(path, restored);
+  await damageFile(path, chance);
+  await hold();
+  await rename(restored, path);
+}
+
 /** Damages a serving file, mostly of the published version, for a random time. Returns its path. */
 export async function damageServingFile(
-  { lake, intact, servingFiles, versions }: PreparedLake,
+  { lake, servingFiles, versions }: PreparedLake,
   published: string,
   chance: Chance,
   hold: () => Promise<void>,
 ): Promise<string> {
   const version = chance.happens(0.7) ? published : chance.pick(versions);
   const path = chance.pick(servingFiles.get(version) ?? []);
-  await damageFile(join(lake, path), chance);
-  await hold();
-  const restored = join(lake, `${path}.restored`);
-  await cp(join(intact, path), restored);
-  await rename(restored, join(lake, path));
+  await damageUntil(join(lake, path), chance, hold);
   return path;
 }
 
-/** The disk of the accounts file. */
+/** The disk of the accounts file, and of anything else that is put there. */
 export interface LedgerDisk {
   readonly folder: string;
   /** Leaves no space for the process with an id. */
@@ -90,7 +96,8 @@ export async function limitedDisk(scope: Scope): Promise<LedgerDisk> {
   return {
     folder: await temporaryFolder(scope),
     fill: (pid) => limit(pid, "4096"),
-    free: (pid) => limit(pid, "unlimited"),
+    // A process that was killed has no limit any more.
+    free: async (pid) => (existsSync(`/proc/${pid}`) ? limit(pid, "unlimited") : undefined),
   };
 }
 

@@ -7,14 +7,15 @@ import { type Customer, inAccountsFile } from "../../accounts.ts";
 import type { CheckedRequest } from "./prepared-lake.ts";
 import type { Reply } from "./send.ts";
 
-/** The roles of the clients. */
-export const roles = ["well-behaved", "attacking", "leaving", "repeating"] as const;
-export type Role = (typeof roles)[number];
-
-export interface ClientIdentity {
+export interface ClientIdentity<Role extends string = string> {
   readonly role: Role;
   readonly customer: Customer;
+  /** Statuses of refusals that are right. */
+  readonly refusals?: readonly number[];
 }
+
+/** Refusals under load, or while a fault lasts. */
+export const refusalsUnderLoad: readonly number[] = [429, 503, 504];
 
 /** The outcomes of the requests with one idempotency key. */
 interface Repetitions {
@@ -24,7 +25,7 @@ interface Repetitions {
 
 /** What one account received. */
 interface AccountRecord {
-  readonly role: Role;
+  readonly role: string;
   /** Micros by request id of all complete answers. */
   readonly charged: Map<string, number>;
   /** Request ids of complete responses that must not be charged. */
@@ -38,12 +39,7 @@ const examplesMax = 5;
 
 export class Journal {
   /** Responses by role and then by status and error code. */
-  readonly counts: Readonly<Record<Role, Record<string, number>>> = {
-    "well-behaved": {},
-    attacking: {},
-    leaving: {},
-    repeating: {},
-  };
+  readonly counts: Record<string, Record<string, number>> = {};
   readonly problems: string[] = [];
   problemCount = 0;
   private readonly countsOfProblems = new Map<string, number>();
@@ -65,31 +61,37 @@ export class Journal {
   }
 
   /** Records a response. */
-  add({ role, customer }: ClientIdentity, request: CheckedRequest, reply: Reply, idempotencyKey?: string): void {
-    const kind = `${reply.status}${reply.code === undefined ? "" : ` ${reply.code}`}`;
-    this.counts[role][kind] = (this.counts[role][kind] ?? 0) + 1;
+  add(client: ClientIdentity, request: CheckedRequest, reply: Reply, idempotencyKey?: string): void {
+    const { role, customer, refusals = refusalsUnderLoad } = client;
+    this.count(role, `${reply.status}${reply.code === undefined ? "" : ` ${reply.code}`}`);
     const account = this.accountOf(role, customer);
     if (reply.status === "aborted") account.aborted += 1;
     else if (reply.status !== 200) {
       account.uncharged.push(reply.requestId);
-      if (![429, 503, 504].includes(reply.status))
+      if (!refusals.includes(reply.status))
         this.addProblem("unexpected status", `${reply.path}: ${reply.body.slice(0, 400)}`);
     } else {
       if (reply.micros > 0) account.charged.set(reply.requestId, reply.micros);
       else account.uncharged.push(reply.requestId);
       if (reply.micros === 0 && idempotencyKey === undefined) this.addProblem("free answer", reply.path);
       if (idempotencyKey !== undefined) countRepetition(account, idempotencyKey, reply.micros);
-      this.compare(request, reply);
+      if (request.answers.size > 0) this.compare(request, reply);
     }
+  }
+
+  /** Counts an outcome of a role. */
+  count(role: string, kind: string): void {
+    const counts = this.counts[role] ?? {};
+    this.counts[role] = { ...counts, [kind]: (counts[kind] ?? 0) + 1 };
   }
 
   /** Compares an answer with the reference of the version that it names, or of one of those in service. */
   private compare({ answers }: CheckedRequest, { path, body, sentAtMs }: Reply): void {
     const versions = this.inService(sentAtMs);
+    const names = [...versions, ...answers.keys()];
+    const versionWith = (text: string): string | undefined => names.find((name) => answers.get(name) === text);
     // The row store writes some numbers as 0.0.
-    const texts = [body, JSON.stringify(JSON.parse(body))];
-    const isRight = (name: string): boolean => texts.includes(answers.get(name) ?? "");
-    const version = versions.find(isRight) ?? [...answers.keys()].find(isRight);
+    const version = versionWith(body) ?? versionWith(JSON.stringify(parseBody(body)) ?? "");
     if (version !== undefined) {
       this.rightAnswers += 1;
       this.answersOf.set(version, (this.answersOf.get(version) ?? 0) + 1);
@@ -108,7 +110,7 @@ export class Journal {
     );
   }
 
-  private accountOf(role: Role, { accountId }: Customer): AccountRecord {
+  private accountOf(role: string, { accountId }: Customer): AccountRecord {
     const known = this.accounts.get(accountId);
     if (known !== undefined) return known;
     const account = { role, charged: new Map(), uncharged: [], aborted: 0, repetitions: new Map() };
@@ -162,9 +164,18 @@ function countRepetition({ repetitions }: AccountRecord, key: string, micros: nu
   repetitions.set(key, { answered: answered + 1, charged: charged + Number(micros > 0) });
 }
 
+/** Parses a body; returns undefined for an export, which is no JSON. */
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the version in the `meta` of a body. */
 function versionIn(body: string): string | undefined {
-  const parsed: unknown = JSON.parse(body);
+  const parsed = parseBody(body);
   const meta = isObject(parsed) && isObject(parsed.meta) ? parsed.meta : {};
   return typeof meta.version === "string" ? meta.version : undefined;
 }

@@ -12,9 +12,9 @@ import { Chance } from "../../chance.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../../command-line.ts";
 import { freePort } from "../../http/free-port.ts";
 import type { Scope } from "../../scope.ts";
-import { type ClientOptions, LoadClient } from "./clients.ts";
+import { type ClientOptions, LoadClient, type Role, roles } from "./clients.ts";
 import { damageServingFile, type LedgerDisk, Publisher, sleepUnless } from "./faults.ts";
-import { type ClientIdentity, Journal, type LedgerSummary, type Role, roles } from "./journal.ts";
+import { type ClientIdentity, Journal, type LedgerSummary } from "./journal.ts";
 import type { PreparedLake } from "./prepared-lake.ts";
 import { ResponseTimes, type TimesSummary } from "./response-times.ts";
 import type { Reply } from "./send.ts";
@@ -103,7 +103,7 @@ class MixedLoad {
   private readonly isFinished = (): boolean => this.isOver;
 
   private clientOf(role: Role, isOver: () => boolean): LoadClient {
-    const client: ClientIdentity = { role, customer: createCustomer(this.accounts, { usd: "100000" }) };
+    const client: ClientIdentity<Role> = { role, customer: createCustomer(this.accounts, { usd: "100000" }) };
     const options: ClientOptions = {
       ...{ url: this.service.url, requests: this.options.prepared.requests, journal: this.journal, isOver },
       ...{ chance: new Chance(this.chance.integer(0, 2 ** 31)), onReply: (reply, from) => this.onReply(reply, from) },
@@ -208,7 +208,7 @@ class MixedLoad {
       `${Math.round(this.elapsedSeconds)} of ${options.seconds} s: ${journal.rightAnswers} right answers, ` +
       `${journal.wrongAnswers} wrong, ${journal.problemCount} problems; version ${publisher.version}, ` +
       `${damages} damages, ${Math.round((now?.residentBytes ?? 0) / 2 ** 20)} MiB, ` +
-      `event loop delay ${Math.round(now?.eventLoopP99Ms ?? 0)} ms (p99), ${this.times.describe()}`
+      `event loop delay ${Math.round(now?.eventLoopP99Ms ?? 0)} ms (p99), well-behaved ${this.times.describe()}`
     );
   }
 

@@ -22,8 +22,6 @@ export interface CheckedRequest {
 
 export interface PreparedLake {
   readonly lake: string;
-  /** Copies of the serving files by path, to restore damaged ones. */
-  readonly intact: string;
   /** The versions to publish, oldest first; the newest is published. */
   readonly versions: readonly string[];
   /** Paths of serving files by version. */
@@ -76,7 +74,7 @@ export async function prepareLake(scope: Scope, options: PreparedLakeOptions): P
   const requests = await answerAll(lake, versions, (version) =>
     requestForms(version, { ...options, pastDay: firstDay }),
   );
-  return { lake, intact: folder, versions, servingFiles, requests };
+  return { lake, versions, servingFiles, requests };
 }
 
 /** Returns the requests that every version answers, with their answers. The oldest version decides the requests. */

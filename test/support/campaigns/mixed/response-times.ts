@@ -27,7 +27,7 @@ export class ResponseTimes {
   /** Describes the current window. */
   describe(): string {
     const times = sortedTimes(this.windows.at(-1) ?? []);
-    return `well-behaved median ${timeAt(times, 0.5).toFixed(0)} ms, p99 ${timeAt(times, 0.99).toFixed(0)} ms`;
+    return `median ${timeAt(times, 0.5).toFixed(0)} ms, p99 ${timeAt(times, 0.99).toFixed(0)} ms`;
   }
 
   summary(): TimesSummary {

@@ -8,7 +8,7 @@ import { isObject } from "../../../../src/base/json.ts";
 export interface Reply {
   readonly path: string;
   readonly status: number | "aborted";
-  /** The error code of a refusal. */
+  /** The error code of a refusal, or of the system without a response. */
   readonly code: string | undefined;
   readonly requestId: string;
   readonly micros: number;
@@ -43,8 +43,8 @@ export async function sendRequest(url: string, path: string, { agent, headers, a
     const [status, code] = [response.statusCode ?? 0, response.statusCode === 200 ? undefined : codeIn(body)];
     if (!response.complete) return replyOf("aborted");
     return replyOf(status, { code, requestId: String(requestId), micros: Number(micros), body });
-  } catch {
-    return replyOf("aborted");
+  } catch (thrown) {
+    return replyOf("aborted", { code: isObject(thrown) ? String(thrown.code) : undefined });
   } finally {
     clearTimeout(leaving);
   }

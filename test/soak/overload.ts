@@ -1,0 +1,64 @@
+/** Campaign `overload`: a service at 1.5 times its capacity that is killed, damaged and without disk space. */
+import assert from "node:assert/strict";
+import { limitedDisk, mountedDisk } from "../support/campaigns/mixed/faults.ts";
+import { prepareLake } from "../support/campaigns/mixed/prepared-lake.ts";
+import type { TimesSummary } from "../support/campaigns/mixed/response-times.ts";
+import { type OverloadSummary, runOverload } from "../support/campaigns/overload/run-overload.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
+
+const shape = { listings: 100_000, days: 3, format: "parquet" } as const;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+const countsOf = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort()
+    .map(([what, count]) => `${what}: ${count}`)
+    .join(", ");
+const timesOf = ({ count, medianMs, p99Ms }: TimesSummary): string =>
+  `median ${medianMs.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, of ${count}`;
+
+/** Returns the rows of the summary's table. */
+function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, value: string])[] {
+  const { ledger, memoryBytes } = summary;
+  return [
+    ["capacity", `${summary.capacityPerSecond.toFixed(1)}/s`],
+    ["light, idle", timesOf(summary.idle)],
+    ["light, loaded", timesOf(summary.loaded)],
+    ["delay of clients", `p99 ${summary.clientDelayP99Ms.toFixed(1)} ms`],
+    ...Object.entries(summary.responses).map(([role, counts]) => [`of ${role}`, countsOf(counts)] as const),
+    ["answers", `${summary.rightAnswers} right, ${summary.wrongAnswers} wrong`],
+    ["charges", `${ledger.charges}, ${ledger.lost} lost, ${ledger.doubled} wrong, ${ledger.refunds} refunded`],
+    ["charged, no answer", String(ledger.unanswered)],
+    ["memory", ["start", "peak", "end"].map((when, index) => `${when} ${mib(memoryBytes[index] ?? 0)}`).join(", ")],
+    ["faults", countsOf(summary.faults)],
+    ["read slowly", mib(summary.slowBytes)],
+    ["problems", String(summary.problemCount)],
+  ];
+}
+
+export default {
+  describe:
+    `1.5 times the capacity over ${shape.listings} listings, while the service is killed, its disk is full, files are damaged, and clients ` +
+    "leave, read slowly and send malformed requests; a draw is a minute",
+  draws: 60,
+  run: ({ seed, draws }) =>
+    withScope(async (scope) => {
+      print("preparing the lake and the right answers of its versions");
+      const name = JSON.stringify(shape);
+      const feeds = (): Promise<string> => generateFeeds(scope, shape);
+      const prepared = await prepareLake(scope, { feeds, name, versions: shape.days, lookedUp: 30, seed });
+      const disk = (await mountedDisk(scope)) ?? (await limitedDisk(scope));
+      const summary = await runOverload(scope, {
+        ...{ prepared, disk, seed, seconds: draws * 60, idleSeconds: 20, capacitySeconds: 30, onStatus: print },
+      });
+      const rows = rowsOf(summary);
+      const width = Math.max(...rows.map(([what]) => what.length));
+      for (const [what, value] of rows) print(`${what.padEnd(width)}  ${value}`);
+      assert.deepEqual(summary.problems, []);
+      return `${summary.rightAnswers} right answers, ${summary.ledger.charges} charges, 0 problems`;
+    }),
+} satisfies Campaign;

@@ -1,0 +1,234 @@
+/**
+ * A killed service at 1.5 times its capacity: searches, facets, exports and light look-ups, of which the last are timed; clients that leave,
+ * that read slowly and that send malformed requests; and faults. No answer may be wrong and no charge lost or wrong.
+ */
+import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createCustomer } from "../../accounts.ts";
+import { Chance } from "../../chance.ts";
+import { type HostileRequest, hostileRequests, searchOperations } from "../hostile-requests.ts";
+import { sleepUnless } from "../mixed/faults.ts";
+import { type ClientIdentity, type Journal, refusalsUnderLoad } from "../mixed/journal.ts";
+import type { CheckedRequest } from "../mixed/prepared-lake.ts";
+import { ResponseTimes } from "../mixed/response-times.ts";
+import { atRate, type Reply, sendRequest } from "../mixed/send.ts";
+import { readVitalSigns, type VitalSigns } from "../mixed/vital-signs.ts";
+import { readSlowly, sendMalformed } from "./bad-clients.ts";
+import type { KilledService } from "./killed-service.ts";
+import {
+  type OfferedClass,
+  type OverloadRequests,
+  offeredClasses,
+  offeredShares,
+  RequestDraw,
+  wholeExport,
+} from "./requests.ts";
+
+export interface OverloadOptions {
+  readonly service: KilledService;
+  readonly accounts: string;
+  readonly requests: OverloadRequests;
+  readonly journal: Journal;
+  readonly seed: number;
+}
+
+/** Requests a second of the clients besides those whose load is offered. */
+const rates = { light: 20, abandoned: 0.2, hostile: 2, malformed: 2 } as const;
+const [slowReaders, slowReadMs] = [4, 90_000];
+const [overload, capacityConnections] = [1.5, 8];
+const connectionsMax = 150;
+/** The longest time after which a client leaves an export: while it waits, is written or is sent. */
+const abandonMsMax = 3_000;
+/** What a hostile request may be refused with besides. */
+const hostileRefusals = [400, 404, 406, 414, 422, 431, ...refusalsUnderLoad];
+
+interface SendOptions {
+  readonly path: string;
+  readonly abortMs?: number;
+  /** Whether a response may be incomplete. */
+  readonly mayBreak?: boolean;
+}
+
+export class OverloadLoad {
+  readonly readings: VitalSigns[] = [];
+  readonly idleTimes = new ResponseTimes();
+  readonly times = new ResponseTimes();
+  /** Bytes that slow readers have read. */
+  slowBytes = 0;
+  private readonly chance: Chance;
+  private readonly draw: RequestDraw;
+  private readonly agents = new Map<string, Agent>();
+  private readonly startedAtMs = performance.now();
+
+  constructor(private readonly options: OverloadOptions) {
+    this.chance = new Chance(options.seed);
+    this.draw = new RequestDraw(options.requests, this.chance);
+  }
+
+  get elapsedSeconds(): number {
+    return (performance.now() - this.startedAtMs) / 1000;
+  }
+
+  private identity(role: string, refusals = refusalsUnderLoad): ClientIdentity {
+    return { role, refusals, customer: createCustomer(this.options.accounts, { usd: "900000" }) };
+  }
+
+  /** Returns the connections of a role: more than one account may have requests in progress, and fewer than one address may have. */
+  private agentOf(role: string): Agent {
+    const agent = this.agents.get(role) ?? new Agent({ keepAlive: true, maxSockets: connectionsMax });
+    this.agents.set(role, agent);
+    return agent;
+  }
+
+  private closeConnections(): void {
+    for (const agent of this.agents.values()) agent.destroy();
+    this.agents.clear();
+  }
+
+  /** Sends light requests alone. */
+  async measureIdle(seconds: number): Promise<void> {
+    await this.sendLight(this.identity("light, idle"), endAfter(seconds), this.idleTimes);
+  }
+
+  /** Returns the answers a second of a closed loop of the offered load. */
+  async measureCapacity(seconds: number): Promise<number> {
+    const [client, isOver] = [this.identity("closed loop"), endAfter(seconds)];
+    const startedAtMs = performance.now();
+    let answers = 0;
+    const loop = async (): Promise<void> => {
+      while (!isOver()) {
+        const { request, path } = this.draw.draw(this.draw.drawClass());
+        const { status } = await this.send(client, request, { path });
+        answers += Number(status === 200);
+      }
+    };
+    await Promise.all(Array.from({ length: capacityConnections }, loop));
+    return (answers * 1000) / (performance.now() - startedAtMs);
+  }
+
+  /** Runs all clients until the time is over. */
+  async run(capacityPerSecond: number, isOver: () => boolean): Promise<void> {
+    const offered = offeredClasses.map((of) =>
+      this.offer(of, overload * capacityPerSecond * offeredShares[of], isOver),
+    );
+    await Promise.all([
+      ...offered,
+      this.sendLight(this.identity("light"), isOver, this.times),
+      this.abandonExports(isOver),
+      this.sendHostile(isOver),
+      this.sendMalformed(isOver),
+      this.readSlowly(isOver),
+      this.watch(isOver),
+    ]);
+    this.closeConnections();
+  }
+
+  /** Sends every request once, each of which must be answered. */
+  async askEverything(): Promise<void> {
+    const client = this.identity("afterwards", []);
+    for (const of of ["light", ...offeredClasses] as const)
+      for (const request of this.options.requests[of])
+        await this.send(client, request, { path: this.draw.pathOf(of, request) });
+    this.closeConnections();
+  }
+
+  /** Each class has an account, so that they wait as different customers do. */
+  private async offer(of: OfferedClass, perSecond: number, isOver: () => boolean): Promise<void> {
+    const client = this.identity(of);
+    await atRate(perSecond, isOver, async () => {
+      const { request, path } = this.draw.draw(of);
+      await this.send(client, request, { path });
+    });
+  }
+
+  private async sendLight(client: ClientIdentity, isOver: () => boolean, times: ResponseTimes): Promise<void> {
+    await atRate(rates.light, isOver, async () => {
+      const { request, path } = this.draw.draw("light");
+      const { status, ms } = await this.send(client, request, { path });
+      if (status === 200) times.add(this.elapsedSeconds, ms);
+    });
+  }
+
+  private async abandonExports(isOver: () => boolean): Promise<void> {
+    const client = this.identity("abandoned export");
+    await atRate(rates.abandoned, isOver, async () => {
+      const { request, path } = this.draw.draw("export");
+      await this.send(client, request, { path, abortMs: this.chance.integer(0, abandonMsMax), mayBreak: true });
+    });
+  }
+
+  private async sendHostile(isOver: () => boolean): Promise<void> {
+    const client = this.identity("hostile", hostileRefusals);
+    const hostile: readonly HostileRequest[] = searchOperations.flatMap((operation) =>
+      hostileRequests(new Chance(this.options.seed), operation, 20),
+    );
+    await atRate(rates.hostile, isOver, async () => {
+      const { path } = this.chance.pick(hostile);
+      await this.send(client, { form: { weight: "medium", path }, answers: new Map() }, { path, mayBreak: true });
+    });
+  }
+
+  private async sendMalformed(isOver: () => boolean): Promise<void> {
+    const { service, journal } = this.options;
+    await atRate(rates.malformed, isOver, async () => {
+      const status = await sendMalformed(service.url, this.chance);
+      journal.count("malformed", status);
+      if (/^5/.test(status) && status !== "503" && status !== "505") journal.addProblem("malformed request", status);
+    });
+  }
+
+  private async readSlowly(isOver: () => boolean): Promise<void> {
+    const { service, journal } = this.options;
+    const client = this.identity("slow reader");
+    const loop = async (): Promise<void> => {
+      while (!isOver()) {
+        const facets = this.chance.pick(this.options.requests.facets);
+        const request = this.chance.pick([wholeExport, wholeExport, facets]);
+        const { path } = request.form;
+        const sentAtMs = Date.now();
+        const bytes = await readSlowly(service.url, path, client.customer.bearer, slowReadMs);
+        const reply = { path, status: "aborted", code: undefined, requestId: "", micros: 0, body: "" } as const;
+        journal.add(client, request, { ...reply, sentAtMs, ms: Date.now() - sentAtMs });
+        this.slowBytes += bytes;
+        if (bytes === 0) await sleep(1000);
+      }
+    };
+    await Promise.all(Array.from({ length: slowReaders }, loop));
+  }
+
+  /** Sends a request and records its reply. A refused connection is counted alone: nothing can be charged for it. */
+  private async send(
+    client: ClientIdentity,
+    request: CheckedRequest,
+    { path, abortMs, mayBreak = false }: SendOptions,
+  ): Promise<Reply> {
+    const { service, journal } = this.options;
+    const reply = await sendRequest(service.url, path, {
+      ...{ agent: this.agentOf(client.role), headers: client.customer.bearer },
+      ...(abortMs === undefined ? {} : { abortMs }),
+    });
+    const isUnsent = reply.status === "aborted" && reply.code === "ECONNREFUSED";
+    if (isUnsent) journal.count(client.role, "no service");
+    else journal.add(client, request, reply);
+    if (reply.status === "aborted" && !mayBreak && !service.wasDown(reply.sentAtMs, Date.now()))
+      journal.addProblem("incomplete response", `${path.slice(0, 120)} to ${client.role}: ${reply.code}`);
+    return reply;
+  }
+
+  private async watch(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      try {
+        this.readings.push(await readVitalSigns(this.options.service.metricsUrl, this.elapsedSeconds));
+      } catch {
+        // Metrics end with the process.
+      }
+      await sleepUnless(isOver, 1000);
+    }
+  }
+}
+
+/** Returns a function that is true once a time has passed. */
+export function endAfter(seconds: number): () => boolean {
+  const untilMs = performance.now() + seconds * 1000;
+  return () => performance.now() >= untilMs;
+}

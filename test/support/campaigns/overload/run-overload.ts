@@ -1,0 +1,135 @@
+/** Runs the overload from its baseline to the audits after it, and summarizes it. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
+import { Chance } from "../../chance.ts";
+import { carquet, eventually } from "../../command-line.ts";
+import type { Scope } from "../../scope.ts";
+import { type LedgerDisk, sleepUnless } from "../mixed/faults.ts";
+import { Journal, type LedgerSummary } from "../mixed/journal.ts";
+import type { PreparedLake } from "../mixed/prepared-lake.ts";
+import type { TimesSummary } from "../mixed/response-times.ts";
+import { readVitalSigns } from "../mixed/vital-signs.ts";
+import { Faults, reasonsOf } from "./faults.ts";
+import { KilledService } from "./killed-service.ts";
+import { endAfter, OverloadLoad } from "./overload-load.ts";
+import { overloadRequests } from "./requests.ts";
+
+export interface RunOptions {
+  readonly prepared: PreparedLake;
+  readonly disk: LedgerDisk;
+  readonly seconds: number;
+  readonly idleSeconds: number;
+  readonly capacitySeconds: number;
+  readonly seed: number;
+  readonly onStatus: (line: string) => void;
+}
+
+export interface OverloadSummary {
+  readonly capacityPerSecond: number;
+  readonly idle: TimesSummary;
+  readonly loaded: TimesSummary;
+  /** Delay of the event loop of the clients, which is part of the times that they measure. */
+  readonly clientDelayP99Ms: number;
+  readonly responses: Journal["counts"];
+  readonly rightAnswers: number;
+  readonly wrongAnswers: number;
+  readonly ledger: LedgerSummary;
+  /** Resident memory of the service: at the start, the greatest, and at the end. */
+  readonly memoryBytes: readonly [start: number, peak: number, end: number];
+  readonly faults: Readonly<Record<"kills" | "fullDisks" | "damages" | "damagesFound", number>>;
+  readonly slowBytes: number;
+  readonly problemCount: number;
+  /** The first problems; empty if everything is right. */
+  readonly problems: readonly string[];
+}
+
+/** The response cache is small, so that requests are computed again; the scrub reads a small lake in seconds. */
+const settings = ["--response-cache", "4", "--scrub", "200000", "--spool-size", "128MiB"];
+const statusMs = 60_000;
+/** How long the service may take to be ready again after the load, and an audit by a command. */
+const [readyMs, auditMs] = [120_000, 600_000];
+
+/** Serves the lake under load and faults. Returns the summary, problems included. */
+export async function runOverload(scope: Scope, options: RunOptions): Promise<OverloadSummary> {
+  const { prepared, disk, seed, onStatus } = options;
+  const { lake, versions } = prepared;
+  const accounts = join(disk.folder, "accounts.db");
+  createAccountsFile(accounts, { busyMs: 5000 }).close();
+  const requests = await overloadRequests(prepared);
+  const args = [...settings, "--spool", join(disk.folder, "spool")];
+  const service = await KilledService.start(scope, { lake, accounts, args });
+  // An earlier version is in service while the published one cannot be opened.
+  const journal = new Journal(() => versions.toReversed());
+  const load = new OverloadLoad({ service, accounts, requests, journal, seed });
+  await load.measureIdle(options.idleSeconds);
+  onStatus(`idle: light ${load.idleTimes.describe()}`);
+  const capacityPerSecond = await load.measureCapacity(options.capacitySeconds);
+  assert.ok(capacityPerSecond > 0, JSON.stringify(journal.counts));
+  onStatus(`capacity ${capacityPerSecond.toFixed(1)}/s`);
+  const isOver = endAfter(options.seconds);
+  const clientDelay = monitorEventLoopDelay({ resolution: 10 });
+  clientDelay.enable();
+  const onEvent = (line: string): void => onStatus(`  ${line}`);
+  const chance = new Chance(seed + 1);
+  const faults = new Faults({ service, lake, disk, journal, chance, isOver, onEvent });
+  const status = (): void => onStatus(statusOf(load, journal));
+  await Promise.all([load.run(capacityPerSecond, isOver), faults.run(), reportEachMinute(status, isOver)]);
+  clientDelay.disable();
+  await settle(service, load, journal);
+  const code = await service.stop();
+  if (code !== 0) journal.addProblem("service exited", `code ${code}`);
+  for (const defect of service.defects) journal.addProblem("defect", defect);
+  const ledger = journal.auditCharges(accounts);
+  await audit(journal, ["ledger", "verify", "--accounts", accounts]);
+  await audit(journal, ["verify", "--lake", lake]);
+  const memory = load.readings.map(({ residentBytes }) => residentBytes);
+  return {
+    ...{ capacityPerSecond, idle: load.idleTimes.summary(), loaded: load.times.summary() },
+    clientDelayP99Ms: clientDelay.percentile(99) / 1e6,
+    ...{ responses: journal.counts, rightAnswers: journal.rightAnswers, wrongAnswers: journal.wrongAnswers, ledger },
+    memoryBytes: [memory[0] ?? 0, Math.max(0, ...memory), memory.at(-1) ?? 0],
+    faults: {
+      ...{ kills: service.outages.length, fullDisks: faults.outages },
+      ...{ damages: faults.damages, damagesFound: faults.found },
+    },
+    ...{ slowBytes: load.slowBytes, problemCount: journal.problemCount, problems: journal.problems },
+  };
+}
+
+async function reportEachMinute(report: () => void, isOver: () => boolean): Promise<void> {
+  for (;;) {
+    await sleepUnless(isOver, statusMs);
+    if (isOver()) return;
+    report();
+  }
+}
+
+function statusOf(load: OverloadLoad, journal: Journal): string {
+  const resident = load.readings.at(-1)?.residentBytes ?? 0;
+  return (
+    `${Math.round(load.elapsedSeconds)} s: ${journal.rightAnswers} right answers, ${journal.wrongAnswers} wrong, ` +
+    `${journal.problemCount} problems; ${Math.round(resident / 2 ** 20)} MiB; light ${load.times.describe()}`
+  );
+}
+
+/** Waits until the service has recovered from all faults, and asks everything once more. */
+async function settle(service: KilledService, load: OverloadLoad, journal: Journal): Promise<void> {
+  try {
+    const isSettled = async (): Promise<boolean> => {
+      const { isLedgerAvailable, ledgerTasks } = await readVitalSigns(service.metricsUrl, load.elapsedSeconds);
+      return isLedgerAvailable && ledgerTasks === 0 && (await reasonsOf(service.url))?.length === 0;
+    };
+    await eventually("the service is ready", isSettled, readyMs);
+  } catch (thrown) {
+    journal.addProblem("not ready", `${String(thrown)}: ${(await reasonsOf(service.url))?.join(", ")}`);
+  }
+  await load.askEverything();
+}
+
+/** Runs a command that audits; it prints what it finds. */
+async function audit(journal: Journal, args: readonly string[]): Promise<void> {
+  const { code, out, err } = await carquet(args, { withinMs: auditMs });
+  if (code !== 0) journal.addProblem(args.join(" "), `${out} ${err}`.slice(0, 2000));
+}
