@@ -19,6 +19,7 @@ const campaigns: Readonly<Record<string, () => Promise<Campaign>>> = {
   index: async () => (await import("./soak/search-index.ts")).default,
   feeds: async () => (await import("./soak/feeds.ts")).default,
   hostile: async () => (await import("./soak/hostile.ts")).default,
+  fuzz: async () => (await import("./soak/fuzz.ts")).default,
   healthy: async () => (await import("./soak/healthy.ts")).default,
   swaps: async () => (await import("./soak/swaps.ts")).default,
   damage: async () => (await import("./soak/damage.ts")).default,

@@ -28,6 +28,11 @@ function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, val
     ["capacity", `${summary.capacityPerSecond.toFixed(1)}/s`],
     ["light, idle", timesOf(summary.idle)],
     ["light, loaded", timesOf(summary.loaded)],
+    ["p99 of each 5 minutes", summary.loaded.p99OfWindowsMs.map((ms) => `${ms.toFixed(0)} ms`).join(", ")],
+    [
+      "event loop delay",
+      `p99 median ${summary.serviceDelayMs[0].toFixed(0)} ms, max ${summary.serviceDelayMs[1].toFixed(0)} ms`,
+    ],
     ["delay of clients", `p99 ${summary.clientDelayP99Ms.toFixed(1)} ms`],
     ...Object.entries(summary.responses).map(([role, counts]) => [`of ${role}`, countsOf(counts)] as const),
     ["answers", `${summary.rightAnswers} right, ${summary.wrongAnswers} wrong`],

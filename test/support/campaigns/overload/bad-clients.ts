@@ -48,12 +48,12 @@ export async function sendMalformed(url: string, chance: Chance): Promise<string
 
 const [crawlBytes, crawlMs] = [1024, 1000];
 
-/** Sends a request, and reads a KiB of its response each second until the connection closes, or for `readMs`. Returns the bytes read. */
+/** Sends a request, and reads a KiB of its response each second until the connection closes or `isOver`. Returns the bytes read. */
 export function readSlowly(
   url: string,
   path: string,
   headers: Readonly<Record<string, string>>,
-  readMs: number,
+  isOver: () => boolean,
 ): Promise<number> {
   const { hostname, port, host } = new URL(url);
   return new Promise((resolve) => {
@@ -68,10 +68,12 @@ export function readSlowly(
       },
     };
     const socket = connect({ host: hostname, port: Number(port), onread });
-    const end = setTimeout(() => socket.destroy(), readMs);
+    const end = setInterval(() => {
+      if (isOver()) socket.destroy();
+    }, crawlMs);
     socket.on("error", () => undefined);
     socket.on("close", () => {
-      clearTimeout(end);
+      clearInterval(end);
       resolve(bytes);
     });
     const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);

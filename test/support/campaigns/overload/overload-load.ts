@@ -34,7 +34,7 @@ export interface OverloadOptions {
 
 /** Requests a second of the clients besides those whose load is offered. */
 const rates = { light: 20, abandoned: 0.2, hostile: 2, malformed: 2 } as const;
-const [slowReaders, slowReadMs] = [4, 90_000];
+const slowReaders = 4;
 const [overload, capacityConnections] = [1.5, 8];
 const connectionsMax = 150;
 /** The longest time after which a client leaves an export: while it waits, is written or is sent. */
@@ -186,7 +186,7 @@ export class OverloadLoad {
         const request = this.chance.pick([wholeExport, wholeExport, facets]);
         const { path } = request.form;
         const sentAtMs = Date.now();
-        const bytes = await readSlowly(service.url, path, client.customer.bearer, slowReadMs);
+        const bytes = await readSlowly(service.url, path, client.customer.bearer, isOver);
         const reply = { path, status: "aborted", code: undefined, requestId: "", micros: 0, body: "" } as const;
         journal.add(client, request, { ...reply, sentAtMs, ms: Date.now() - sentAtMs });
         this.slowBytes += bytes;

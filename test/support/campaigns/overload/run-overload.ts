@@ -6,6 +6,7 @@ import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
 import { Chance } from "../../chance.ts";
 import { carquet, eventually } from "../../command-line.ts";
 import type { Scope } from "../../scope.ts";
+import { timeAt } from "../fairness.ts";
 import { type LedgerDisk, sleepUnless } from "../mixed/faults.ts";
 import { Journal, type LedgerSummary } from "../mixed/journal.ts";
 import type { PreparedLake } from "../mixed/prepared-lake.ts";
@@ -30,6 +31,8 @@ export interface OverloadSummary {
   readonly capacityPerSecond: number;
   readonly idle: TimesSummary;
   readonly loaded: TimesSummary;
+  /** The 99th percentile of the delay of the service's event loop that its metrics reported: the median and the greatest. */
+  readonly serviceDelayMs: readonly [median: number, max: number];
   /** Delay of the event loop of the clients, which is part of the times that they measure. */
   readonly clientDelayP99Ms: number;
   readonly responses: Journal["counts"];
@@ -84,9 +87,11 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const ledger = journal.auditCharges(accounts);
   await audit(journal, ["ledger", "verify", "--accounts", accounts]);
   await audit(journal, ["verify", "--lake", lake]);
+  const delays = load.readings.map(({ eventLoopP99Ms }) => eventLoopP99Ms).sort((a, b) => a - b);
   const memory = load.readings.map(({ residentBytes }) => residentBytes);
   return {
     ...{ capacityPerSecond, idle: load.idleTimes.summary(), loaded: load.times.summary() },
+    serviceDelayMs: [timeAt(delays, 0.5), timeAt(delays, 1)],
     clientDelayP99Ms: clientDelay.percentile(99) / 1e6,
     ...{ responses: journal.counts, rightAnswers: journal.rightAnswers, wrongAnswers: journal.wrongAnswers, ledger },
     memoryBytes: [memory[0] ?? 0, Math.max(0, ...memory), memory.at(-1) ?? 0],

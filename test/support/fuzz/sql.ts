@@ -1,0 +1,302 @@
+/**
+ * Analysts' statements: one that is accepted changes no file and reads none outside the lake. The oracle knows nothing of the allow-list: files
+ * outside hold a canary that no result may contain, and no file's change time, size or name may change.
+ */
+import assert from "node:assert/strict";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { UserError } from "../../../src/base/user-error.ts";
+import { DuckDatabase } from "../../../src/db/duckdb.ts";
+import { literal, sql } from "../../../src/db/sql.ts";
+import { type AnalystDatabase, openAnalystDatabase } from "../../../src/lake/analyst/analyst-database.ts";
+import { currentManifest } from "../../../src/lake/manifest.ts";
+import { createLake, temporaryFolder } from "../lakes/lakes.ts";
+import type { Scope } from "../scope.ts";
+import type { Target } from "./target.ts";
+
+interface SqlCase {
+  /** With `{data}` for a Parquet file of the lake, `{lake}` and `{outside}` for the folders. */
+  readonly text: string;
+  /** Whether it is a known attack, which must be refused. */
+  readonly isAttack?: boolean;
+}
+
+const canary = "canary-5d0a5c3e9a57";
+/** Statements that run longer are interrupted. */
+const statementMs = 2_000;
+
+interface Place {
+  readonly lake: string;
+  readonly outside: string;
+  readonly data: string;
+}
+
+/** Creates a lake beside files with the canary in formats that the engine reads. */
+async function createPlace(scope: Scope): Promise<Place> {
+  const { lake: original } = await createLake(scope);
+  const folder = await temporaryFolder(scope);
+  const [lake, outside] = [join(folder, "lake"), join(folder, "outside")];
+  await cp(original, lake, { recursive: true, verbatimSymlinks: true });
+  await mkdir(outside);
+  for (const [name, text] of [
+    ["secret.csv", `a\n${canary}\n`],
+    ["secret.json", `{"a":"${canary}"}\n`],
+    ["secret.sql", `SELECT '${canary}' AS a;\n`],
+  ] as const)
+    writeFileSync(join(outside, name), text);
+  const database = await DuckDatabase.open();
+  try {
+    await database.using(async (session) => {
+      const rows = sql`(SELECT ${literal(canary)} AS a)`;
+      await session.run(sql`COPY ${rows} TO ${literal(join(outside, "secret.parquet"))} (FORMAT parquet)`);
+    });
+  } finally {
+    database.close();
+  }
+  const { path = "" } = (await currentManifest(lake))?.tables.listings[0] ?? {};
+  return { lake, outside, data: join(lake, path) };
+}
+
+/** Returns name, size and change time of all files. */
+const stateOf = ({ lake, outside }: Place): readonly string[] =>
+  [lake, outside, process.cwd()].flatMap((folder) =>
+    readdirSync(folder, { recursive: folder !== process.cwd(), encoding: "utf8" }).map((name) => {
+      const { size, ctimeMs, ino } = statSync(join(folder, name));
+      return folder === process.cwd() ? name : `${name} ${size} ${ctimeMs} ${ino}`;
+    }),
+  );
+
+const withPlace = (text: string, { lake, outside, data }: Place): string =>
+  text.replaceAll("{data}", data).replaceAll("{lake}", lake).replaceAll("{outside}", outside);
+
+async function checkStatement(
+  database: AnalystDatabase,
+  place: Place,
+  { text, isAttack }: SqlCase,
+): Promise<"accepted" | "refused"> {
+  const before = stateOf(place);
+  const timer = setTimeout(() => database.interrupt(), statementMs);
+  try {
+    const { rows, columns } = await database.query(withPlace(text, place));
+    const shown = JSON.stringify([columns, rows], (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    assert.ok(!shown.includes(canary) || text.includes(canary), "a file outside the lake was read");
+    assert.ok(isAttack !== true, "an attack was accepted");
+    return "accepted";
+  } catch (thrown) {
+    assert.ok(thrown instanceof UserError, thrown instanceof Error ? thrown.stack : String(thrown));
+    assert.ok(thrown.message.length > 0 && !thrown.message.includes(canary), thrown.message);
+    return "refused";
+  } finally {
+    clearTimeout(timer);
+    assert.deepEqual(stateOf(place), before, "files have changed");
+  }
+}
+
+/** Fragments: statements with a file, functions that read, write or set, and ordinary SQL. */
+const files = [
+  "{outside}/secret.csv",
+  "{outside}/secret.json",
+  "{outside}/secret.parquet",
+  "{outside}/secret.sql",
+  "{outside}/*",
+  "{outside}/new.csv",
+  "{data}",
+  "{lake}/CURRENT",
+  "{lake}/../outside/secret.csv",
+  "{data}/../../../outside/secret.csv",
+  "/proc/self/environ",
+  ":memory:",
+  "s3://a/b",
+  "file:{outside}/secret.csv",
+  "{lake}/files/**/*.parquet",
+];
+const sources = [
+  "read_csv",
+  "read_csv_auto",
+  "read_text",
+  "read_blob",
+  "read_json",
+  "read_json_auto",
+  "read_json_objects",
+  "read_ndjson",
+  "read_ndjson_objects",
+  "read_parquet",
+  "parquet_scan",
+  "parquet_metadata",
+  "parquet_schema",
+  "parquet_file_metadata",
+  "parquet_kv_metadata",
+  "parquet_bloom_probe",
+  "glob",
+  "sniff_csv",
+  "query",
+  "query_table",
+  "sql_auto_complete",
+  "duckdb_logs",
+  "arrow_scan",
+  "seq_scan",
+  "iceberg_scan",
+  "sqlite_scan",
+  "st_read",
+  "enable_logging",
+  "enable_profiling",
+  "set_config",
+  "pragma_storage_info",
+  "force_checkpoint",
+  "write_log",
+  "duckdb_secrets",
+  "getenv",
+  "current_setting",
+  "json_execute_serialized_sql",
+  "which_secret",
+  "repeat_row",
+  "checkpoint",
+  "duckdb_external_file_cache",
+];
+const words = [
+  "SELECT",
+  "FROM",
+  "WITH",
+  "x AS",
+  "(",
+  ")",
+  ",",
+  ";",
+  "*",
+  "EXPLAIN",
+  "ANALYZE",
+  "COPY",
+  "TO",
+  "ATTACH",
+  "DETACH",
+  "USE",
+  "CREATE",
+  "OR REPLACE",
+  "TEMP",
+  "TABLE",
+  "VIEW",
+  "MACRO",
+  "m()",
+  "AS",
+  "TYPE",
+  "SCHEMA",
+  "SECRET",
+  "INSERT INTO",
+  "VALUES",
+  "UPDATE",
+  "DELETE",
+  "DROP",
+  "ALTER",
+  "SET",
+  "RESET",
+  "PRAGMA",
+  "CALL",
+  "LOAD",
+  "INSTALL",
+  "EXPORT DATABASE",
+  "IMPORT DATABASE",
+  "PREPARE p AS",
+  "EXECUTE p",
+  "CHECKPOINT",
+  "VACUUM",
+  "PIVOT",
+  "ON",
+  "USING",
+  "active",
+  "builds",
+  "make",
+  "t",
+  "1",
+  "''",
+  "/*",
+  "*/",
+  "--\n",
+  "$$",
+  '"',
+  "'",
+  "GLOBAL",
+  "VARIABLE",
+  "UNION ALL",
+  "MERGE INTO",
+  "WHEN MATCHED THEN",
+  "(FORMAT parquet)",
+  "SUMMARIZE",
+  "DESCRIBE",
+  "SHOW",
+  "BEGIN",
+  "COMMIT",
+  "getvariable('v')",
+  "v = 1",
+  "LATERAL",
+  "EXECUTE IMMEDIATE",
+];
+
+const anyCase = (word: string): fc.Arbitrary<string> =>
+  fc.constantFrom(word, word.toLowerCase(), `"${word}"`, `${word}/**/`);
+const file = fc.constantFrom(...files).map((path) => `'${path}'`);
+const source = fc
+  .tuple(
+    fc.constantFrom(...sources).chain(anyCase),
+    file,
+    fc.constantFrom("", ", 1", ", header = false", ", delim = ','"),
+  )
+  .map(([name, path, more]) => `${name}(${path}${more})`);
+const relation = fc.oneof(
+  source,
+  file,
+  fc.constantFrom("active", "builds", "(SELECT 1 AS a)", "snapshot('2026-11-18')", "duckdb_settings()"),
+);
+const query = fc.oneof(
+  relation.map((from) => `FROM ${from}`),
+  relation.map((from) => `SELECT * FROM ${from} LIMIT 3`),
+  source.map((called) => `SELECT ${called}`),
+  relation.map((from) => `SUMMARIZE ${from}`),
+  fc.tuple(relation, relation).map(([one, other]) => `SELECT 1 FROM ${one} AS a, ${other} AS b`),
+);
+const wrapped = fc
+  .tuple(
+    query,
+    fc.constantFrom(
+      "{}",
+      "EXPLAIN {}",
+      "EXPLAIN ANALYZE {}",
+      "CREATE VIEW v AS {}",
+      "CREATE TABLE t AS {}",
+      "CREATE MACRO m() AS TABLE {}; FROM m()",
+      "COPY ({}) TO '{data}' (FORMAT parquet)",
+      "COPY ({}) TO '{outside}/new.csv'",
+      "WITH x AS ({}) FROM x",
+      "SET VARIABLE v = ({})",
+      "PREPARE p AS {}",
+      "SELECT ({})",
+      "FROM query('{}')",
+      "/* c */ {}",
+      "{}; {}",
+      "INSERT INTO t {}",
+      "WITH x AS MATERIALIZED ({}) SELECT * FROM x",
+      "DESCRIBE {}",
+      "PIVOT ({}) ON a USING count(*)",
+      "SELECT list_transform([1], x -> ({}))",
+      "CREATE OR REPLACE TEMP VIEW active AS {}; FROM active",
+    ),
+  )
+  .map(([one, frame]) => frame.replaceAll("{}", one));
+const tokens = fc
+  .array(fc.oneof(fc.constantFrom(...words), file, source), { minLength: 1, maxLength: 14 })
+  .map((some) => some.join(" "));
+
+/** Opens a lake for the duration of `work`, which receives the target. */
+export async function withSqlTarget<T>(scope: Scope, work: (target: Target<SqlCase>) => Promise<T>): Promise<T> {
+  const place = await createPlace(scope);
+  return openAnalystDatabase(place.lake, { threads: 1, memoryLimit: "512MiB" }, (database) =>
+    work({
+      name: "sql",
+      cases: fc.oneof(query, wrapped, wrapped, tokens).map((text) => ({ text })),
+      check: (tried) => checkStatement(database, place, tried),
+    }),
+  );
+}
