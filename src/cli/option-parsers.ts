@@ -73,3 +73,16 @@ export const sizeParser =
     if (number !== "" && min <= bytes && bytes <= max) return bytes;
     throw new InvalidArgumentError(`Expected ${expected}.`);
   };
+
+/** Parses origins, or `*` for any, separated by commas, and adds them to those of earlier flags. */
+export function originsParser(text: string, earlier: readonly string[] = []): readonly string[] {
+  const origins = text.split(",").map((item) => item.trim().toLowerCase());
+  const invalid = origins.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (invalid === undefined) return [...earlier, ...origins];
+  const expected = "an origin as browsers send it, such as https://app.example or http://localhost:3000, or *";
+  throw new InvalidArgumentError(`Invalid origin ${JSON.stringify(invalid)}: expected ${expected}.`);
+}
+
+/** Returns true for a scheme, a host and a port that is not the scheme's own, without a path. */
+const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;

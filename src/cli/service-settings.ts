@@ -13,7 +13,15 @@ import {
   waitingExportsMax,
 } from "../http/limits.ts";
 import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
-import { integerParser, inUnits, memoryParser, replicaParser, secondsParser, sizeParser } from "./option-parsers.ts";
+import {
+  integerParser,
+  inUnits,
+  memoryParser,
+  originsParser,
+  replicaParser,
+  secondsParser,
+  sizeParser,
+} from "./option-parsers.ts";
 import { type SettingRows, sharedSettings, type ValuesOf } from "./settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -25,6 +33,8 @@ export const serviceSettings = {
   port: { flags: "--port <port>", env: "CARQUET_PORT", default: 8080, parse: integerParser(65_535),
     help: "port to listen on; 0 picks a free one" },
   ...sharedSettings("publicUrl"),
+  corsOrigins: { flags: "--cors-origin <origin>", env: "CARQUET_CORS_ORIGIN", default: [], shownDefault: "none", parse: originsParser,
+    help: "origins whose pages may call the API and the agent server, separated by commas or repeated; * for any, with an API key" },
   tlsCert: { flags: "--tls-cert <file>", help: "serve HTTPS with this certificate chain (PEM); needs --tls-key" },
   tlsKey: { flags: "--tls-key <file>", help: "private key of the certificate (PEM)" },
   trustedProxies: { flags: "--trust-proxy [n]", preset: "1", parse: integerParser(10, 1),

@@ -10,6 +10,7 @@ import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";
 import { operationCallerOf } from "./internal-calls.ts";
 import { drainTimeoutMs } from "./limits.ts";
+import { allowOrigins } from "./middleware/allow-origins.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
@@ -96,7 +97,7 @@ const drainLimits = (
 };
 
 function createApp(
-  { logger, host, trustedProxies = 0, publicUrl, mountSite = () => undefined }: ServeOptions,
+  { logger, host, trustedProxies = 0, publicUrl, corsOrigins = [], mountSite = () => undefined }: ServeOptions,
   state: AppState,
   readiness: () => Readiness,
 ): Koa<RequestState> {
@@ -107,11 +108,19 @@ function createApp(
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);
+  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(refuseMalformedUrl);
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
-  mountSite(app, { ...state, publicUrl, host, callOperation: operationCallerOf(state, state.metrics), readiness });
+  mountSite(app, {
+    ...state,
+    publicUrl,
+    host,
+    corsOrigins,
+    callOperation: operationCallerOf(state, state.metrics),
+    readiness,
+  });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state));

@@ -18,6 +18,24 @@ declare module "oidc-provider/lib/helpers/interaction_policy/index.js" {
   export const Prompt: typeof interactionPolicy.Prompt;
 }
 
+declare module "@koa/cors" {
+  import type { Middleware, RequestContext } from "./context.ts";
+
+  interface CorsOptions {
+    /** Returns the value of `Access-Control-Allow-Origin`; empty for an origin that is not allowed. */
+    readonly origin: (context: RequestContext) => string;
+    readonly allowMethods: readonly string[];
+    readonly exposeHeaders: readonly string[];
+    /** In seconds. */
+    readonly maxAge: number;
+    /** Whether headers are copied to exceptions, for Koa's own error handler. */
+    readonly keepHeadersOnError: boolean;
+  }
+
+  /** Returns a middleware. A preflight request may have any headers. */
+  export default function cors(options: CorsOptions): Middleware;
+}
+
 // negotiator has published types of version 0.6 only.
 declare module "negotiator" {
   import type { IncomingMessage } from "node:http";

@@ -190,17 +190,19 @@ function sendError(context: RequestContext, status: number, message: string): vo
 /**
  * Returns the response that refuses a request from elsewhere with a 403; undefined for all others. Accepted are the hosts and origins of the public
  * URL, the host listened on, `localhost`, and IP addresses, which no DNS rebinding can fake: so no page of another site reaches a service through the
- * browser of a user.
+ * browser of a user, except those of the origins that the settings name.
  */
 function foreignHostResponse(
   request: Request,
-  { publicUrl, host }: Pick<SiteServices, "publicUrl" | "host">,
+  { publicUrl, host, corsOrigins }: Pick<SiteServices, "publicUrl" | "host" | "corsOrigins">,
 ): Response | undefined {
   const requested = hostnameOf(`http://${request.headers.get("Host")}`);
   const names = ["localhost", host, ...(publicUrl === undefined ? [] : [hostnameOf(publicUrl)])];
   const isAddress = isIP(requested.replace(/^\[(.*)\]$/, "$1")) !== 0;
   const allowed = isAddress ? [...names, requested] : names;
-  return hostHeaderValidationResponse(request, allowed) ?? originValidationResponse(request, [requested, ...names]);
+  const foreignHost = hostHeaderValidationResponse(request, allowed);
+  if (foreignHost !== undefined || corsOrigins.includes("*")) return foreignHost;
+  return originValidationResponse(request, [requested, ...names, ...corsOrigins.map(hostnameOf)]);
 }
 
 const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");

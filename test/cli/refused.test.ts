@@ -48,6 +48,15 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["serve", "--port", "65536"], /--port.*'65536' is invalid\. Expected a whole number from 0 to 65535\./],
   [["serve"], /'http'.*CARQUET_PORT.*Expected a whole number from 0 to 65535\./, { env: { CARQUET_PORT: "http" } }],
   [["serve", "--port", "0", "--lake", lake, "--threads", "0"], /--threads/],
+  [
+    ["serve", "--cors-origin", "https://a.example/path"],
+    /--cors-origin.*Invalid origin "https:\/\/a\.example\/path": /,
+  ],
+  [
+    ["serve"],
+    /CARQUET_CORS_ORIGIN.*Invalid origin "x": expected /,
+    { env: { CARQUET_CORS_ORIGIN: "https://a.example,x" } },
+  ],
   [["serve", "--port", "0", "--lake", lake, "--memory", "lots"], /lots/],
   [["ingest"], /expected either a path or --queue/],
   [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],

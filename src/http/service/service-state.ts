@@ -93,6 +93,8 @@ export interface ServeOptions
   readonly scrub?: ScrubOptions | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
+  /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
+  readonly corsOrigins?: readonly string[];
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
   /** Adds the middleware of the web application; none by default. */
@@ -104,6 +106,7 @@ export interface SiteServices {
   readonly publicUrl: string | undefined;
   /** The name or address that the service listens on. */
   readonly host: string;
+  readonly corsOrigins: readonly string[];
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly visits: VisitLimits;
