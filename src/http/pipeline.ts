@@ -1,5 +1,5 @@
 /** The pipeline of every operation of the document over HTTP, and the router of the API. Each pipeline reads as a list of verbs. */
-import Router from "@koa/router";
+
 import compose from "koa-compose";
 import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
@@ -9,13 +9,14 @@ import type { Admission } from "../operations/admission.ts";
 import type { OperationServices } from "../operations/answer.ts";
 import { answerUsage } from "../operations/usage.ts";
 import { callerOf } from "./calls.ts";
-import type { Middleware, RequestContext, RequestState } from "./context.ts";
+import type { Middleware, RequestContext } from "./context.ts";
 import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
 import { identify } from "./middleware/identify.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
 import { respond } from "./middleware/respond.ts";
 import { setDeprecationHeaders, setRateLimitHeaders } from "./middleware/set-headers.ts";
 import { serveContent } from "./responses/etag.ts";
+import { createRouter, type Routes } from "./router.ts";
 
 export interface PipelineServices extends OperationServices {
   readonly encoder: TableEncoder;
@@ -59,8 +60,8 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
 }
 
 /** Returns the router: one GET route per operation, in an order where literal paths win. */
-export function routes(services: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
+export function routes(services: PipelineServices): Routes {
+  const router = createRouter();
   for (const { id, path } of operations.values()) {
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;

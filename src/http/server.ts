@@ -14,12 +14,7 @@ import { allowOrigins } from "./middleware/allow-origins.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
-import {
-  refuseLongUri,
-  refuseMalformedUrl,
-  refuseOtherMethods,
-  refuseUnknownPath,
-} from "./middleware/refuse-requests.ts";
+import { endUnrouted, refuseLongUri, refuseMalformedUrl } from "./middleware/refuse-requests.ts";
 import { setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
 import { refuseExcess } from "./service/connections.ts";
@@ -121,10 +116,9 @@ function createApp(
     callOperation: operationCallerOf(state, state.metrics),
     readiness,
   });
-  app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state));
-  app.use(refuseUnknownPath);
+  app.use(endUnrouted);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;
 }

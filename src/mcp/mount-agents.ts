@@ -1,17 +1,18 @@
 /** The agent server: the Model Context Protocol over streamable HTTP at `/mcp`. It searches through the API's pipeline only. */
-import Router from "@koa/router";
+
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import { refuseKeyInQuery } from "../http/middleware/refuse-requests.ts";
+import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { identifyAgent } from "./identify-agent.ts";
 import type { CallsInProgress } from "./respond-to-agent.ts";
 
 /** Adds the agent server to a service. It passes requests for other paths on. */
 export function mountAgents(app: Koa<RequestState>, services: SiteServices): void {
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const router = createRouter();
   const calls: CallsInProgress = new Map();
-  router.all("/mcp", refuseKeyInQuery, async (context) => {
+  router.post("/mcp", refuseKeyInQuery, async (context) => {
     const identity = await identifyAgent(context, services);
     // Loads the SDK with the first request: most services start without it in half of the time that it takes.
     const { respondToAgent } = await import("./respond-to-agent.ts");

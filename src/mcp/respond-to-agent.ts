@@ -163,8 +163,7 @@ function webRequestOf({ method, href, headers }: RequestContext, text: string, s
     value === undefined ? [] : [[name, String(value)]],
   );
   const url = URL.canParse(href) ? href : "http://invalid.invalid/mcp";
-  const body = method === "GET" || method === "HEAD" ? {} : { body: text };
-  return new Request(url, { method, headers: new Headers(pairs), signal, ...body });
+  return new Request(url, { method, headers: new Headers(pairs), signal, body: text });
 }
 
 /** Headers that the HTTP server sets: it closes a connection after a request with a body. */

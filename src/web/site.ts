@@ -1,8 +1,10 @@
 /** The web application: the routes of its pages, rendered on the server, and their assets. It searches through the API's pipeline only. */
-import Router from "@koa/router";
+
+import type Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import { consentPath } from "../http/oauth/metadata.ts";
+import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { agentsPage, disconnectAgent, disconnectionPage } from "./account/agents-page.tsx";
 import { answerConsent, consentPage, sendOAuthError } from "./account/consent-page.tsx";
@@ -24,19 +26,19 @@ import { auditPage } from "./operator/audit-page.tsx";
 import { ingestDayPage, ingestPage } from "./operator/ingest-page.tsx";
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
-import { serveAssets } from "./shell/assets.ts";
+import { addAssets } from "./shell/assets.ts";
 import { visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const router = createRouter();
+  addAssets(router);
   router.use(refuseHiddenRequests);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
   app.use(showErrors(services));
-  app.use(serveAssets);
   app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
 }

@@ -44,7 +44,7 @@ function assertError({ status, headers, text: body }: Raw, code: ErrorCode, mess
   assert.doesNotMatch(body, / {4}at |\.ts\b|node_modules|\{\w+\}|undefined/);
   assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
   assert.equal(headers.get("Cache-Control"), "no-store");
-  assert.equal(headers.get("Allow"), expected === 405 ? "GET" : null);
+  assert.equal(headers.get("Allow"), expected === 405 ? "GET, HEAD, OPTIONS" : null);
   assert.match(headers.get("X-Request-Id") ?? "", /^[\w-]{16,}$/);
 }
 
@@ -126,17 +126,11 @@ for (const path of unknownPaths) {
   });
 }
 
-for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-  test(`${method} is not allowed, and the answer names the allowed method`, async () => {
-    for (const path of ["/v1/listings", "/v1/openapi.json", "/v1/nowhere", "/v1/listings?api_key=1"]) {
-      const raw = await send(method, path);
-      if (method !== "HEAD") {
-        assertError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed: expected GET\\.$`));
-        continue;
-      }
-      assert.deepEqual([raw.status, raw.text, raw.headers.get("Allow")], [405, "", "GET"]);
-      assert.ok(raw.headers.get("X-Request-Id"));
-    }
+for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+  test(`${method} is not allowed, and the answer names the allowed methods`, async () => {
+    for (const path of ["/v1/listings", "/v1/openapi.json", "/v1/listings?api_key=1"])
+      assertError(await send(method, path), "method_not_allowed", new RegExp(`^Method ${method} is not allowed: `));
+    assertError(await send(method, "/v1/nowhere"), "not_found");
   });
 }
 

@@ -2,10 +2,12 @@
  * API reference for browsers: Swagger UI at `/docs`, which renders `/v1/openapi.json` and can send requests. It loads nothing from
  * other hosts; its Content-Security-Policy forbids it.
  */
+
 import { readFileSync } from "node:fs";
 import { projectPath } from "../../base/project-files.ts";
 import type { Middleware } from "../context.ts";
 import { serveContent } from "../responses/etag.ts";
+import { createRouter, type Routes } from "../router.ts";
 
 /** The media type and file of each path; files are relative to `docs/`. */
 const assets: Readonly<Record<string, readonly [mediaType: string, file: string]>> = {
@@ -29,17 +31,17 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Returns a middleware that serves the page and its assets, which it reads once. */
-export function serveDocs(): Middleware {
-  const handlers = new Map(
-    Object.entries(assets).map(([path, [mediaType, file]]) => [path, serveContent(readAsset(file), mediaType)]),
-  );
-  return async (context, next) => {
-    const handle = handlers.get(context.path);
-    if (handle === undefined) return next();
-    context.set("Content-Security-Policy", contentSecurityPolicy);
-    return handle(context, next);
-  };
+const allowOwnContent: Middleware = (context, next) => {
+  context.set("Content-Security-Policy", contentSecurityPolicy);
+  return next();
+};
+
+/** Returns the router of the page and its assets, which it reads once. */
+export function serveDocs(): Routes {
+  const router = createRouter();
+  for (const [path, [mediaType, file]] of Object.entries(assets))
+    router.get(path, allowOwnContent, serveContent(readAsset(file), mediaType));
+  return router.routes();
 }
 
 const readAsset = (file: string): Buffer => readFileSync(projectPath(`src/http/docs/${file}`));

@@ -202,12 +202,12 @@ interface ByteRange {
 }
 
 /**
- * Returns the part of a body that a request asks for by `Range` and `If-Range` (RFC 9110); undefined for all of it: without `Range`, with several or malformed ranges, and if
- * `If-Range` names another body. Refuses with `range_not_satisfiable` a range that begins after the end.
+ * Returns the part of a body that a GET asks for by `Range` and `If-Range` (RFC 9110); undefined for all of it: without `Range`, with several or malformed
+ * ranges, and if `If-Range` names another body. Refuses with `range_not_satisfiable` a range that begins after the end.
  */
 function requestedRange(context: RequestContext, tag: string, bytes: number): ByteRange | undefined {
   const ifRange = context.get("If-Range");
-  if (ifRange !== "" && ifRange !== tag) return undefined;
+  if (context.method !== "GET" || (ifRange !== "" && ifRange !== tag)) return undefined;
   const [matched, first = "", last = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(context.get("Range")) ?? [];
   if (matched === undefined || (first === "" && last === "")) return undefined;
   if (first !== "" && last !== "" && Number(first) > Number(last)) return undefined;

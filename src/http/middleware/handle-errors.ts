@@ -4,7 +4,6 @@ import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contra
 import { classifyFault } from "../../db/engine-faults.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestState } from "../context.ts";
-import { allowedMethods } from "./refuse-requests.ts";
 
 /** The only `catch` that creates a response. */
 export const handleErrors: Middleware = async (context, next) => {
@@ -23,7 +22,6 @@ export const handleErrors: Middleware = async (context, next) => {
     context.body = errorBody(refusal);
     context.remove("ETag");
     context.set("Cache-Control", "no-store");
-    if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
     const challenge = challenges[refusal.code];
     const { challengeParameters = [] } = context.state;
     if (challenge !== undefined) context.set("WWW-Authenticate", challengeOf(challenge, challengeParameters));

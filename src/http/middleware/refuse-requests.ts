@@ -1,4 +1,4 @@
-/** Refuses requests by their method and URL, before any other check. */
+/** Refuses requests by their method and URL, and answers `OPTIONS`. */
 import { refuse } from "../../contract/errors.ts";
 import { decodedName, isKeyName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware, RequestContext } from "../context.ts";
@@ -8,11 +8,10 @@ interface Route {
   readonly methods: readonly string[];
 }
 
-/** Returns the methods of the routes that the routers so far have for the path of a request; GET if there is none. HEAD is refused. */
-export function allowedMethods(context: RequestContext): readonly string[] {
+/** Returns the methods of the routes that the routers have for the path of a request; none for an unknown path. */
+function methodsOf(context: RequestContext): readonly string[] {
   const routes: readonly Route[] = context.matched ?? [];
-  const methods = new Set(routes.flatMap((route) => route.methods).filter((method) => method !== "HEAD"));
-  return methods.size === 0 ? ["GET"] : [...methods].sort();
+  return [...new Set(routes.flatMap(({ methods }) => methods))];
 }
 
 /** Refuses API keys in the query string: URLs end up in logs and browser histories. */
@@ -37,14 +36,12 @@ export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => 
   await next();
 };
 
-/** Refuses methods that the path does not have. Every operation is a GET; forms of the web application are a POST. */
-export const refuseOtherMethods: Middleware = async (context, next) => {
-  const [{ method }, allowed] = [context, allowedMethods(context)];
-  if (!allowed.includes(method)) throw refuse("method_not_allowed", { method, allowed: allowed.join(" or ") });
-  await next();
-};
-
-/** Refuses paths without a route with `not_found`. */
-export const refuseUnknownPath: Middleware = async ({ path }) => {
-  throw refuse("not_found", { what: "resource", id: path });
+/** Ends requests without a route: `OPTIONS` with the methods of the path, other methods with `method_not_allowed`, unknown paths with `not_found`. */
+export const endUnrouted: Middleware = async (context) => {
+  const [{ method, path }, methods] = [context, methodsOf(context)];
+  if (methods.length === 0 || methods.includes(method)) throw refuse("not_found", { what: "resource", id: path });
+  const allowed = [...methods, "OPTIONS"].sort().join(", ");
+  context.set("Allow", allowed);
+  if (method !== "OPTIONS") throw refuse("method_not_allowed", { method, allowed: `one of ${allowed}` });
+  context.status = 204;
 };

@@ -2,6 +2,7 @@
  * The authorization server of the agent server, by which agents sign in. Serves its metadata and endpoints, provides the content of consent pages,
  * records consent as a grant, and identifies access tokens. A grant is a key of the account that consents.
  */
+
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
 import { OIDCProviderError } from "oidc-provider/lib/helpers/errors.js";
@@ -12,6 +13,7 @@ import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
 import { FailedAuthentications, type FailureLimits } from "../../accounts/policy/failed-authentications.ts";
 import { clientNetwork } from "../../base/client-network.ts";
 import type { Middleware, RequestContext } from "../context.ts";
+import { createRouter, type Routes } from "../router.ts";
 import { fetchPublic } from "./fetch-public.ts";
 import {
   agentResource,
@@ -79,23 +81,33 @@ export class AuthorizationServer {
   }
 
   /** Serves the metadata and the endpoints; passes requests for other paths on. */
-  endpoints(renderError: RenderOAuthError): Middleware {
+  endpoints(renderError: RenderOAuthError): Routes {
     this.renderError = renderError;
-    return async (context, next) => {
-      const metadata = context.method === "GET" ? metadataOf(context.path) : undefined;
-      if (metadata !== undefined) {
-        context.body = metadata(this.options.baseUrl());
-        context.set("Cache-Control", "public, max-age=300");
-        return;
-      }
-      if (!isEndpoint(context)) return next();
-      if (this.refuse(context)) return;
-      const { middleware } = await this.openProvider();
-      if (context.path !== oauthPaths.authorization) return compose<RequestContext>(middleware)(context, next);
-      context.querystring = withKnownScopes(context.querystring);
-      await compose<RequestContext>(middleware)(context, next);
-      this.keepOnPage(context);
+    const router = createRouter();
+    const { authorization, ...posted } = oauthPaths;
+    const answer: Middleware = (context, next) => this.answerEndpoint(context, next);
+    router.get(serverMetadataPath, this.serveMetadata(serverMetadata));
+    for (const path of resourceMetadataPaths) router.get(path, this.serveMetadata(resourceMetadata));
+    router.get([authorization, `${authorization}/:id`], answer);
+    router.post(Object.values(posted), answer);
+    return router.routes();
+  }
+
+  private serveMetadata(metadata: (baseUrl: string) => object): Middleware {
+    return async (context) => {
+      context.body = metadata(this.options.baseUrl());
+      context.set("Cache-Control", "public, max-age=300");
     };
+  }
+
+  /** Answers a request of an endpoint, or one that resumes an authorization request. */
+  private async answerEndpoint(context: RequestContext, next: () => Promise<unknown>): Promise<void> {
+    if (this.refuse(context)) return;
+    const { middleware } = await this.openProvider();
+    if (context.path !== oauthPaths.authorization) return compose<RequestContext>(middleware)(context, next);
+    context.querystring = withKnownScopes(context.querystring);
+    await compose<RequestContext>(middleware)(context, next);
+    this.keepOnPage(context);
   }
 
   /** Answers with a page where the browser would be sent to a client before its account holder has answered. */
@@ -218,19 +230,6 @@ interface FoundRequest {
   readonly interaction: Interaction;
   readonly clientId: string;
   readonly consent: ConsentRequest;
-}
-
-/** Returns the metadata document of a path, by the URL of the service. */
-function metadataOf(path: string): ((baseUrl: string) => object) | undefined {
-  if (path === serverMetadataPath) return serverMetadata;
-  return resourceMetadataPaths.some((known) => known === path) ? resourceMetadata : undefined;
-}
-
-/** Returns true for a request of an endpoint, or one that resumes an authorization request. */
-function isEndpoint({ method, path }: RequestContext): boolean {
-  const { authorization, ...posted } = oauthPaths;
-  if (method === "POST") return Object.values(posted).some((known) => known === path);
-  return method === "GET" && (path === authorization || path.startsWith(`${authorization}/`));
 }
 
 /** Drops unknown scopes from an authorization request; one without any known scope requests every scope that agents can have. */

@@ -6,7 +6,7 @@
 
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import type { Middleware } from "../context.ts";
+import { createRouter, type Routes } from "../router.ts";
 import type { Freshness } from "./freshness.ts";
 
 export interface HealthChecks {
@@ -63,15 +63,16 @@ function ingestReport({ lastIngest, hasFailed }: Freshness): Readiness["report"]
   return { at, failed: hasFailed, waiting, refused };
 }
 
-export const serveHealth =
-  (readiness: () => Readiness): Middleware =>
-  async (context, next) => {
-    if (context.path === "/healthz") {
-      context.body = { status: "ok" };
-      return;
-    }
-    if (context.path !== "/readyz") return next();
+/** Returns the router of the health checks. */
+export function serveHealth(readiness: () => Readiness): Routes {
+  const router = createRouter();
+  router.get("/healthz", (context) => {
+    context.body = { status: "ok" };
+  });
+  router.get("/readyz", (context) => {
     const { isReady, report } = readiness();
     context.status = isReady ? 200 : 503;
     context.body = report;
-  };
+  });
+  return router.routes();
+}

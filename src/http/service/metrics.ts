@@ -2,6 +2,7 @@
  * Metrics of a service in the Prometheus text format. Events are observed when they happen; counts of other modules are read at each scrape.
  * Durations are in seconds, sizes in bytes.
  */
+
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
@@ -9,6 +10,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { Middleware, RequestState } from "../context.ts";
+import type { Routes } from "../router.ts";
 import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
@@ -187,7 +189,7 @@ const asOfSeconds = (version: string | undefined): number =>
  * Returns a server that does not listen yet: it answers `/metrics` and the health checks on a separate port, where no client can lock it out, and
  * other paths with 404.
  */
-export function createMetricsServer(metrics: Metrics, health: Middleware): Server {
+export function createMetricsServer(metrics: Metrics, health: Routes): Server {
   const app = new Koa<RequestState>();
   app.use(health);
   app.use(async (context, next) => {

@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
+import type Router from "@koa/router";
 import { projectPath } from "../../base/project-files.ts";
-import type { Middleware } from "../../http/context.ts";
+import type { RequestState } from "../../http/context.ts";
 
 interface Compiler {
   /** Returns the folder of the bundles. */
@@ -37,12 +38,12 @@ export function assetPath(name: string): string {
   return found;
 }
 
-/** Serves bundles. Their content never changes under one name. */
-export const serveAssets: Middleware = async (context, next) => {
-  const content = bundles.get(context.path);
-  if (content === undefined) return next();
-  context.status = 200;
-  context.set("Cache-Control", `public, max-age=${yearSeconds}, immutable`);
-  context.set("Content-Type", mediaTypes[extname(context.path)] ?? "application/octet-stream");
-  context.body = content;
-};
+/** Adds the bundles to a router. Their content never changes under one name. */
+export function addAssets(router: Router<RequestState>): void {
+  for (const [path, content] of bundles)
+    router.get(path, (context) => {
+      context.set("Cache-Control", `public, max-age=${yearSeconds}, immutable`);
+      context.set("Content-Type", mediaTypes[extname(path)] ?? "application/octet-stream");
+      context.body = content;
+    });
+}

@@ -3,7 +3,6 @@ import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import { allowedMethods } from "../../http/middleware/refuse-requests.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
@@ -122,7 +121,6 @@ export const showErrors =
       if (thrown instanceof Abandoned || !isForBrowser(context)) throw thrown;
       const visitor = await visitorOf(context, services).catch(() => undefined);
       sendPage(context, errorPage(context, thrown), visitor);
-      if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
     }
   };
 
@@ -139,13 +137,12 @@ export function serviceOrigin({ protocol, host }: RequestContext): string {
 }
 
 /**
- * Refuses GET requests for pages that a browser would not show to its visitor, before they are charged or use a one-time link: prefetches,
- * and what pages of other sites and ports embed. HEAD is refused as in the API.
+ * Refuses requests for pages that a browser would not show to its visitor, before they are charged or use a one-time link: prefetches,
+ * and what pages of other sites and ports embed.
  */
 export const refuseHiddenRequests: Middleware = async (context, next) => {
   const { method } = context;
-  if (method === "HEAD") throw refuse("method_not_allowed", { method, allowed: allowedMethods(context).join(" or ") });
-  if (method !== "GET" || isShown(context)) return next();
+  if (!["GET", "HEAD"].includes(method) || isShown(context)) return next();
   context.status = 403;
   context.set("Cache-Control", "no-store");
   context.body = "Refused: pages are neither prefetched nor embedded by other sites. Open this address in a window.\n";
