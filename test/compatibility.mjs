@@ -10,6 +10,7 @@ export const compatibilityFiles = [
   "db/session-pool",
   "db/sqlite",
   "golden/golden",
+  "http/operations/document",
   "http/operations/formats",
   "http/shutdown",
   "http/tls",

@@ -1,6 +1,6 @@
 /**
- * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. The parameter's schema and style
- * in the document decide how a value is split, parsed and validated.
+ * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. The parameter's schema
+ * in the document decides how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
 import { nearestWord } from "../base/nearest-word.ts";
@@ -8,7 +8,7 @@ import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
-import { parseQuery, quoted } from "./query-string.ts";
+import { type ParameterTexts, parseQuery, quoted } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
@@ -33,7 +33,7 @@ function createOperationDecoder<Id extends OperationId>(id: Id): Decode<Id> {
   const checkName = nameCheckerOf(names);
   return (queryString, path) => ({
     query: decodeQuery(parseQuery(queryString, checkName)),
-    path: decodePath(new Map(Object.entries(path))),
+    path: decodePath(new Map(Object.entries(path).map(([name, text]) => [name, [text]]))),
   });
 }
 
@@ -52,14 +52,14 @@ function nameCheckerOf(names: readonly string[]): (name: string) => void {
 }
 
 /** Returns the decoder of the query or path parameters of an operation: values by name, defaults filled in. */
-function createDecoder<T>(definition: Operation, location: Parameter["in"]): (texts: ReadonlyMap<string, string>) => T {
+function createDecoder<T>(definition: Operation, location: Parameter["in"]): (texts: ParameterTexts) => T {
   const validated = withValidators(definition, location);
   const withDefault = validated.filter(({ parameter }) => parameter.schema.default !== undefined);
   return (texts) => {
     const values: Record<string, unknown> = {};
     for (const { parameter } of validated) {
-      const text = texts.get(parameter.name);
-      if (text !== undefined) values[parameter.name] = parseValue(parameter, text);
+      const repeated = texts.get(parameter.name);
+      if (repeated !== undefined) values[parameter.name] = parseValue(parameter, repeated);
     }
     refuseInvalid(validated, values);
     for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
@@ -96,31 +96,35 @@ function suggestion(word: string, known: readonly string[]): string {
   return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
 }
 
-/** Parses a parameter into a scalar, or an array without duplicates. Refuses empty values and empty list items. */
-function parseValue(parameter: Parameter, text: string): unknown {
+/**
+ * Parses a parameter into a scalar, or an array without duplicates: a repeated list is the list of all items. Refuses repeated scalars, empty
+ * values of the query and empty list items. A blank part of the path is a value like others.
+ */
+function parseValue(parameter: Parameter, texts: readonly string[]): unknown {
   const { name, schema } = parameter;
   const { items } = schema;
-  const texts = items === undefined ? [text] : text.split(separatorOf(parameter));
-  if (texts.some((item) => item.trim() === "")) {
+  if (items === undefined && texts.length > 1)
+    throw refuse("repeated_parameter", { parameter: name, times: texts.length });
+  const values = items === undefined ? texts : texts.flatMap((text) => text.split(separatorOf(parameter)));
+  if (parameter.in === "query" && values.some((value) => value.trim() === "")) {
     throw refuse("invalid_parameter_value", {
       parameter: name,
-      value: quoted(text),
+      value: quoted(texts.join(separatorOf(parameter))),
       allowed: items === undefined ? expectedBy(schema) : `${expectedBy(schema)}, without empty items`,
       hint: "",
     });
   }
-  if (items === undefined) return parseScalar(schema, text);
+  return items === undefined ? parseScalar(schema, values[0] ?? "") : parseList(schema, items, values);
+}
+
+function parseList({ minItems, maxItems }: Schema, items: Schema, texts: readonly string[]): readonly unknown[] {
   const values = texts.map((item) => parseScalar(items, item.trim()));
-  const isTuple = schema.minItems !== undefined && schema.minItems === schema.maxItems;
+  const isTuple = minItems !== undefined && minItems === maxItems;
   return isTuple ? values : [...new Set(values)];
 }
 
-const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };
-
-/** Returns what separates the items of a list. */
-export function separatorOf({ schema, style }: Parameter): string {
-  return schema["x-separator"] ?? separators[style ?? "form"] ?? ",";
-}
+/** Returns what separates the items of a list within one parameter. */
+export const separatorOf = ({ schema }: Pick<Parameter, "schema">): string => schema["x-separator"] ?? ",";
 
 /** Parses one value. Malformed numbers stay text, which the validator refuses. Enum values match in any case. */
 function parseScalar(schema: Schema, text: string): string | number | boolean {

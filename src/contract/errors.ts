@@ -12,7 +12,7 @@ export const errors = {
   query_string_api_key_rejected: [400,   "validation_error",     "PublicApiValidationError",       "API key in query parameter {parameter}: expected the header Authorization: Bearer <API_KEY>, because URLs end up in logs."],
   invalid_parameter_value:       [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for {parameter}: expected {allowed}.{hint}"],
   incompatible_parameters:       [400,   "validation_error",     "PublicApiValidationError",       "{parameters} cannot be combined: {reason}."],
-  repeated_parameter:            [400,   "validation_error",     "PublicApiValidationError",       "Parameter {parameter} appears {times} times: expected once. If it takes a list, separate the values with commas."],
+  repeated_parameter:            [400,   "validation_error",     "PublicApiValidationError",       "Parameter {parameter} appears {times} times: expected once."],
   missing_parameter:             [400,   "validation_error",     "PublicApiValidationError",       "Missing parameter {parameter}: expected {allowed}."],
   unknown_postal_code:           [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for postal_code: expected an existing US ZIP code."],
   snapshot_unavailable:          [400,   "validation_error",     "PublicApiValidationError",       "No snapshot for snapshot_date {value}: expected a day with a snapshot, from {first} to {last}."],

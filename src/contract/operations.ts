@@ -46,7 +46,8 @@ export interface Parameter {
   readonly in: "query" | "path";
   readonly required?: boolean;
   readonly description?: string;
-  readonly style?: string;
+  /** Whether generated clients repeat the parameter for each item of a list. */
+  readonly explode?: boolean;
   readonly schema: Schema;
 }
 

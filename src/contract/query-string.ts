@@ -14,6 +14,9 @@ export const isKeyName = (name: string): boolean => keyNames.has(name.toLowerCas
 export const isSecretName = (name: string): boolean =>
   secretWords.test(name) && name !== "keywords" && name !== "exclude_keywords";
 
+/** The texts of parameters by name: several if a parameter is repeated. */
+export type ParameterTexts = ReadonlyMap<string, readonly string[]>;
+
 /** Splits a query string into names and values, in order, without decoding or checking them. */
 export function splitQuery(queryString: string): readonly (readonly [name: string, raw: string])[] {
   return queryString
@@ -35,18 +38,18 @@ export function decodedName(rawName: string): string {
 }
 
 /**
- * Returns the decoded values of a query string by name. Calls `checkName` with every name first, so that unknown names are refused first; then
- * refuses repeated parameters and malformed percent-encoding.
+ * Returns the decoded values of a query string by name, in order. Calls `checkName` with every name first, so that unknown names are refused
+ * before malformed percent-encoding.
  */
-export function parseQuery(queryString: string, checkName: (name: string) => void): ReadonlyMap<string, string> {
+export function parseQuery(queryString: string, checkName: (name: string) => void): ParameterTexts {
   const pairs = splitQuery(queryString).map(([rawName, raw]) => [decodedName(rawName), raw] as const);
   for (const [name] of pairs) checkName(name);
-  const parameters = new Map(pairs.map(([name, raw]) => [name, decodeValue(name, raw)]));
-  for (const parameter of pairs.length > parameters.size ? parameters.keys() : []) {
-    const times = pairs.filter(([name]) => name === parameter).length;
-    if (times > 1) throw refuse("repeated_parameter", { parameter, times });
+  const texts = new Map<string, string[]>();
+  for (const [name, raw] of pairs) {
+    const text = decodeValue(name, raw);
+    if (texts.get(name)?.push(text) === undefined) texts.set(name, [text]);
   }
-  return parameters;
+  return texts;
 }
 
 function decodeValue(parameter: string, raw: string): string {

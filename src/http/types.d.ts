@@ -36,6 +36,18 @@ declare module "@koa/cors" {
   export default function cors(options: CorsOptions): Middleware;
 }
 
+// The types of Node.js 20 lack Zstandard, which later versions have.
+declare module "zlib" {
+  type ZstdCallback = (error: Error | null, compressed: Buffer) => void;
+  const zstdCompress:
+    | ((body: Buffer, options: { readonly params: Readonly<Record<number, number>> }, callback: ZstdCallback) => void)
+    | undefined;
+  const zstdDecompressSync: ((body: Buffer) => Buffer) | undefined;
+  namespace constants {
+    const ZSTD_c_compressionLevel: number;
+  }
+}
+
 // negotiator has published types of version 0.6 only.
 declare module "negotiator" {
   import type { IncomingMessage } from "node:http";

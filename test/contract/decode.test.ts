@@ -32,6 +32,23 @@ const cases: readonly Case[] = [
   ["any number of decimals", `latitude=0.1${"0".repeat(30)}1&longitude=-0`, { latitude: 0.1, longitude: 0 }],
   ["whole numbers of a list in two forms once", "year=2025.0,2025,2.026e3", { year: [2025, 2026] }],
   ["a comma list", "make=Toyota,Honda", { make: ["Toyota", "Honda"] }],
+  [
+    "a repeated list",
+    "make=Toyota&year=2025&make=Honda,Kia&make=Toyota&y%65ar=2026",
+    { make: ["Toyota", "Honda", "Kia"], year: [2025, 2026] },
+  ],
+  [
+    "repeated places with commas",
+    "assembly_location=San+Jose,+CA&assembly_location=Lyon|Rome",
+    { assembly_location: ["San Jose, CA", "Lyon", "Rome"] },
+  ],
+  ["repeated masks in two forms once", "vin_pattern=ABC&vin_pattern=abc*", { vin_pattern: ["ABC"] }],
+  ["a repeated box", "bbox=-10&bbox=10&bbox=10&bbox=20", { bbox: [-10, 10, 10, 20] }],
+  [
+    "bounds with decimals",
+    "min_mileage=100.5&max_price=.5&min_days_on_market=1.0",
+    { min_mileage: 100.5, max_price: 0.5, min_days_on_market: 1 },
+  ],
   ["a list of one", "make=Toyota", { make: ["Toyota"] }],
   ["an encoded comma separates too", "make=Toyota%2CHonda", { make: ["Toyota", "Honda"] }],
   ["a plus is a space", "model=Grand+Cherokee", { model: ["Grand Cherokee"] }],

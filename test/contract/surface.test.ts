@@ -47,9 +47,9 @@ function linesOf(
 
 function* parametersOf(id: string): Generator<readonly [path: string, keywords: string]> {
   for (const { id: own, parameters } of operations.values())
-    for (const { name, schema, style = "", required = false, in: place } of own === id ? parameters : []) {
+    for (const { name, schema, explode = false, required = false, in: place } of own === id ? parameters : []) {
       const [[, keywords] = ["", ""], ...items] = partsOf(schema, "");
-      const parts = [place, required ? "required" : "", style, keywords, ...items.map(([, item]) => `each ${item}`)];
+      const parts = [place, required ? "required" : "", explode ? "repeatable" : "", keywords, ...items.map(([, item]) => `each ${item}`)];
       yield [name, parts.filter((part) => part !== "").join("; ")];
     }
 }
@@ -107,9 +107,9 @@ test("lists are separated by commas, except assembly locations, which contain co
   const lists = [...operations.values()].flatMap(({ parameters }) =>
     parameters.filter(({ schema }) => schema.items !== undefined),
   );
-  const others = lists.flatMap(({ name, style, schema: { "x-separator": separator = style } }) =>
-    separator === "form" ? [] : [[name, separator] as const],
+  const others = lists.flatMap(({ name, schema: { "x-separator": separator = "," } }) =>
+    separator === "," ? [] : [[name, separator] as const],
   );
-  const locations = { assembly_location: "pipeDelimited", exclude_assembly_location: "+" };
+  const locations = { assembly_location: "|", exclude_assembly_location: "+" };
   assert.deepEqual(Object.fromEntries(others), locations);
 });

@@ -51,7 +51,7 @@ function assertError({ status, headers, text: body }: Raw, code: ErrorCode, mess
 const refused: readonly (readonly [path: string, code: ErrorCode, message: RegExp])[] = [
   ["/v1/listings?mak=Kia", "unknown_query_parameter", /^Unknown query parameter mak\. Did you mean make\?$/],
   ["/v1/listings?limit=101", "invalid_parameter_value", /^Invalid value 101 for limit: expected /],
-  ["/v1/listings?make=Kia&make=Ford", "repeated_parameter", /^Parameter make appears 2 times: /],
+  ["/v1/listings?limit=1&limit=2", "repeated_parameter", /^Parameter limit appears 2 times: /],
   ["/v1/listings?min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price cannot be combined: /],
   ["/v1/listings?snapshot_date=2020-01-01", "snapshot_unavailable", /^No snapshot for snapshot_date 2020-01-01: /],
   ["/v1/facets", "missing_parameter", /^Missing parameter facets: /],

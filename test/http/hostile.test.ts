@@ -83,10 +83,10 @@ function valueAt(
 }
 
 /** Returns a list parameter with as many values as the document and a number of characters allow, each as long as then fits. */
-function longestList({ name, style, schema }: Parameter, characters: number): string {
+function longestList({ name, schema }: Parameter, characters: number): string {
   const { items = {}, maxItems = 0 } = schema;
   const max = Math.min(maxItems, items.enum?.length ?? maxItems, (items.maximum ?? 100) - (items.minimum ?? 0));
-  const separator = style === "pipeDelimited" ? "%7C" : schema["x-separator"] === "+" ? "%2B" : ",";
+  const separator = encodeURIComponent(schema["x-separator"] ?? "").padStart(1, ",");
   const count = Math.max(1, Math.min(max, Math.floor((characters - name.length) / (3 + separator.length))));
   const each = Math.min(items.maxLength ?? 0, Math.floor((characters - name.length) / count) - separator.length);
   let list = `${name}=${valueAt(items, 0, each)}`;

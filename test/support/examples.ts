@@ -29,7 +29,7 @@ export function exampleOf(parameter: Parameter): unknown {
 /** Returns a parameter's example, encoded for a query string or path. */
 export function encodeExample(parameter: Parameter): string {
   const example = exampleOf(parameter);
-  const separator = parameter.schema["x-separator"] ?? (parameter.style === "pipeDelimited" ? "|" : ",");
+  const separator = parameter.schema["x-separator"] ?? ",";
   return (Array.isArray(example) ? example : [example]).map((item) => encodeURIComponent(String(item))).join(separator);
 }
 

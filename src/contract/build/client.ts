@@ -10,8 +10,8 @@ import {
 
 export function clientModule(document: Document): string {
   const parameters = [...operationsIn(document).values()].flatMap((operation) => operation.parameters);
-  const separators = parameters.flatMap(({ name, schema, style }) => {
-    const separator = schema["x-separator"] ?? (style === "pipeDelimited" ? "|" : undefined);
+  const separators = parameters.flatMap(({ name, schema }) => {
+    const separator = schema["x-separator"];
     return separator === undefined ? [] : [[name, separator] as const];
   });
   return `/** What the client needs of the document beside its types. Generated. */

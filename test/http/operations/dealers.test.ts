@@ -175,7 +175,7 @@ test("a dealer's profile is the newest, with phone and address in the detail onl
 });
 
 test("an unknown or malformed dealer id is not found, and has no inventory", async () => {
-  for (const id of ["1", dealerIdOf(99), "%00", "x".repeat(300), `${dealerIdOf(1)}0`]) {
+  for (const id of ["1", "%20", "%09", "+", dealerIdOf(99), "%00", "x".repeat(300), `${dealerIdOf(1)}0`]) {
     for (const path of [`/v1/dealers/${id}`, `/v1/dealers/${id}/listings`]) {
       const { status, code } = await client.getError(path);
       assert.deepEqual([status, code], [404, "not_found"], path);

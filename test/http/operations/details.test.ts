@@ -204,7 +204,7 @@ test("options are served only if requested", async () => {
 });
 
 test("an unknown or malformed listing id is not found", async () => {
-  const ids = ["1", "x".repeat(300), "%00", "..%2f..", "ad97e543-e226-4976-17a6-a94a77a9f61d"];
+  const ids = ["1", "%20", "%09", "+", "x".repeat(300), "%00", "..%2f..", "ad97e543-e226-4976-17a6-a94a77a9f61d"];
   for (const id of [...ids, "00000000000000000000000000000000", "'%20OR%201=1--"]) {
     const { status, code } = await sample.getError(`/v1/listings/${id}`);
     assert.deepEqual([status, code], [404, "not_found"], id);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { get, type IncomingHttpHeaders } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { test } from "node:test";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import * as zlib from "node:zlib";
 import { document } from "../../../src/contract/document.ts";
 import { compressedBytesMin } from "../../../src/http/middleware/compress-responses.ts";
 import { sampleService } from "../../support/http/service.ts";
@@ -95,20 +95,38 @@ function getEncoded(encodedPath: string, acceptEncoding: string | undefined): Pr
   });
 }
 
-const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = { br: brotliDecompressSync, gzip: gunzipSync };
+/** Undefined on versions of Node.js without Zstandard. */
+const zstd = zlib.zstdCompress === undefined ? undefined : "zstd";
+
+const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  br: zlib.brotliDecompressSync,
+  gzip: zlib.gunzipSync,
+  ...(zlib.zstdDecompressSync === undefined ? {} : { zstd: zlib.zstdDecompressSync }),
+};
 
 /** Values of `Accept-Encoding`, with the coding of a large and of a small response. */
-const accepted: readonly (readonly [value: string | undefined, large?: string, small?: string])[] = [
+const accepted: readonly (readonly [
+  value: string | undefined,
+  large?: string | undefined,
+  small?: string | undefined,
+])[] = [
   [undefined],
   [""],
   ["identity"],
-  ["deflate, zstd"],
-  ["gzip, deflate, br, zstd", "br"],
+  ["deflate, zstd", zstd],
+  ["gzip, deflate, br, zstd", zstd ?? "br"],
+  ["gzip, deflate, br", "br"],
+  ["zstd;q=0, *;q=0.1", "br"],
+  ["zstd;q=0.3, br;q=0.2, identity;q=0.1", zstd ?? "br"],
+  ["zstd;q=0.2, identity;q=0.3"],
+  ["zstd, identity;q=0", zstd, zstd],
   ["gzip", "gzip"],
   ["GZIP;q=0.5", "gzip"],
   ["br;q=0.5, gzip;q=0.8", "gzip"],
-  ["br;q=0, *", "gzip"],
-  ["*", "br"],
+  ["br;q=0, *", zstd ?? "gzip"],
+  ["br;q=0, zstd;q=0, *", "gzip"],
+  ["*", zstd ?? "br"],
+  ["*;q=0.5, gzip;q=0.1", zstd ?? "br"],
   ["identity;q=1, br;q=0.5"],
   ["br;q=0, gzip;q=0"],
   ["gzip, identity;q=0", "gzip", "gzip"],
@@ -149,4 +167,13 @@ test("a compressed response revalidates with 304, without a coding", async () =>
     const answer = await getConditionally({ "If-None-Match": tag, "Accept-Encoding": coding });
     assert.deepEqual([answer.status, answer.etag, answer.isEmpty], [304, tag, true]);
   }
+});
+
+test("the document promises no version of the data for itself, and has none", async () => {
+  const { headers } = await fetch(`${client.url}/v1/openapi.json`);
+  const { get } = document.paths["/v1/openapi.json"] ?? assert.fail("expected the operation");
+  assert.deepEqual(
+    [headers.get("X-Data-Version"), Object.keys(get.responses[200]?.headers ?? {})],
+    [null, ["X-Request-Id", "ETag"]],
+  );
 });

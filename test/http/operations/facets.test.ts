@@ -116,3 +116,17 @@ test("hostile values match nothing", async () => {
     assert.deepEqual([data.total, data.facets], [0, { make: [] }]);
   }
 });
+
+test("the metric count is the default", async () => {
+  for (const facets of ["make", "make,price", "price"]) {
+    const [named, none] = [
+      await client.getBody("getFacets", `/v1/facets?facets=${facets}&metric=Count`),
+      await client.getBody("getFacets", `/v1/facets?facets=${facets}`),
+    ];
+    assert.deepEqual(named, none);
+    assert.equal(named.meta.metric, "count");
+  }
+  const { status, message } = await client.getError("/v1/facets?facets=make&metric=count&sort=metric");
+  assert.equal(status, 400);
+  assert.match(message, /expected count or -count unless metric names a measure/);
+});

@@ -224,3 +224,38 @@ test("a ZIP+4 code is the origin of its ZIP code, and the mask * matches every V
     await fetchTotal(client, "exclude_make=kia"),
   );
 });
+
+test("a repeated list is the list of all its values: the same response, tag and price", async () => {
+  const pairs = [
+    [
+      "/v1/listings?make=Toyota&make=Honda&limit=5&fields=id&fields=make",
+      "/v1/listings?make=Toyota,Honda&limit=5&fields=id,make",
+    ],
+    ["/v1/facets?facets=make&facets=model&state=CA&state=NV", "/v1/facets?facets=make,model&state=CA,NV"],
+  ] as const;
+  for (const [repeated, commas] of pairs) {
+    const [one, other] = [await client.get(repeated), await client.get(commas)];
+    assert.deepEqual([one.status, one.body], [200, other.body]);
+    assert.equal(one.headers.get("ETag"), other.headers.get("ETag"));
+  }
+  const twice = await client.get("/v1/listings?make=Toyota&make=Honda", { "Idempotency-Key": "list" });
+  const again = await client.get("/v1/listings?make=Toyota,Honda", { "Idempotency-Key": "list" });
+  assert.deepEqual(
+    [twice, again].map(({ headers }) => headers.get("X-Usage-Cost-Micros")),
+    ["2000", "0"],
+  );
+});
+
+test("bounds may have decimals, and whole values pass exactly those within", async () => {
+  const miles = listings.flatMap(({ miles: value }) => (typeof value === "number" && value > 0 ? [value] : []));
+  const [one = 0] = miles;
+  const within = (min: number, max: number) =>
+    count((listing) => typeof listing.miles === "number" && listing.miles >= min && listing.miles <= max);
+  for (const [min, max] of [
+    [one - 0.5, one + 0.5],
+    [one + 0.5, one + 0.5],
+    [one, one + 1000.25],
+  ] as const)
+    assert.equal(await fetchTotal(client, `min_mileage=${min}&max_mileage=${max}`), within(min, max), `${min} ${max}`);
+  assert.ok(within(one - 0.5, one + 0.5) > 0);
+});
