@@ -76,6 +76,8 @@ export interface AttributeRow {
   readonly range?: string;
   /** API name of the ascending sort by this attribute; the prefix `-` reverses it. */
   readonly sort?: string;
+  /** Two numbers p and q, if its value is the rounded ratio of p and q, less 1: it is sorted by the ratio. */
+  readonly ratio?: readonly [p: string, q: string];
   /** The `kind` of its rows in `tokens`. */
   readonly kind?: string;
   /** The values of `keywords`, in the order of their bits. */

@@ -118,6 +118,7 @@ const listings = {
     feed: "history",
     search: "number",
     sort: "discount",
+    ratio: ["price", "msrp"],
     title: "To MSRP",
     unit: "fraction",
     shown: { column: 2 },

@@ -1,8 +1,8 @@
 /**
  * Sort orders of listing search, derived from the `sort` property of each attribute.
  *
- * A sort compares integers that are equal exactly when the served values are equal. Unknown values come last in both directions; ties are
- * broken by the listing's position in its partition.
+ * A sort compares integers that are equal exactly when the values are equal; a ratio is compared before it is rounded. Unknown values come last in both
+ * directions; ties are broken by the listing's position in its partition.
  */
 import type { QueryOf } from "../contract/types.ts";
 import { attributes, type SortedName, sortedNames } from "./schema.ts";

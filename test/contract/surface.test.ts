@@ -49,7 +49,13 @@ function* parametersOf(id: string): Generator<readonly [path: string, keywords: 
   for (const { id: own, parameters } of operations.values())
     for (const { name, schema, explode = false, required = false, in: place } of own === id ? parameters : []) {
       const [[, keywords] = ["", ""], ...items] = partsOf(schema, "");
-      const parts = [place, required ? "required" : "", explode ? "repeatable" : "", keywords, ...items.map(([, item]) => `each ${item}`)];
+      const parts = [
+        place,
+        required ? "required" : "",
+        explode ? "repeatable" : "",
+        keywords,
+        ...items.map(([, item]) => `each ${item}`),
+      ];
       yield [name, parts.filter((part) => part !== "").join("; ")];
     }
 }

@@ -19,8 +19,9 @@ import {
   numberNames,
   tokensNames,
 } from "../../listing/schema.ts";
-import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
+import { fixedSorts } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { sortValueOf } from "./sort-value.ts";
 
 /** An unknown value, in every column. */
 export const unknownId = 0;
@@ -208,11 +209,10 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
 
 /** `ranks`: the place of each listing of the published day in each sort, from 0; ties go by position. */
 function rankStatements(): readonly Sql[] {
-  const ranks = fixedSorts.map((sort) => {
-    const { attribute, isDescending } = sortKeys[sort];
-    const value = isDescending ? sql`-${ident(attribute)}` : ident(attribute);
-    return sql`(row_number() OVER (ORDER BY coalesce(${value}, 2147483647)::BIGINT * 4294967296 + position) - 1)::INTEGER AS ${rankOf(sort)}`;
-  });
+  const ranks = fixedSorts.map(
+    (sort) =>
+      sql`(row_number() OVER (ORDER BY ${sortValueOf(sort)} NULLS LAST, position) - 1)::INTEGER AS ${rankOf(sort)}`,
+  );
   return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed WHERE ${isToday}`)];
 }
 

@@ -4,9 +4,9 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { sortKeys } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
 import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
+import { sortValueOf, unknownSortValue } from "./sort-value.ts";
 import { type IndexContext, numberOn, overMatches } from "./where.ts";
 
 export class IndexSource {
@@ -36,11 +36,12 @@ export class IndexSource {
     const parts = matchesIn(this.indexed, filters);
     if (parts.length === 0)
       return sql`SELECT ''::VARCHAR AS id, NULL::DATE AS valid_from, 0::HUGEINT AS sort_key WHERE false`;
-    // An interval that crosses a month's end lies in two indexes. The first 48 bits of the id break ties.
+    // An interval that crosses a month's end lies in two indexes. The first 40 bits of the id break ties. The key has 127 bits: 43 of the sort value, 28
+    // of the place, 40 of the id, 16 of the day.
     return sql`
       SELECT DISTINCT id, DATE '1970-01-01' + valid_from AS valid_from,
-             ((coalesce(sort_value, 2147483647)::HUGEINT + 2147483648) << 92) + (place::HUGEINT << 64)
-             + (('0x' || left(id, 12))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
+             ((coalesce(sort_value, ${integerLiteral(unknownSortValue)})::HUGEINT + ${integerLiteral(unknownSortValue + 1)}) << 84) + (place::HUGEINT << 56)
+             + (('0x' || left(id, 10))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
       FROM   (SELECT *, replace(listing_id::VARCHAR, '-', '') AS id FROM (${sortable(parts, order)}))`;
   }
 }
@@ -63,9 +64,9 @@ const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
 /** Returns the sort key of a page as an integer in ascending order. */
 export function sortValueIn(order: PageOrder, context: IndexContext): Sql {
   if (order.by === "sort") {
-    const { attribute, isDescending } = sortKeys[order.sort];
-    const value = attribute === "listed_at" ? ident(attribute) : numberOn(attribute, context);
-    return isDescending ? sql`-${value}` : value;
+    return sortValueOf(order.sort, (attribute) =>
+      attribute === "listed_at" ? ident(attribute) : numberOn(attribute, context),
+    );
   }
   // Composite ids of dealers are consecutive.
   const { dealers } = context;

@@ -39,7 +39,7 @@ const keys: Readonly<Record<string, Key>> = {
   price: (listing) => listing.price,
   miles: (listing) => listing.miles,
   msrp: (listing) => listing.msrp,
-  discount: (listing) => listing.discount_from_msrp,
+  discount: ({ price, msrp, discount_from_msrp: discount }) => (discount == null ? null : Number(price) / Number(msrp)),
 };
 
 const ids = (found: readonly ServedListing[]): readonly string[] => found.map(({ id }) => id);

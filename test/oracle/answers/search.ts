@@ -57,7 +57,7 @@ function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, ot
     price: ({ price }) => price,
     miles: ({ miles }) => miles,
     msrp: ({ msrp }) => msrp,
-    discount: discountOf,
+    discount: (listing) => (discountOf(listing) === null ? null : Number(listing.price) / Number(listing.msrp)),
     distance: (listing) => {
       const miles = distanceOf(listing, origin);
       return miles === null ? null : Math.round(miles * 1000);
