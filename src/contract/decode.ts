@@ -59,13 +59,17 @@ function createDecoder<T>(definition: Operation, location: Parameter["in"]): (te
     const values: Record<string, unknown> = {};
     for (const { parameter } of validated) {
       const repeated = texts.get(parameter.name);
-      if (repeated !== undefined) values[parameter.name] = parseValue(parameter, repeated);
+      if (repeated !== undefined && !namesDefault(parameter, repeated))
+        values[parameter.name] = parseValue(parameter, repeated);
     }
     refuseInvalid(validated, values);
     for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
     return values as T;
   };
 }
+
+const namesDefault = ({ "x-default-name": name }: Parameter, [text, ...others]: readonly string[]): boolean =>
+  name !== undefined && others.length === 0 && text?.toLowerCase() === name;
 
 function withValidators({ id, parameters }: Operation, location: Parameter["in"]): readonly ValidatedParameter[] {
   return parameters

@@ -48,6 +48,8 @@ export interface Parameter {
   readonly description?: string;
   /** Whether generated clients repeat the parameter for each item of a list. */
   readonly explode?: boolean;
+  /** What clients may send, in any case, instead of leaving the parameter out. */
+  readonly "x-default-name"?: string;
   readonly schema: Schema;
 }
 

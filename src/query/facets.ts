@@ -38,13 +38,11 @@ const facetValuesMax = 100_000;
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
 type CategoricalFacet = Exclude<Facet, NumericFacet>;
-type Metric = Exclude<NonNullable<FacetQuery["metric"]>, "count">;
+type Metric = NonNullable<FacetQuery["metric"]>;
 
 /** A validated facet request, ready to run. */
 export interface FacetPlan {
   readonly query: FacetQuery;
-  /** Undefined if values are only counted. */
-  readonly metric: Metric | undefined;
   readonly listings: ListingSource;
   readonly filters: readonly Filter[];
   readonly categorical: readonly CategoricalFacet[];
@@ -63,8 +61,7 @@ const isCategorical = (facet: Facet): facet is CategoricalFacet => !isNumeric(fa
 
 /** Plans a facet request on a version. Refuses parameters that cannot be combined. */
 export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
-  const { facets, sort } = query;
-  const metric = query.metric === "count" ? undefined : query.metric;
+  const { facets, metric, sort } = query;
   const [categorical, numeric] = [facets.filter(isCategorical), facets.filter(isNumeric)];
   if (metric !== undefined && categorical.length !== 1) {
     throw refuse("incompatible_parameters", {
@@ -73,13 +70,12 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
     });
   }
   if (metric === undefined && (sort === "metric" || sort === "-metric")) {
-    const allowed = "count or -count unless metric names a measure";
+    const allowed = "count or -count when metric is not set";
     throw refuse("invalid_parameter_value", { parameter: "sort", value: quoted(sort), allowed, hint: "" });
   }
   const mode = modeOf(query, version);
   return {
     query,
-    metric,
     listings: mode.listings,
     filters: [...mode.filters, ...filtersOf(query, version.dimensions)],
     categorical,
@@ -90,19 +86,19 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
 
 /** Runs a plan. Returns schema `FacetResult`, and schema `FacetMeta` without the version. */
 export async function countFacets(plan: FacetPlan) {
-  const { query, metric, categorical, numeric } = plan;
+  const { query, categorical, numeric } = plan;
   const results = await queryFacets(plan);
   const total = results.counts?.total ?? results.measured?.total ?? 0;
   return {
     data: {
       total,
-      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, results, metric), query)),
+      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, results, query.metric), query)),
       range_facets: byName(numeric, (facet) => rangeFacetOf(facet, results.counts, plan.widths)),
       stats: byName(numeric, (facet) => statsOf(results.counts?.summaries.get(facet), total)),
     },
     meta: {
       facets: query.facets,
-      metric: metric ?? "count",
+      metric: query.metric ?? "count",
       sort: query.sort,
       minimum_metric_count: metricListingsMin,
     },
@@ -110,8 +106,8 @@ export async function countFacets(plan: FacetPlan) {
 }
 
 async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
-  const { query, metric, listings, filters, categorical, numeric, widths } = plan;
-  const { sort } = query;
+  const { query, listings, filters, categorical, numeric, widths } = plan;
+  const { sort, metric } = query;
   const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : facetValuesMax;
   const [facet] = categorical;
   const measured =

@@ -1,4 +1,5 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -74,6 +75,6 @@ public class Call {
         "dealers", named,
         "missing", errorOf(() -> listings.getListing(APIGetListingRequest.newBuilder().listingId("none").build())),
         "refused", errorOf(() -> listings.searchListings(
-            APISearchListingsRequest.newBuilder().minPrice(2).maxPrice(1).build())))));
+            APISearchListingsRequest.newBuilder().minPrice(BigDecimal.valueOf(2)).maxPrice(BigDecimal.ONE).build())))));
   }
 }

@@ -46,8 +46,8 @@ func main() {
 	dealers := must(client.SearchDealersWithResponse(ctx, &carquet.SearchDealersParams{Limit: pointer(3)})).JSON200
 	missing := must(client.GetListingWithResponse(ctx, "none", nil))
 	refused := must(client.SearchListingsWithResponse(ctx, &carquet.SearchListingsParams{
-		MinPrice: pointer(2),
-		MaxPrice: pointer(1),
+		MinPrice: pointer[float32](2),
+		MaxPrice: pointer[float32](1),
 	}))
 
 	var found, values, ranges, named []any

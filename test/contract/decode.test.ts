@@ -115,6 +115,7 @@ for (const [what, query, values] of cases) {
 const others: readonly (readonly [OperationId, query: string, values: Readonly<Record<string, unknown>>])[] = [
   ["getFacets", "facets=make", { facets: ["make"], ...facetDefaults }],
   ["getFacets", "facets=Make,PRICE", { facets: ["make", "price"], ...facetDefaults }],
+  ["getFacets", "facets=make&metric=Count", { facets: ["make"], ...facetDefaults }],
   ["getFacets", "facets=make&metric=Price.P95", { facets: ["make"], metric: "price.p95", ...facetDefaults }],
   [
     "getFacets",

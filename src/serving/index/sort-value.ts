@@ -1,4 +1,4 @@
-/** What listings are sorted by in an index: integers of at most 43 bits, with the sign. */
+/** The values by which an index sorts listings: integers of at most 43 bits, with the sign. */
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { attributeOf, type SortedName } from "../../listing/schema.ts";
 import { type FixedSort, sortKeys } from "../../listing/sorts.ts";

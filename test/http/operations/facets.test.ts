@@ -128,5 +128,5 @@ test("the metric count is the default", async () => {
   }
   const { status, message } = await client.getError("/v1/facets?facets=make&metric=count&sort=metric");
   assert.equal(status, 400);
-  assert.match(message, /expected count or -count unless metric names a measure/);
+  assert.match(message, /expected count or -count when metric is not set/);
 });
