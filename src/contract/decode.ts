@@ -4,6 +4,7 @@
  */
 import type { ErrorObject } from "ajv";
 import { nearestWord } from "../base/nearest-word.ts";
+import { printable } from "../base/user-error.ts";
 import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
@@ -47,7 +48,7 @@ function nameCheckerOf(names: readonly string[]): (name: string) => void {
   const known = new Set(names);
   return (parameter) => {
     if (known.has(parameter)) return;
-    throw refuse("unknown_query_parameter", { parameter, hint: suggestion(parameter, names) });
+    throw refuse("unknown_query_parameter", { parameter: printable(parameter), hint: suggestion(parameter, names) });
   };
 }
 

@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { isNotFound } from "../../base/files.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import type { FeedFile } from "./feed-file.ts";
@@ -54,7 +54,7 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
     if (isNotFound(thrown)) throw new UserError(`${path}: mapping file not found.`);
-    throw new UserError(`${path}: invalid JSON in mapping file: ${messageOf(thrown)}.`);
+    throw new UserError(`${path}: invalid JSON in mapping file: ${printable(messageOf(thrown))}.`);
   }
 }
 
