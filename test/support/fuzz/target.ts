@@ -28,7 +28,7 @@ export const corpusOf = <Case>({ name }: Target<Case>): readonly Case[] =>
     .filter((line) => line !== "")
     .map((line): Case => JSON.parse(line));
 
-/** Checks drawn cases; adds a case that fails to the corpus, as small as it could be made. */
+/** Checks drawn cases; adds a case that fails to the corpus, shrunk. */
 export async function fuzz<Case>(target: Target<Case>, draws: number, seed: number): Promise<FuzzSummary> {
   const counts = { accepted: 0, refused: 0 };
   const property = fc.asyncProperty(target.cases, async (tried) => {
