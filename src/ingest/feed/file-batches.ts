@@ -95,7 +95,7 @@ export class FileBatches {
   }
 }
 
-/** Returns a text that files have in common if one statement can read them and tell them apart by their paths. */
+/** Returns a text that files have in common if one statement can read them and distinguish them by their paths. */
 function keyOf({ file, shape }: CheckedFile): string {
   const { table, format, isGzip, path, name } = file;
   const folder = basename(path) === name ? dirname(path) : path;
