@@ -172,8 +172,10 @@ function enumValueOf(schema: Schema, known: readonly string[], text: string): st
   return schema["x-aliases"]?.[word] ?? known.find((value) => value.toLowerCase() === word) ?? text;
 }
 
-/** Returns the refusal of a value, or of the list item that the validator's error points to. */
-function invalidValue({ name, schema }: Parameter, value: unknown, error: ErrorObject | undefined): Refusal {
+/** Returns the refusal of a value, or of the list item that the validator's error points to. A malformed identifier is not found. */
+function invalidValue({ name, schema, ...parameter }: Parameter, value: unknown, error?: ErrorObject): Refusal {
+  const { "x-resource": what } = parameter;
+  if (what !== undefined) return refuse("not_found", { what, id: String(value) });
   const index = error?.instancePath.split("/")[1];
   const violated = index !== undefined && schema.items !== undefined ? schema.items : schema;
   const invalid: unknown = index !== undefined && Array.isArray(value) ? value[Number(index)] : value;

@@ -50,6 +50,8 @@ export interface Parameter {
   readonly explode?: boolean;
   /** What clients may send, in any case, instead of leaving the parameter out. */
   readonly "x-default-name"?: string;
+  /** What the parameter identifies: a malformed identifier is not found. */
+  readonly "x-resource"?: string;
   readonly schema: Schema;
 }
 
