@@ -28,6 +28,7 @@ function rowsOf(summary: OverloadSummary): readonly (readonly [what: string, val
     ["capacity", `${summary.capacityPerSecond.toFixed(1)}/s`],
     ["light, idle", timesOf(summary.idle)],
     ["light, loaded", timesOf(summary.loaded)],
+    ["light, at an outage", timesOf(summary.disturbed)],
     ["p99 of each 5 minutes", summary.loaded.p99OfWindowsMs.map((ms) => `${ms.toFixed(0)} ms`).join(", ")],
     [
       "event loop delay",

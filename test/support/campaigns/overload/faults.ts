@@ -27,7 +27,6 @@ const noticedMs = 120_000;
 const restartPauseMsMax = 3_000;
 
 export class Faults {
-  outages = 0;
   damages = 0;
   /** Damaged files that the service reported. */
   found = 0;
@@ -66,10 +65,12 @@ export class Faults {
     const { service, disk, chance, isOver, onEvent } = this.options;
     const { pid } = service;
     const seconds = chance.integer(2, fullSecondsMax);
+    const full = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
+    service.fullDisks.push(full);
     await disk.fill(pid);
     await sleepUnless(isOver, seconds * 1000);
     await disk.free(pid);
-    this.outages += 1;
+    full.toMs = Date.now();
     onEvent(`the disk was full for ${seconds} s`);
   };
 

@@ -12,7 +12,7 @@ export interface KilledServiceOptions {
   readonly args: readonly string[];
 }
 
-/** A time without a service, on the clock of `Date.now`. */
+/** A time without a service, or without disk space, on the clock of `Date.now`. */
 interface Outage {
   readonly fromMs: number;
   toMs: number;
@@ -25,6 +25,12 @@ const stopMs = 90_000;
 /** A connection may be refused this long after the service has announced its address. */
 const graceMs = 1_000;
 
+/** How long requests that have waited for the end of an outage are answered after it. */
+const recoveryMs = 10_000;
+
+const overlaps = (outages: readonly Outage[], fromMs: number, toMs: number, afterMs: number): boolean =>
+  outages.some((outage) => outage.fromMs <= toMs && fromMs <= outage.toMs + afterMs);
+
 /** How to start the process again. */
 type Start = () => Promise<ServeProcess>;
 
@@ -32,6 +38,8 @@ export class KilledService {
   /** Log lines of defects, and lines that are no log. */
   readonly defects: string[] = [];
   readonly outages: Outage[] = [];
+  /** Times with a full disk. */
+  readonly fullDisks: Outage[] = [];
 
   private constructor(
     private process: ServeProcess,
@@ -54,7 +62,12 @@ export class KilledService {
 
   /** Whether the service was down at some time between two times. */
   wasDown(fromMs: number, toMs: number): boolean {
-    return this.outages.some((outage) => outage.fromMs <= toMs && fromMs <= outage.toMs + graceMs);
+    return overlaps(this.outages, fromMs, toMs, graceMs);
+  }
+
+  /** Whether a request between two times may have waited for the end of an outage or of a full disk. */
+  wasDisturbed(fromMs: number, toMs: number): boolean {
+    return overlaps([...this.outages, ...this.fullDisks], fromMs, toMs, recoveryMs);
   }
 
   /** Kills the process and starts it again after a pause. Rejects if it does not start. */

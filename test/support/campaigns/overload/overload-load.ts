@@ -53,6 +53,8 @@ export class OverloadLoad {
   readonly readings: VitalSigns[] = [];
   readonly idleTimes = new ResponseTimes();
   readonly times = new ResponseTimes();
+  /** Of requests during an outage or a full disk, or soon after. */
+  readonly disturbedTimes = new ResponseTimes();
   /** Bytes that slow readers have read. */
   slowBytes = 0;
   private readonly chance: Chance;
@@ -87,7 +89,7 @@ export class OverloadLoad {
 
   /** Sends light requests alone. */
   async measureIdle(seconds: number): Promise<void> {
-    await this.sendLight(this.identity("light, idle"), endAfter(seconds), this.idleTimes);
+    await this.sendLight(this.identity("light, idle"), endAfter(seconds), () => this.idleTimes);
   }
 
   /** Returns the answers a second of a closed loop of the offered load. */
@@ -113,7 +115,9 @@ export class OverloadLoad {
     );
     await Promise.all([
       ...offered,
-      this.sendLight(this.identity("light"), isOver, this.times),
+      this.sendLight(this.identity("light"), isOver, (sentAtMs) =>
+        this.options.service.wasDisturbed(sentAtMs, Date.now()) ? this.disturbedTimes : this.times,
+      ),
       this.abandonExports(isOver),
       this.sendHostile(isOver),
       this.sendMalformed(isOver),
@@ -141,11 +145,15 @@ export class OverloadLoad {
     });
   }
 
-  private async sendLight(client: ClientIdentity, isOver: () => boolean, times: ResponseTimes): Promise<void> {
+  private async sendLight(
+    client: ClientIdentity,
+    isOver: () => boolean,
+    timesOf: (sentAtMs: number) => ResponseTimes,
+  ): Promise<void> {
     await atRate(rates.light, isOver, async () => {
       const { request, path } = this.draw.draw("light");
-      const { status, ms } = await this.send(client, request, { path });
-      if (status === 200) times.add(this.elapsedSeconds, ms);
+      const { status, ms, sentAtMs } = await this.send(client, request, { path });
+      if (status === 200) timesOf(sentAtMs).add(this.elapsedSeconds, ms);
     });
   }
 

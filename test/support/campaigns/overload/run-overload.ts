@@ -31,6 +31,8 @@ export interface OverloadSummary {
   readonly capacityPerSecond: number;
   readonly idle: TimesSummary;
   readonly loaded: TimesSummary;
+  /** During an outage or a full disk, or soon after. */
+  readonly disturbed: TimesSummary;
   /** The 99th percentile of the delay of the service's event loop that its metrics reported: the median and the greatest. */
   readonly serviceDelayMs: readonly [median: number, max: number];
   /** Delay of the event loop of the clients, which is part of the times that they measure. */
@@ -91,12 +93,13 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const memory = load.readings.map(({ residentBytes }) => residentBytes);
   return {
     ...{ capacityPerSecond, idle: load.idleTimes.summary(), loaded: load.times.summary() },
+    disturbed: load.disturbedTimes.summary(),
     serviceDelayMs: [timeAt(delays, 0.5), timeAt(delays, 1)],
     clientDelayP99Ms: clientDelay.percentile(99) / 1e6,
     ...{ responses: journal.counts, rightAnswers: journal.rightAnswers, wrongAnswers: journal.wrongAnswers, ledger },
     memoryBytes: [memory[0] ?? 0, Math.max(0, ...memory), memory.at(-1) ?? 0],
     faults: {
-      ...{ kills: service.outages.length, fullDisks: faults.outages },
+      ...{ kills: service.outages.length, fullDisks: service.fullDisks.length },
       ...{ damages: faults.damages, damagesFound: faults.found },
     },
     ...{ slowBytes: load.slowBytes, problemCount: journal.problemCount, problems: journal.problems },
