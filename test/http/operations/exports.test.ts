@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
+import { isNotFound } from "../../../src/base/files.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
@@ -50,10 +51,16 @@ async function download(
 const balanceOf = ({ accountId }: Customer, accounts = client.accounts): number =>
   inAccountsFile(accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
-const spooledFiles = async (folder = spool): Promise<readonly string[]> =>
-  (await readdir(folder, { recursive: true })).filter(
-    (name) => /export/.test(name.split("/").at(-1) ?? "") && name.includes("/"),
-  );
+async function spooledFiles(folder = spool): Promise<readonly string[]> {
+  try {
+    const names = await readdir(folder, { recursive: true });
+    return names.filter((name) => /export/.test(name.split("/").at(-1) ?? "") && name.includes("/"));
+  } catch (thrown) {
+    // A folder was removed while it was read.
+    if (isNotFound(thrown)) return spooledFiles(folder);
+    throw thrown;
+  }
+}
 
 test("an export has the listings of the pages, and is charged once for its rows", async () => {
   const customer = createCustomer(client.accounts, { usd: "1" });
