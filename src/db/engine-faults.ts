@@ -6,7 +6,7 @@
 import { InvalidValue } from "./sql.ts";
 
 /**
- * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type. `damaged`: the file is not a database, or its content is unreadable.
+ * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type. `damaged`: the file is not a database, or its content is unreadable. `missing`: a Parquet file does not exist.
  * `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
  */
 export type EngineFault =
@@ -15,6 +15,7 @@ export type EngineFault =
   | "constraint"
   | "invalid value"
   | "damaged"
+  | "missing"
   | "out of memory"
   | "unreachable"
   | "other";
@@ -57,6 +58,7 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/^Out of Memory Error/, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
   [/Could not read enough bytes|database has been invalidated/, "damaged"],
+  [/No files found that match the pattern/, "missing"],
 ];
 
 /** Returns the fault of an error, or of its `cause`. */

@@ -137,7 +137,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
   ],
   [
     "a Parquet file that is missing",
-    "other",
+    "missing",
     (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),
   ],
   ["DuckDB writing to a full device", "disk full", () => copyTo("/dev/full")],

@@ -11,6 +11,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { decodedName, splitQuery } from "../../contract/query-string.ts";
+import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { damagedMessage, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
@@ -126,12 +127,16 @@ function removeFolder(folder: string, attempts = 5): void {
   }
 }
 
+/** Faults of a file that was intact when it was checked. */
+const dataFaults: ReadonlySet<EngineFault> = new Set(["damaged", "missing"]);
+
 /** Writes an export. Reports damaged data to the service that has started this process. */
 async function write(decoded: DecodedExport, settings: ExportValues, folder: string): Promise<WrittenExport> {
   try {
     return await writeVersion(decoded, settings, folder);
   } catch (thrown) {
-    if (thrown instanceof DamagedFile || (thrown instanceof Refusal && thrown.code === "data_unavailable"))
+    const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
+    if (isRefused || thrown instanceof DamagedFile || dataFaults.has(classifyFault(thrown)))
       process.send?.(damagedMessage);
     throw asUserError(thrown);
   }

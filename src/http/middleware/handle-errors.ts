@@ -3,6 +3,7 @@ import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { Abandoned } from "../../db/job.ts";
+import { damagedData } from "../../serving/files/version-files.ts";
 import type { Middleware, RequestState } from "../context.ts";
 
 /** The only `catch` that creates a response. */
@@ -60,6 +61,10 @@ function refusalOfFault(thrown: unknown, request: string): Refusal {
       return refuse("overloaded", {});
     case "disk full":
       return refuse("data_unavailable", { reason: "No disk space is left for this response. Retry later." });
+    // A file that was intact when it was checked.
+    case "damaged":
+    case "missing":
+      return damagedData();
     default:
       return refuse("internal_error", { request });
   }
