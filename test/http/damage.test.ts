@@ -140,7 +140,7 @@ test("the scrub finds damage without a request, and restored serving files are u
 test("damage of the accounts file is found without a request, metered requests are refused, and the restored file is used again", async (scope) => {
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const scrub = { bytesPerHour: 2 ** 45, auditPauses: 1 };
+  const scrub = { bytesPerHour: 2 ** 45, auditPauses: 1, firstAuditMs: 0 };
   const client = await startService(scope, original.lake, { logger, scrub, metricsPort: 0 });
   const isReady = async (): Promise<boolean> => (await client.get("/readyz")).status === 200;
   assert.equal((await client.get("/v1/listings")).status, 200);

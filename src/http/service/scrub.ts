@@ -17,6 +17,8 @@ export interface ScrubOptions {
   readonly pauseMs?: number;
   /** Pause after each audit of the accounts file, in times of its duration: by default it takes 1 % of a processor. */
   readonly auditPauses?: number;
+  /** Pause before the first audit, by default ten seconds: a service that starts needs the processors. */
+  readonly firstAuditMs?: number;
 }
 
 export interface ScrubbedState {
@@ -29,13 +31,14 @@ export interface ScrubbedState {
 
 /** Starts the scrub. Returns a function that stops it. */
 export function startScrub(state: ScrubbedState, options: ScrubOptions): () => void {
-  const { bytesPerHour, pauseMs = 250, auditPauses = 100 } = options;
+  const { bytesPerHour, pauseMs = 250, auditPauses = 100, firstAuditMs = 10_000 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal, ref: false });
   /** Repeats a step, which returns the pause after it, until the scrub is stopped. */
-  const repeat = async (step: () => Promise<number>): Promise<void> => {
+  const repeat = async (step: () => Promise<number>, firstMs = 0): Promise<void> => {
     try {
+      await pause(firstMs);
       for (;;) await pause(await step());
     } catch (thrown) {
       if (!signal.aborted) throw thrown;
@@ -45,7 +48,7 @@ export function startScrub(state: ScrubbedState, options: ScrubOptions): () => v
     await state.current.recheckOldest((bytes) => pause((bytes / bytesPerHour) * 3_600_000));
     return pauseMs;
   });
-  if (!isPostgresUrl(state.location)) void repeat(() => auditAccountsFile(state, signal, auditPauses));
+  if (!isPostgresUrl(state.location)) void repeat(() => auditAccountsFile(state, signal, auditPauses), firstAuditMs);
   return () => stopping.abort();
 }
 
