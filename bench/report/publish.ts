@@ -1,7 +1,8 @@
 /**
  * Publishes results (`npm run bench:publish`): reads all runs in `bench/results/*.json` and the measurements beside the suite in
  * `bench/results/separate/`, and writes plots, `bench/results/README.md`, and tables between markers: into `docs/performance.md` those of the
- * largest run with throughput and of the separate measurements, into `bench/README.md` the targets. Never type a measured number by hand.
+ * largest run with throughput and of the separate measurements, into `docs/deployment.md` the processor time of requests, into `bench/README.md` the
+ * targets. Never type a measured number by hand.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { lakeFormat } from "../../src/lake/manifest.ts";
 import { peerNames } from "../settings.ts";
+import { costsTable } from "./costs.ts";
 import { type PlotPanel, renderPlot } from "./plot.ts";
 import { type Results, readResults, valueIn } from "./results.ts";
 import { formatSection, markdownTable, tablesOf } from "./tables.ts";
@@ -59,6 +61,7 @@ await writeFile(
 );
 const publishedRun = runsWithThroughput.at(-1);
 if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
+await replacePart("docs/deployment.md", "costs", [costsTable(runsWithThroughput)]);
 await replacePart("bench/README.md", "targets", [targetsTable(runsWithThroughput)]);
 const separate = await readFolder(join(resultsFolder, "separate"));
 await replacePart(
