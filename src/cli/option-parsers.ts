@@ -86,3 +86,13 @@ export function originsParser(text: string, earlier: readonly string[] = []): re
 /** Returns true for a scheme, a host and a port that is not the scheme's own, without a path. */
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** Returns a parser of names with a text, such as `make=Ford`, which adds each to those of earlier flags. Names are case-insensitive. */
+export const namedParser =
+  (expected: string) =>
+  (text: string, earlier: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> => {
+    const [, name = "", value = ""] = /^([a-z_]\w*)=(.*)$/is.exec(text) ?? [];
+    if (name === "") throw new InvalidArgumentError(`Expected a name of letters, digits and _, and ${expected}.`);
+    if (earlier.has(name.toLowerCase())) throw new InvalidArgumentError(`Expected ${name} once.`);
+    return new Map([...earlier, [name.toLowerCase(), value]]);
+  };

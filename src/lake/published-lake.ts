@@ -2,7 +2,15 @@
 import { readdir } from "node:fs/promises";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { currentVersion, lakeFormat, type Manifest, manifestPath, readManifest } from "./manifest.ts";
+import {
+  compareVersions,
+  currentVersion,
+  lakeFormat,
+  type Manifest,
+  manifestPath,
+  readManifest,
+  versionsIn,
+} from "./manifest.ts";
 
 /** Entries that a folder can have before it becomes a lake: those of file systems, operators and the first writer. */
 const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$|last-ingest\.json)/;
@@ -29,9 +37,13 @@ async function namesIn(lake: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns the manifest of the published version. Throws a UserError if the path is not a lake, or nothing has been published. */
-export async function requireManifest(lake: string): Promise<Manifest> {
+/**
+ * Returns the manifest of a version, by default of the published one. Throws a UserError if the path is not a lake, nothing has been published, or
+ * the lake does not have the version.
+ */
+export async function requireManifest(lake: string, requested?: string): Promise<Manifest> {
   await requireLakeFolder(lake);
+  if (requested !== undefined) return readManifest(lake, await requireVersion(lake, requested));
   const version = await currentVersion(lake);
   if (version === undefined)
     throw new UserError(`Lake ${lake} has no published version: expected one published by "${firstIngest(lake)}".`);
@@ -42,6 +54,21 @@ export async function requireManifest(lake: string): Promise<Manifest> {
     const place = manifestPath(lake, printable(version));
     throw new UserError(`${place}: not found: expected the manifest of ${printable(version)}, which CURRENT names.`);
   }
+}
+
+/** Versions that an error lists. */
+const shownVersions = 5;
+
+/** Returns a version. Throws a UserError if the lake does not have it. */
+async function requireVersion(lake: string, version: string): Promise<string> {
+  const versions = await versionsIn(lake);
+  if (versions.includes(version)) return version;
+  const newest = [...versions].sort(compareVersions).slice(-shownVersions).reverse();
+  const known =
+    newest.length === 0
+      ? `one published by "${firstIngest(lake)}"`
+      : `one of its versions, such as ${newest.join(", ")}`;
+  throw new UserError(`Lake ${lake} has no version ${printable(version, 40)}: expected ${known}.`);
 }
 
 /** Returns the command that publishes the first version of a lake. */

@@ -27,9 +27,7 @@ import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "..
 const exportSettings = {
   output: { flags: "--output <file>", isRequired: true, help: "file to write; - for standard output" },
   format: { flags: "--format <format>", choices: exportFormats, help: "format of the file (default: by its extension, else parquet)" },
-  ...sharedSettings("lake"),
-  lakeVersion: { flags: "--lake-version <version>", help: "version of the lake to read (default: the published one)" },
-  ...sharedSettings("json", "threads"),
+  ...sharedSettings("lake", "lakeVersion", "json", "threads"),
   memoryLimit: { flags: "--memory <size>", default: exportMemory, parse: memoryParser, help: "query engine memory limit, such as 4GiB" },
 } as const satisfies SettingRows;
 
@@ -147,7 +145,7 @@ async function writeVersion(
   { lake, lakeVersion, output, ...settings }: ExportValues,
   folder: string,
 ): Promise<WrittenExport> {
-  const version = await LakeVersion.open(lake, lakeVersion ?? (await requireManifest(lake)).version, {
+  const version = await LakeVersion.open(lake, (await requireManifest(lake, lakeVersion)).version, {
     ...settings,
     onFallback: (message) => process.stderr.write(`${message}\n`),
     ...{ opensAhead: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },

@@ -1,14 +1,24 @@
-/** `carquet sql`: runs an analyst's SQL statements over the views of the published version, or opens a shell for them. */
-import { Command } from "commander";
+/** `carquet sql`: runs an analyst's SQL statements over the views of a version, or opens a shell for them. */
+import { createReadStream } from "node:fs";
+import { text } from "node:stream/consumers";
+import { Command, type ParseOptionsResult } from "commander";
 import { exitOnSignals } from "../../base/exits.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
+import { checkParameters } from "../../lake/analyst/parameters.ts";
+import { namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { checkPrintable, formatOfFile, resultFormats } from "../sql/result-formats.ts";
 import { printResults, statementsIn, writeLastResult } from "../sql/run-statements.ts";
 
 // biome-ignore format: a table is read by its columns
 const sqlSettings = {
-  ...sharedSettings("lake"),
+  ...sharedSettings("lake", "lakeVersion"),
+  file: { flags: "--file <file>", help: "read statements from this file, or from standard input with -" },
+  param: { flags: "--param <name=value>", parse: namedParser("a value, such as make=Ford"),
+    help: "value of $name in statements: a number, true, false, null or a string in JSON, else a text; can be repeated" },
+  attach: { flags: "--attach <name=file>", parse: namedParser("a file, such as vins=vins.csv"),
+    help: "read a CSV, NDJSON or Parquet file as a view of this name; can be repeated" },
   format: { flags: "--format <format>", choices: resultFormats, default: "table", help: "output format" },
   output: { flags: "--output <file>",
     help: "write the result to this file, as a whole or not at all; its extension names the format, unless --format does" },
@@ -19,23 +29,38 @@ const sqlSettings = {
 
 type SqlValues = ValuesOf<typeof sqlSettings>;
 
+/** A command whose argument may begin with a comment: `-- ` and a text is no option. */
+class QueryCommand extends Command {
+  override parseOptions(words: string[]): ParseOptionsResult {
+    return super.parseOptions(words.map((word) => (isComment(word) ? `\n${word}` : word)));
+  }
+}
+
+/** Returns true for a word that begins with two hyphens, but not as `--name` or `--name=value` do. */
+const isComment = (word: string): boolean => word.length > 2 && /^--(?![a-z][\w-]*(?:=|$))/is.test(word);
+
 export const sqlCommand = (): Command =>
-  addSettings(new Command("sql"), sqlSettings)
+  addSettings(new QueryCommand("sql"), sqlSettings)
     .description(
       "Run a SQL query (DuckDB) over the published version. Views: active, missing, contenders, sold and ended (flat listings), active_days, missing_days and contenders_days (those of every day), builds, " +
-        "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without an argument, " +
+        "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without a query or --file, " +
         "opens a shell on a terminal, else reads statements from standard input. Statements cannot change files or settings.",
     )
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")
     .action(async (query: string | undefined, settings: SqlValues, command: Command) => {
+      if (query !== undefined && settings.file !== undefined)
+        throw new UserError("Invalid arguments: expected either a query or --file.");
       const isFormatSet = command.getOptionValueSource("format") !== "default";
       const { lake, output } = settings;
       const format = output === undefined || isFormatSet ? settings.format : formatOfFile(output, settings.format);
       exitOnSignals();
       await openAnalystDatabase(lake, settings, async (database) => {
-        if (query === undefined && output === undefined && process.stdin.isTTY && process.stdout.isTTY)
+        const source = query ?? settings.file;
+        if (source === undefined && output === undefined && process.stdin.isTTY && process.stdout.isTTY)
           return openShell(database, settings);
-        const statements = statementsIn(query === undefined ? process.stdin.setEncoding("utf8") : oneText(query));
+        const statements = statementsIn(
+          await checkedText(query === undefined ? textOf(settings) : oneText(query), settings),
+        );
         if (output !== undefined) return writeLastResult(database, statements, { format, file: output });
         checkPrintable(format, process.stdout.isTTY);
         return printResults(database, statements, format);
@@ -47,6 +72,23 @@ async function openShell(database: AnalystDatabase, { format, history }: SqlValu
   await runShell({ database, input: process.stdin, output: process.stdout, format, historyFile: history });
 }
 
-async function* oneText(text: string): AsyncGenerator<string> {
-  yield text;
+/** Reads the text of a file or of standard input. Throws a UserError if it cannot be read. */
+async function* textOf({ file = "-" }: SqlValues): AsyncGenerator<string> {
+  try {
+    yield* file === "-" ? process.stdin.setEncoding("utf8") : createReadStream(file, "utf8");
+  } catch (thrown) {
+    throw new UserError(`Cannot read ${file}: ${messageOf(thrown)}: expected a file of SQL statements.`);
+  }
+}
+
+/** Returns a text as it arrives or, with parameters, all of it, so that they are checked before the first statement. */
+async function checkedText(chunks: AsyncIterable<string>, { param }: SqlValues): Promise<AsyncIterable<string>> {
+  if (param === undefined) return chunks;
+  const statements = await text(chunks);
+  checkParameters(statements, param);
+  return oneText(statements);
+}
+
+async function* oneText(whole: string): AsyncGenerator<string> {
+  yield whole;
 }

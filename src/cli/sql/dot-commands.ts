@@ -1,4 +1,4 @@
-/** The shell's own commands, which begin with a dot. */
+/** The shell's own commands, which begin with a dot. Those for newcomers are understood without it, too. */
 import { type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { literal } from "../../db/sql.ts";
@@ -10,17 +10,21 @@ export interface ShellState {
   isTimed: boolean;
   /** The file that the next result is written to. */
   outputFile: string | undefined;
+  /** Whether a command has ended the shell. */
+  isEnded: boolean;
 }
 
 interface DotCommand {
   readonly usage: string;
   readonly help: string;
+  /** Whether the name is understood without the dot. */
+  readonly isWord?: boolean;
   /** Returns the text to print. */
   readonly run: (argument: string, state: ShellState, database: AnalystDatabase) => Promise<string> | string;
 }
 
 const commands: readonly DotCommand[] = [
-  { usage: ".help", help: "show this list", run: () => helpText() },
+  { usage: ".help", isWord: true, help: "show this text", run: (_, _state, database) => helpText(database) },
   { usage: ".tables", help: "list views, macros and tables", run: (_, _state, database) => listTables(database) },
   {
     usage: ".schema [VIEW]",
@@ -37,26 +41,45 @@ const commands: readonly DotCommand[] = [
     },
   },
   { usage: ".timing on|off", help: "show how long statements take", run: setTiming },
-  { usage: ".quit", help: "leave the shell, as Ctrl-D does", run: () => "" },
+  { usage: ".exit", isWord: true, help: "leave the shell, as .quit and Ctrl-D do", run: endShell },
+  { usage: ".quit", isWord: true, help: "leave the shell", run: endShell },
 ];
 
 const nameOf = ({ usage }: DotCommand): string => usage.split(" ")[0] ?? usage;
 
 export const dotCommandNames: readonly string[] = commands.map(nameOf);
 
-/** Runs a dot command; returns the text to print. Throws a UserError for an unknown command or argument. */
+const words: readonly string[] = commands.filter(({ isWord }) => isWord).map((command) => nameOf(command).slice(1));
+
+/** Returns true for a line that is a command: one with a dot, or one that is a word such as `exit`. Within a statement, only `.exit` and `.quit` are. */
+export function isCommand(line: string, isContinued: boolean): boolean {
+  const text = line
+    .replace(/[\s;]+$/, "")
+    .trimStart()
+    .toLowerCase();
+  return isContinued ? [".exit", ".quit"].includes(text) : text.startsWith(".") || words.includes(text);
+}
+
+/** Runs a command; returns the text to print. Throws a UserError for an unknown command or argument. */
 export async function runDotCommand(line: string, state: ShellState, database: AnalystDatabase): Promise<string> {
-  const [, name = "", argument = ""] = /^(\S+)\s*(.*?)[\s;]*$/.exec(line.trim()) ?? [];
-  const command = commands.find((candidate) => nameOf(candidate) === name);
+  const [, name = "", argument = ""] = /^\.?([^\s;]*)\s*(.*?)[\s;]*$/.exec(line.trim()) ?? [];
+  const command = commands.find((candidate) => nameOf(candidate) === `.${name.toLowerCase()}`);
   if (command === undefined)
-    throw new UserError(`Invalid command ${name}: expected one of ${dotCommandNames.join(", ")}.`);
+    throw new UserError(`Invalid command .${name}: expected one of ${dotCommandNames.join(", ")}.`);
   return command.run(argument, state, database);
 }
 
-function helpText(): string {
+async function helpText(database: AnalystDatabase): Promise<string> {
   const width = Math.max(...commands.map(({ usage }) => usage.length));
   const lines = commands.map(({ usage, help }) => `${usage.padEnd(width)}  ${help}\n`);
-  return `${lines.join("")}All else is SQL and ends with a semicolon. Ctrl-C cancels a statement.\n`;
+  const { rows } = await database.query("SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name");
+  const views = rows.map((row) => textIn(row, "view_name")).join(", ");
+  return `${lines.join("")}All else is SQL and ends with a semicolon. Ctrl-C cancels a statement.\nViews: ${views}.\n`;
+}
+
+function endShell(_: string, state: ShellState): string {
+  state.isEnded = true;
+  return "";
 }
 
 function setMode(format: string, state: ShellState): string {

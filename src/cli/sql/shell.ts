@@ -9,7 +9,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analyst-database.ts";
 import { isBlankStatement, splitStatements } from "../../lake/analyst/statements.ts";
 import { type Completion, complete } from "./completion.ts";
-import { runDotCommand, type ShellState } from "./dot-commands.ts";
+import { isCommand, runDotCommand, type ShellState } from "./dot-commands.ts";
 import { defaultHistoryFile, historyLinesMax, openHistory } from "./history.ts";
 import { checkPrintable, formatOfFile, type ResultFormat, runFormatted } from "./result-formats.ts";
 import { writeResultFile } from "./run-statements.ts";
@@ -29,7 +29,7 @@ export interface ShellOptions {
   readonly historyFile: string | undefined;
 }
 
-/** Runs the shell until its input ends or `.quit`. Throws a UserError if it cannot start. */
+/** Runs the shell until its input ends or a command leaves it. Throws a UserError if it cannot start. */
 export async function runShell({ database, input, output, format, historyFile }: ShellOptions): Promise<void> {
   checkPrintable(format, true);
   const history = openHistory(historyFile ?? defaultHistoryFile());
@@ -41,15 +41,15 @@ export async function runShell({ database, input, output, format, historyFile }:
     history: [...history.lines],
     historySize: historyLinesMax,
     completer: (line: string, done: (error: Error | null, found: Completion) => void) =>
-      void shell.complete(line).then((found) => done(null, found)),
+      void shell.complete(line, lines.line).then((found) => done(null, found)),
   });
   lines.on("SIGINT", () => shell.cancel(lines));
-  output.write("SQL shell of Carquet. Statements end with ;  .help lists commands, Ctrl-D leaves.\n");
+  output.write("SQL shell of Carquet. Statements end with ;  help lists commands, exit leaves.\n");
   showPrompt(lines, prompt);
   for await (const line of lines) {
     if (line.trim() !== "") history.add(line);
-    if (line.trim() === ".quit") break;
     await shell.accept(line);
+    if (shell.isEnded) break;
     showPrompt(lines, shell.isContinued ? continuedPrompt : prompt);
   }
   lines.close();
@@ -73,7 +73,11 @@ class Shell {
     private readonly output: ShellOptions["output"],
     mode: ResultFormat,
   ) {
-    this.state = { mode, isTimed: true, outputFile: undefined };
+    this.state = { mode, isTimed: true, outputFile: undefined, isEnded: false };
+  }
+
+  get isEnded(): boolean {
+    return this.state.isEnded;
   }
 
   get isContinued(): boolean {
@@ -82,7 +86,7 @@ class Shell {
 
   async accept(line: string): Promise<void> {
     this.isCancelled = false;
-    if (!this.isContinued && line.trimStart().startsWith("."))
+    if (isCommand(line, this.isContinued))
       return this.attempt(async () => this.print([await runDotCommand(line, this.state, this.database)]));
     const { statements, rest } = splitStatements(`${this.pending}${line}\n`);
     this.pending = isBlankStatement(rest) ? "" : rest;
@@ -103,8 +107,9 @@ class Shell {
     showPrompt(lines, prompt);
   }
 
-  async complete(line: string): Promise<Completion> {
-    return this.isRunning ? [[], line] : complete(this.database, line);
+  /** Completes the word at the end of `line`, the part before the cursor of `wholeLine`. */
+  async complete(line: string, wholeLine: string): Promise<Completion> {
+    return this.isRunning ? [[], line] : complete(this.database, line, `${this.pending}${wholeLine}`);
   }
 
   /** Runs cancellable work, and shows its error. */

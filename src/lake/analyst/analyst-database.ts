@@ -2,7 +2,7 @@
  * A DuckDB database with views of the published version, for `carquet sql`.
  *
  * This is the only module that accepts SQL as text. The text comes from the user's terminal; the API never reaches this module. Statements
- * read the version's Parquet files and nothing else (see `analyst/allowed-statements.ts`); results go to the session's private folder.
+ * read the version's Parquet files, attached files and nothing else (see `allowed-statements.ts`); results go to the session's private folder.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +23,8 @@ import type { Manifest } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import { checkExplained, checkFunctions, checkStatement, explainedText, hasResult } from "./allowed-statements.ts";
 import { viewsOf } from "./analyst-views.ts";
+import { attachFiles } from "./attached-files.ts";
+import { type Parameters, setParameters, withVariables } from "./parameters.ts";
 import { canSpool, copyStatement, type EngineFormat, readSpool, spoolStatement, uniqueNames } from "./spool.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
 
@@ -40,18 +42,20 @@ export class AnalystDatabase {
   constructor(
     private readonly session: Session,
     private readonly folder: string,
+    private readonly parameters: Parameters,
   ) {}
 
   /** Runs a statement; returns its result, or undefined if it has none. Throws a UserError if it is invalid or refused. */
-  async execute(text: string): Promise<StatementResult | undefined> {
+  async execute(statement: string): Promise<StatementResult | undefined> {
+    const text = withVariables(statement, this.parameters);
     let result: StatementResult | undefined;
-    await this.prepare(text, async (statement) => {
-      const { kind, columns, count } = statement;
+    await this.prepare(text, async (prepared) => {
+      const { kind, columns, count } = prepared;
       if (kind === "SELECT" && count === 1 && canSpool(withoutLeadingComments(text), columns)) {
         result = await this.spool(text, columns);
         return;
       }
-      const inMemory = await statement.run();
+      const inMemory = await prepared.run();
       if (hasResult(kind)) result = resultOf(inMemory, columns);
     });
     return result;
@@ -61,12 +65,13 @@ export class AnalystDatabase {
    * Runs a statement and writes its result to a file in a format of the engine; returns its path, or undefined if it has no result. Throws a
    * UserError for a result that is not that of a single query.
    */
-  async copy(text: string, format: EngineFormat): Promise<string | undefined> {
+  async copy(statement: string, format: EngineFormat): Promise<string | undefined> {
+    const text = withVariables(statement, this.parameters);
     let path: string | undefined;
-    await this.prepare(text, async (statement) => {
-      const { kind, columns, count } = statement;
+    await this.prepare(text, async (prepared) => {
+      const { kind, columns, count } = prepared;
       if (!hasResult(kind)) {
-        await statement.run();
+        await prepared.run();
         return;
       }
       if (kind !== "SELECT" || count > 1)
@@ -134,16 +139,24 @@ function resultOf({ columns, rows }: QueryResult, described: readonly ResultColu
   };
 }
 
+export interface AnalystOptions extends DatabaseOptions {
+  /** The version to open. Default: the published one. */
+  readonly lakeVersion?: string;
+  /** Files to attach, by the names of their views. */
+  readonly attach?: ReadonlyMap<string, string>;
+  readonly param?: Parameters;
+}
+
 /**
  * Opens the database and passes it to `work`. Its private folder is removed afterwards, also when the process exits. Throws a UserError if
- * nothing has been published.
+ * the version does not exist or a file cannot be attached.
  */
 export async function openAnalystDatabase<T>(
   lake: string,
-  options: DatabaseOptions,
+  { lakeVersion, attach = new Map(), param = new Map(), ...options }: AnalystOptions,
   work: (database: AnalystDatabase) => Promise<T>,
 ): Promise<T> {
-  const manifest = await requireManifest(lake);
+  const manifest = await requireManifest(lake, lakeVersion);
   const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
@@ -151,8 +164,10 @@ export async function openAnalystDatabase<T>(
   try {
     return await database.using(async (session) => {
       for (const view of viewsOf(manifest, resolve(lake))) await session.run(view);
-      await database.lockDown([folder], parquetFiles(manifest, resolve(lake)));
-      return work(new AnalystDatabase(session, folder));
+      const attached = await attachFiles(session, attach);
+      await setParameters(session, param);
+      await database.lockDown([folder], [...parquetFiles(manifest, resolve(lake)), ...attached]);
+      return work(new AnalystDatabase(session, folder, param));
     });
   } finally {
     database.close();

@@ -7,11 +7,11 @@ export interface SplitText {
 }
 
 /**
- * A comment, a string (with escapes, standard, dollar-quoted), a quoted identifier or a semicolon of DuckDB's SQL. What has not ended matches
+ * A comment, a string (with escapes, standard, dollar-quoted), a quoted identifier, a parameter or a semicolon of DuckDB's SQL. What has not ended matches
  * up to the end of the text. Comments can contain comments; two levels are enough here.
  */
 const element =
-  /--[^\n]*|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:\*\/|$)|\b[eE]'(?:[^'\\]|\\.|'')*(?:'|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|(?<![\w$])(\$(?:[a-z_]\w*)?\$).*?(?:\1|$)|;/gis;
+  /--[^\n]*|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:\*\/|$)|\b[eE]'(?:[^'\\]|\\.|'')*(?:'|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|(?<![\w$])(\$(?:[a-z_]\w*)?\$).*?(?:\1|$)|(?<![\w$])\$([a-z_]\w*)|;/gis;
 
 const blank = /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
 
@@ -30,6 +30,12 @@ export function splitStatements(text: string): SplitText {
   }
   return { statements, rest: text.slice(start) };
 }
+
+/** Replaces each parameter of a text, such as `$make`; `replacement` receives its name. */
+export const replaceParameters = (text: string, replacement: (name: string) => string): string =>
+  text.replace(element, (found: string, _quote: string | undefined, name: string | undefined) =>
+    name === undefined ? found : replacement(name),
+  );
 
 /** Returns a text without the white space and comments before its first word. */
 export const withoutLeadingComments = (text: string): string =>
