@@ -61,6 +61,16 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["ingest"], /expected either a path or --queue/],
   [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
   [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
+  [["sql", "SELECT 1", "--file", "query.sql"], /Invalid arguments: expected either a query or --file\./],
+  [
+    ["sql", "--attach", "my-vins=a.csv"],
+    /--attach.*'my-vins=a\.csv' is invalid\. Expected a name of letters, digits and _, and a file/,
+  ],
+  [["sql", "--param", "a=1", "--param", "A=2"], /--param.*'A=2' is invalid\. Expected A once\./],
+  [
+    ["sql", "--lake", lake, "--file", "nowhere.sql"],
+    /Cannot read nowhere\.sql: .*: expected a file of SQL statements\./,
+  ],
   [["sql", "SELECT 1", "--lake", empty], /Lake \S+nothing has no published version/],
   [["serve", "--port", "0", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],
   [["verify", "--lake", file], /photo\.jpg: not a folder: expected an empty folder or a lake\./],

@@ -117,6 +117,21 @@ describe("carquet sql", { concurrency: 2 }, () => {
     assert.match(err, /^carquet: Binder Error: [^\n]*"nonsense"/);
   });
 
+  test("runs a file of statements with parameters and an attached file, and a query that begins with a comment", async () => {
+    const [file, mine] = [join(folder, "query.sql"), join(folder, "mine.csv")];
+    writeFileSync(file, "-- weights\nCREATE VIEW chosen AS FROM mine WHERE make = $make;\nSELECT weight FROM chosen");
+    writeFileSync(mine, "make,weight\nFord,2\n");
+    const args = ["--format", "csv", "--attach", `mine=${mine}`];
+    const printed = { code: 0, out: "weight\n2\n", err: "" };
+    assert.deepEqual(await sql([...args, "--param", "make=Ford", "--file", file]), printed);
+    assert.deepEqual(await sql([...args, "-- my query\nSELECT weight FROM mine"]), printed);
+    assert.deepEqual(await sql([...args, "--param", "mak=Ford", "--file", "-"], readFileSync(file, "utf8")), {
+      code: 1,
+      out: "",
+      err: "carquet: Missing parameter $make: expected --param make=<value>.\n",
+    });
+  });
+
   test("results of any size take constant memory", async () => {
     const probe = join(folder, "memory.cjs");
     writeFileSync(
@@ -140,6 +155,7 @@ const spoolsOf = (pid: number | undefined): readonly string[] =>
 /** Lines typed into the shell, in order, with its output before the next prompt. */
 const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
   [".help\n", /\.schema \[VIEW\] .*\.quit {2}/s],
+  ["help;\n", /\.exit .*Views: active, active_days, .*tokens/s],
   [".tables\n", /active\n.*price_changes\n.*snapshot\(day\)\n/s],
   [".schema price_changes\n", /price_changes\n {2}listing_id VARCHAR\n/],
   [".schema nonsense\n", /Invalid view "nonsense": expected one that \.tables lists\./],
@@ -156,6 +172,13 @@ const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
   [".mode csv\nSELECT NULL AS a, 2 AS b;\n", /a,b\n,2\n/],
   [".mode parquet\n", /Invalid mode "parquet": expected one of table, csv, json, ndjson\./],
   [`.output ${join(folder, "shell.json")}\nSELECT 1 AS a;\n`, /\(written to .*shell\.json\)/],
+];
+
+/** Texts that end with Tab, and what it completes. Without FROM, `listing_` and `listings` are ambiguous. */
+const completions: readonly (readonly [typed: string, completed: string])[] = [
+  ["SELECT * FROM days WHERE listi\t", "WHERE listings"],
+  ["sel\t", "select"],
+  [".tim\t", ".timing"],
 ];
 
 describe("the shell", () => {
@@ -186,16 +209,27 @@ describe("the shell", () => {
     input.write("\t");
     await eventually("completion", async () => printed.includes("price_changes"), 20_000);
     await type("\u0003", /\^C/);
+    for (const [typed, completed] of completions) {
+      printed = "";
+      input.write(typed);
+      await eventually(`completion of ${typed}`, async () => printed.includes(completed), 20_000);
+      await type("\u0003", /\^C/);
+    }
     input.write("SELECT count(*) FROM range(1000000000000), range(1000000);\n");
     await eventually("cancelled", async () => {
       input.write("\u0003");
       return printed.includes("Cancelled.");
     });
     await type("SELECT 'still here' AS a;\n", /still here/);
-    input.write("\u0004");
+    await type("SELECT 'open\n", / {4}\.\.\.> /);
+    await type("help\n", / {4}\.\.\.> /);
+    input.write(".exit;\n");
     await ended;
     assert.equal(readFileSync(join(folder, "shell.json"), "utf8"), '{"a":1}\n');
-    assert.match(readFileSync(historyFile, "utf8"), /^\.help\n\.tables\n[\s\S]*SELECT 'still here' AS a;\n$/);
+    assert.match(
+      readFileSync(historyFile, "utf8"),
+      /^\.help\n\.tables\n[\s\S]*SELECT 'still here' AS a;\nSELECT 'open\nhelp\n\.exit;\n$/,
+    );
     assert.deepEqual([statSync(historyFile).mode & 0o777, statSync(dirname(historyFile)).mode & 0o777], [0o600, 0o700]);
   });
 

@@ -45,6 +45,7 @@ async function createPlace(scope: Scope): Promise<Place> {
     ["secret.csv", `a\n${canary}\n`],
     ["secret.json", `{"a":"${canary}"}\n`],
     ["secret.sql", `SELECT '${canary}' AS a;\n`],
+    ["attached.csv", "a\n1\n"],
   ] as const)
     writeFileSync(join(outside, name), text);
   const database = await DuckDatabase.open();
@@ -154,7 +155,8 @@ const tokens = fc
 /** Opens a lake for the duration of `work`, which receives the target. */
 export async function withSqlTarget<T>(scope: Scope, work: (target: Target<SqlCase>) => Promise<T>): Promise<T> {
   const place = await createPlace(scope);
-  return openAnalystDatabase(place.lake, { threads: 1, memoryLimit: "512MiB" }, (database) =>
+  const attach = new Map([["attached", join(place.outside, "attached.csv")]]);
+  return openAnalystDatabase(place.lake, { threads: 1, memoryLimit: "512MiB", attach }, (database) =>
     work({
       name: "sql",
       cases: fc.oneof(query, wrapped, wrapped, tokens).map((text) => ({ text })),
