@@ -82,6 +82,20 @@ test("an export that has begun again twice keeps its writer, in place of another
   assert.deepEqual(writing(), ["a1", "b3"]);
 });
 
+test("exports that have begun again twice do not hold all writers while another account waits", async () => {
+  const { add, end, writing } = openQueue(2);
+  await add("a1", "a2");
+  for (const other of ["b1", "b2", "b3", "b4"]) {
+    await add(other);
+    await end(other);
+  }
+  assert.deepEqual(writing(), ["a2"]);
+  await add("b5");
+  assert.deepEqual(writing(), ["a2", "b5"]);
+  await end("a2");
+  assert.deepEqual(writing(), ["a1", "b5"]);
+});
+
 test("a single writer is never taken away", async () => {
   const { add, end, writing } = openQueue(1);
   await add("a1", "a2", "b1");

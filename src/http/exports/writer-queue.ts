@@ -2,7 +2,7 @@
  * Writers of exports: a fixed number, and a bounded queue that is fair between accounts.
  *
  * The account that holds the fewest writers goes next. While others wait, an account keeps at most half of the writers: the export that it began
- * last releases its writer, and begins again later, at most twice.
+ * last releases its writer, and begins again later. After two restarts it keeps its writer, which is one of its account's half.
  */
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
@@ -34,7 +34,12 @@ export class WriterQueue {
   /** In the order in which they began. */
   private readonly writing = new Set<Turn>();
 
-  constructor(private readonly limits: WriterLimits) {}
+  /** The writers that an account keeps while others wait. */
+  private readonly share: number;
+
+  constructor(private readonly limits: WriterLimits) {
+    this.share = Math.max(1, Math.floor(limits.writtenMax / 2));
+  }
 
   /**
    * Does the work of a job while it holds a writer; again from the beginning if it had to give the writer up, which aborts the signal of the work.
@@ -86,13 +91,20 @@ export class WriterQueue {
 
   /** Starts waiting exports while there are writers for them. */
   private startNext(): void {
-    while (this.writing.size < this.limits.writtenMax && this.waiting.size > 0) {
+    while (this.writing.size < this.limits.writtenMax) {
       const held = countByAccount(this.writing);
-      const next = [...this.waiting].reduce((one, other) =>
-        (held.get(other.accountId) ?? 0) < (held.get(one.accountId) ?? 0) ? other : one,
-      );
-      next.start();
+      const [first, ...others] = [...this.waiting].filter((turn) => this.canStart(turn));
+      if (first === undefined) return;
+      const heldBy = ({ accountId }: Turn): number => held.get(accountId) ?? 0;
+      others.reduce((one, other) => (heldBy(other) < heldBy(one) ? other : one), first).start();
     }
+  }
+
+  /** Returns whether an export may begin: one that keeps its writer needs a place in its account's share. */
+  private canStart({ accountId, restarts }: Turn): boolean {
+    if (restarts < restartsMax) return true;
+    const kept = [...this.writing].filter((turn) => turn.restarts >= restartsMax);
+    return (countByAccount(kept).get(accountId) ?? 0) < this.share;
   }
 
   /** Refuses the last export of the account with the most waiting ones, if too many wait. */
@@ -109,9 +121,8 @@ export class WriterQueue {
   private preemptLast(): void {
     const held = countByAccount(this.writing);
     if (![...this.waiting].some(({ accountId }) => !held.has(accountId))) return;
-    const share = Math.max(1, Math.floor(this.limits.writtenMax / 2));
     const last = [...this.writing].findLast(
-      ({ accountId, restarts }) => (held.get(accountId) ?? 0) > share && restarts < restartsMax,
+      ({ accountId, restarts }) => (held.get(accountId) ?? 0) > this.share && restarts < restartsMax,
     );
     last?.preempt.abort();
   }
