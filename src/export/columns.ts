@@ -1,16 +1,18 @@
 /**
- * Columns of an export, as SQL: the values that pages of the search serve, computed by the engine for all matches at once.
+ * Columns of an export, as SQL: the values that pages of the search and listings serve, computed by the engine for all matches at once.
  *
  * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` casts them to the types of a format.
  */
 import { integerIn, type Row } from "../base/json.ts";
+import { vocabulary } from "../contract/document.ts";
 import { type Column, tableColumns } from "../contract/tables.ts";
+import type { QueryOf } from "../contract/types.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
 import { flatColumns, tokensInOrder } from "../lake/analyst/flat-listings.ts";
 import { servedColumns } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { Expansion } from "../query/expansions.ts";
-import type { ListingField } from "../query/fields.ts";
+import { fieldsAmong } from "../query/fields.ts";
 import { distanceMiles } from "../query/geography.ts";
 import type { SearchPlan } from "../query/search.ts";
 import { optionsByMake } from "../serving/dimensions.ts";
@@ -48,19 +50,38 @@ const expansionColumns: Readonly<Record<Expansion, ColumnValues>> = {
   },
 };
 
-/** Returns the columns of a search, in the order of the document, as tables of its pages have them. */
-export function exportedColumns({ fields, include, mode, origin }: SearchPlan): readonly ExportedColumn[] {
-  const values = new Map<string, ColumnValues>([
-    ...fields.map((name) => [name, fieldColumn(name, mode.status, origin)] as const),
-    ...include.map((name) => [name, expansionColumns[name]] as const),
-  ]);
-  return tableColumns("searchListings").flatMap((column) => {
-    const found = values.get(column.name);
-    return found === undefined ? [] : [{ column, ...found }];
+/** All columns that exports can have, in their order: those of pages, then those that only exports have. */
+export const exportColumns: readonly Column[] = [...tableColumns("searchListings"), ...tableColumns("exportListings")];
+
+type FieldName = QueryOf<"exportListings">["fields"][number];
+
+/** Columns that listings serve in another form than their files and their analyst views have. */
+const servedForms: Readonly<Record<string, Sql>> = {
+  ...servedColumns,
+  window_sticker_verified: sql`coalesce(facts.window_sticker_verified, false)`,
+  pricing: sql`CASE WHEN facts.pricing IS NOT NULL THEN struct_update(facts.pricing, line_items :=
+    list_transform(coalesce(facts.pricing.line_items, []), lambda item, place:
+      struct_update(item, row_order := coalesce(item.row_order, place::INTEGER)))) END`,
+};
+
+/** Returns the columns of a search that parameter `fields` selects. */
+export function exportedColumns(
+  { include, mode, origin }: SearchPlan,
+  fields: readonly FieldName[],
+): readonly ExportedColumn[] {
+  const selected = new Set<string>(fieldsAmong(vocabulary("exportListings", "fields"), fields));
+  const expansions: ReadonlyMap<string, ColumnValues> = new Map(
+    include.map((name) => [name, expansionColumns[name]] as const),
+  );
+  return exportColumns.flatMap((column) => {
+    const { name } = column;
+    if (selected.has(name)) return [{ column, ...fieldColumn(name, mode.status, origin) }];
+    const expansion = expansions.get(name);
+    return expansion === undefined ? [] : [{ column, ...expansion }];
   });
 }
 
-function fieldColumn(field: ListingField, status: string, origin: Point | undefined): ColumnValues {
+function fieldColumn(field: string, status: string, origin: Point | undefined): ColumnValues {
   if (field === "status" || field === "inventory_status") return { value: sql`${status}` };
   if (field === "distance_miles")
     return origin === undefined
@@ -69,7 +90,7 @@ function fieldColumn(field: ListingField, status: string, origin: Point | undefi
   const column = flatColumns[field];
   if (column === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
   if (column.of === "tokens") return { value: wordsOf(column.column), needs: ["tokens_in_order"] };
-  return { value: (servedColumns as Readonly<Record<string, Sql>>)[field] ?? column.value };
+  return { value: servedForms[field] ?? column.value };
 }
 
 /** Returns a query for the given columns of some matches, in order. Reads the tables of `version`. */

@@ -13,28 +13,31 @@ import type { ExportedColumn } from "./columns.ts";
 export type ExportQuery = QueryOf<"exportListings">;
 
 export interface ExportPart {
+  /** The search, without fields. */
   readonly plan: SearchPlan;
+  readonly fields: ExportQuery["fields"];
   /** Columns before those of a page. */
   readonly days: readonly ExportedColumn[];
 }
 
 /** Returns the parts of an export. Refuses parameters that cannot be combined. */
 export function partsOf(
-  { format: _, csv_raw: __, ...query }: ExportQuery,
+  { format: _, csv_raw: __, fields, ...query }: ExportQuery,
   version: LakeVersion,
 ): readonly ExportPart[] {
   const { as, snapshot_date_from: from, snapshot_date_to: to, ...search } = query;
-  const planOf = (one: Partial<ExportQuery>): SearchPlan =>
-    planSearch({ ...search, ...one, limit: 0, offset: 0 }, version);
-  if (from === undefined && to === undefined && as === undefined) return [{ plan: planOf({}), days: [] }];
+  const planOf = (one: Pick<ExportQuery, "snapshot_date">): SearchPlan =>
+    planSearch({ ...search, ...one, fields: [], limit: 0, offset: 0 }, version);
+  if (from === undefined && to === undefined && as === undefined) return [{ plan: planOf({}), fields, days: [] }];
   const [first, last] = requireRange(query);
   if (as === "intervals") {
     const plan = planOf({});
     const listings = version.between(first, last);
-    return [{ plan: { ...plan, mode: { ...plan.mode, listings } }, days: intervalColumns }];
+    return [{ plan: { ...plan, mode: { ...plan.mode, listings } }, fields, days: intervalColumns }];
   }
   return daysBetween(version, first, last).map((day) => ({
     plan: planOf({ snapshot_date: day }),
+    fields,
     days: [dayColumn("snapshot_date", sql`DATE ${literal(day)}`)],
   }));
 }
@@ -60,7 +63,9 @@ const dayColumn = (name: string, value = ident("facts", name)): ExportedColumn =
 const intervalColumns: readonly ExportedColumn[] = [dayColumn("valid_from"), dayColumn("valid_to")];
 
 /** Returns the first and the last day of a range. Refuses half a range, a reversed one, and parameters that cannot be combined with a range. */
-function requireRange(query: Omit<ExportQuery, "format" | "csv_raw">): readonly [first: string, last: string] {
+function requireRange(
+  query: Omit<ExportQuery, "format" | "csv_raw" | "fields">,
+): readonly [first: string, last: string] {
   const { as, snapshot_date_from: from, snapshot_date_to: to } = query;
   const allowed = "a date, YYYY-MM-DD, because a range of days has both ends";
   if (from === undefined) throw refuse("missing_parameter", { parameter: "snapshot_date_from", allowed });

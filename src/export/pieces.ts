@@ -11,10 +11,11 @@ import {
   csvOptions,
   duckdbType,
   interimParquetOptions,
+  jsonCell,
   ndjsonOptions,
   parquetOptions,
 } from "../formats/engine-formats.ts";
-import type { TableFormat } from "../formats/table-formats.ts";
+import type { FormatName } from "../formats/table-formats.ts";
 import type { ExportedColumn } from "./columns.ts";
 
 export interface PiecePlace {
@@ -28,23 +29,25 @@ interface PieceFormat {
   readonly storedValue: (value: Sql, type: ColumnType, isRaw: boolean) => Sql;
 }
 
-const served = (value: Sql): Sql => value;
+const ndjson: PieceFormat = { options: () => ndjsonOptions, storedValue: jsonCell };
 
-export const pieceFormats: Readonly<Record<TableFormat, PieceFormat>> = {
+export const pieceFormats: Readonly<Record<FormatName, PieceFormat>> = {
   // Several pieces are read again, to become one file.
   parquet: {
     options: ({ isOnly }, metadata) => (isOnly ? parquetOptions(metadata) : interimParquetOptions),
     storedValue: (value, type) => sql`(${value})::${duckdbType(type)}`,
   },
   // The engine writes no Arrow: pieces are Parquet files with the values that the writer of Arrow takes.
-  arrow: { options: () => interimParquetOptions, storedValue: served },
+  arrow: { options: () => interimParquetOptions, storedValue: jsonCell },
   csv: { options: ({ isFirst }) => csvOptions(isFirst), storedValue: csvCell },
-  ndjson: { options: () => ndjsonOptions, storedValue: served },
+  ndjson,
+  // Its lines become the items of an array.
+  json: ndjson,
 };
 
 /** A format, and whether formulas stay in the texts of CSV. */
 export interface PieceStyle {
-  readonly format: TableFormat;
+  readonly format: FormatName;
   readonly isRaw: boolean;
 }
 

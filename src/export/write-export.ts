@@ -5,7 +5,7 @@
  * Reading a million listings takes a second; sorting them all at once needs gigabytes.
  */
 import { createReadStream, createWriteStream } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
+import { appendFile, rename, rm, stat } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { redactKeys } from "../accounts/keys/api-key.ts";
@@ -13,7 +13,7 @@ import { integerIn } from "../base/json.ts";
 import type { Column, TableMetadata } from "../contract/tables.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { parquetOptions } from "../formats/engine-formats.ts";
-import type { TableFormat } from "../formats/table-formats.ts";
+import type { FormatName } from "../formats/table-formats.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
@@ -30,7 +30,7 @@ export interface WrittenExport extends UnmatchedMeta {
 }
 
 export interface WriteOptions {
-  readonly format: TableFormat;
+  readonly format: FormatName;
   /** A folder for the file and its pieces, which the version can write to. */
   readonly folder: string;
   /** Called with the number of rows that are written or being written, before each range of them. */
@@ -82,7 +82,10 @@ interface OrderedPart extends ExportPart {
   readonly ranges: readonly Sql[];
 }
 
-const columnsOfPart = ({ plan, days }: ExportPart): readonly ExportedColumn[] => [...days, ...exportedColumns(plan)];
+const columnsOfPart = ({ plan, fields, days }: ExportPart): readonly ExportedColumn[] => [
+  ...days,
+  ...exportedColumns(plan, fields),
+];
 
 /** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
 const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
@@ -128,7 +131,32 @@ const concatenation: Assembler = {
   },
 };
 
-const assemblers: Readonly<Record<TableFormat, Assembler>> = {
+const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => ({ size: 0 }))).size;
+
+/** Appends the lines of pieces as items of a JSON array. */
+const jsonArray: Assembler = {
+  add: async (piece, path) => {
+    const isFirst = (await sizeOf(path)) === 0;
+    const asItems = (lines: AsyncIterable<Buffer>): AsyncIterable<Buffer> => itemsOf(lines, isFirst ? "[\n" : ",\n");
+    await pipeline(createReadStream(piece), asItems, createWriteStream(path, { flags: "a" }));
+    await rm(piece);
+  },
+  finish: async (_, { path }) => appendFile(path, (await sizeOf(path)) === 0 ? "[]\n" : "\n]\n"),
+};
+
+/** Returns lines of JSON as items after `separator`. No item contains a line feed. */
+async function* itemsOf(lines: AsyncIterable<Buffer>, separator: string): AsyncGenerator<Buffer> {
+  let before = separator;
+  for await (const chunk of lines) {
+    // Latin-1 keeps bytes unchanged: a chunk can end within a character of UTF-8.
+    const text = chunk.toString("latin1");
+    const isWhole = text.endsWith("\n");
+    yield Buffer.from(before + (isWhole ? text.slice(0, -1) : text).replaceAll("\n", ",\n"), "latin1");
+    before = isWhole ? ",\n" : "";
+  }
+}
+
+const assemblers: Readonly<Record<FormatName, Assembler>> = {
   parquet: {
     finish: async (pieces, { path, version, metadata }) => {
       const [only = "", ...others] = pieces;
@@ -142,4 +170,5 @@ const assemblers: Readonly<Record<TableFormat, Assembler>> = {
   },
   csv: concatenation,
   ndjson: concatenation,
+  json: jsonArray,
 };

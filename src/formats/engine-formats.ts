@@ -31,6 +31,12 @@ export function duckdbType(type: ColumnType): Sql {
   }
 }
 
+/** Returns a served value for readers of JSON: dates are text, and numbers have the type of the column, whatever the lake computes with. */
+export function jsonCell(value: Sql, type: ColumnType): Sql {
+  if (type.kind === "date") return sql`(${value})::VARCHAR`;
+  return type.kind === "integer" || type.kind === "number" ? sql`(${value})::${duckdbType(type)}` : value;
+}
+
 /** Returns the options for a Parquet file with key-value metadata. */
 export function parquetOptions(metadata: TableMetadata): Sql {
   const pairs = Object.entries(metadata).map(([key, text]) => sql`${ident(key)}: ${literal(text)}`);

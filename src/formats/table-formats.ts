@@ -30,6 +30,9 @@ export const pageFormats = ["json", "arrow", "parquet", "csv", "ndjson"] as cons
 /** The formats of exports, in the same order. */
 export const exportFormats = ["parquet", "arrow", "csv", "ndjson"] as const satisfies readonly TableFormat[];
 
+/** The formats of files that `carquet export` writes. JSON is an array of the rows. */
+export const fileFormats = [...exportFormats, "json"] as const satisfies readonly FormatName[];
+
 /** Encodes tables. Modules of large libraries load with the first table that needs them. */
 export class TableEncoder {
   private readonly parquet = new ParquetWriter();

@@ -113,7 +113,7 @@ export function positionedListings(inventory: Inventory, options: ReadOptions, e
  */
 export function listingsOfMatches(inventory: Inventory, folder: string, matches: Sql): Sql {
   const { day, between, isWhole } = inventory;
-  const options = { folder, hasDeliveries: false };
+  const options = { folder, hasDeliveries: day !== undefined };
   const isPositioned = day !== undefined && isWhole;
   const listings = isPositioned ? positionedListings(inventory, options) : unorderedListings(inventory, options);
   const key = isPositioned ? sql`row_number` : between === undefined ? sql`id` : sql`id, valid_from`;

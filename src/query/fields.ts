@@ -23,16 +23,23 @@ const allFields: readonly ListingField[] = vocabulary("searchListings", "fields"
 );
 
 /** Fields that `default` does not include. */
-const optInFields: readonly ListingField[] = tokensNames;
+const optInFields: readonly string[] = [...tokensNames, "pricing"];
 
-/** Returns the fields that parameter `fields` selects, in response order. `id` and `vin` are always included. */
-export function resolveFields(requested: readonly ListingField[]): readonly ListingField[] {
-  const isServed = (field: ListingField): boolean =>
+/** Returns the fields of a page that parameter `fields` selects, in response order. */
+export const resolveFields = (requested: readonly ListingField[]): readonly ListingField[] =>
+  fieldsAmong(allFields, requested);
+
+/** Returns those of all fields that parameter `fields` selects. `id` and `vin` are always included. */
+export function fieldsAmong<Field extends string>(
+  all: readonly Field[],
+  requested: readonly (Field | "default")[],
+): readonly Field[] {
+  const isServed = (field: Field): boolean =>
     field === "id" ||
     field === "vin" ||
     requested.includes(field) ||
     (requested.includes("default") && !optInFields.includes(field));
-  return allFields.filter(isServed);
+  return all.filter(isServed);
 }
 
 /** Returns the listing columns that fields and expansions need, dimension keys included. */

@@ -222,7 +222,10 @@ export class LakeVersion {
       runOverMatches: (request, statementOf) =>
         ask((source) => {
           const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
-          return this.rowsFrom(inventory.files, statementOf(source.orderedMatches(request), listingsOf));
+          return this.rowsFrom(
+            [...inventory.files, ...inventory.deliveries],
+            statementOf(source.orderedMatches(request), listingsOf),
+          );
         }),
     };
   }

@@ -9,9 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isObject, type Row } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
+import { resolve, vocabulary } from "../../src/contract/document.ts";
 import { tableColumns } from "../../src/contract/tables.ts";
+import { exportColumns } from "../../src/export/columns.ts";
 import { writeExport } from "../../src/export/write-export.ts";
-import { exportFormats, type TableFormat } from "../../src/formats/table-formats.ts";
+import { exportFormats, type FormatName, type TableFormat } from "../../src/formats/table-formats.ts";
+import { flatColumns } from "../../src/lake/analyst/flat-listings.ts";
 import { readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { randomRequests } from "../oracle/random-requests/requests.ts";
@@ -25,6 +28,7 @@ import { answerPath, openVersion } from "../support/versions.ts";
 
 const seed = 20261119;
 const allFields = "fields=default,features,options_packages&include=price_history,options";
+const allColumns = "fields=default,features,options_packages,pricing&include=price_history,options";
 
 const { lake } = await createRandomLake(fileScope, { seed, days: extentOf(7, 11), cars: extentOf(150, 600) });
 const folder = await temporaryFolder(fileScope);
@@ -46,7 +50,7 @@ async function pagesOf(query: string): Promise<readonly Row[]> {
 }
 
 /** Writes an export in small ranges; returns its bytes and their number. */
-async function exportOf(query: string, format: TableFormat, rangeRows = 60): Promise<Buffer> {
+async function exportOf(query: string, format: FormatName, rangeRows = 60): Promise<Buffer> {
   const options = { format, folder: await mkdtemp(join(folder, "export-")), rangeRows };
   const { path, bytes } = await writeExport(decode(query, {}).query, version, options);
   const file = await readFile(path);
@@ -56,19 +60,111 @@ async function exportOf(query: string, format: TableFormat, rangeRows = 60): Pro
 }
 
 const readExport = async (query: string, format: TableFormat, names: readonly string[]): Promise<ReadTable> => {
-  const columns = tableColumns("searchListings").filter(({ name }) => names.includes(name));
+  const columns = exportColumns.filter(({ name }) => names.includes(name));
   return readers[format](await exportOf(query, format), columns);
 };
 
 async function assertEqualsPages(query: string, formats: readonly TableFormat[]): Promise<number> {
   const pages = await pagesOf(query);
   const [listing] = pages.length > 0 ? pages : await pagesOf(query.replaceAll(/(?<=^|&)(?!fields|include)[^&]*/g, ""));
+  const names = Object.keys(listing ?? {});
+  const { fields } = decode(query, {}).query;
+  const added = addedNames.filter((name) => name !== "pricing" && fields.includes("default"));
   for (const format of formats) {
-    const { rows } = await readExport(query, format, Object.keys(listing ?? {}));
-    assert.deepEqual(rows, pages, `${query} as ${format}`);
+    const { rows } = await readExport(query, format, [...names, ...added]);
+    assert.deepEqual(
+      rows.map((row) => pick(row, names)),
+      pages,
+      `${query} as ${format}`,
+    );
   }
   return pages.length;
 }
+
+/** The columns that exports have and pages have not. */
+const addedNames = tableColumns("exportListings").map(({ name }) => name);
+
+const pick = (row: Row, names: readonly string[]): Row =>
+  Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
+
+test("every field that is served, to clients or to analysts, is a column of exports", () => {
+  const names = exportColumns.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  const ofRequests = ["status", "inventory_status", "distance_miles", "options"];
+  const ofListings = Object.keys(flatColumns).filter((name) => name !== "row_number");
+  assert.deepEqual(names.filter((name) => !ofRequests.includes(name)).sort(), ofListings.sort());
+  const fields = vocabulary("exportListings", "fields").filter((field) => field !== "default");
+  assert.deepEqual(
+    fields,
+    names.filter((name) => name !== "price_history" && name !== "options"),
+  );
+  const otherNames: Readonly<Record<string, string>> = {
+    ...{ name: "dealer_name", phone: "dealer_phone", combined_msrp: "msrp" },
+    ...{ photo_url_primary: "photo_urls", inventory_date: "listed_at" },
+  };
+  for (const schema of ["ListingSummary", "ListingDetail", "DealerBrief", "Build"]) {
+    const { properties } = resolve<{ readonly properties: object }>({ $ref: `#/components/schemas/${schema}` });
+    for (const property of Object.keys(properties).filter((name) => name !== "dealer" && name !== "vehicle"))
+      assert.ok(names.includes(otherNames[property] ?? property), `${schema}.${property}`);
+  }
+});
+
+test("columns that pages do not have equal those of listings and of the analysts' views, in every format", async () => {
+  const columns = ["model_code", "assembly_country", "keywords", "days_seen", "missing_since", "sold_on_record"];
+  const viewOf = (name: string): string =>
+    `SELECT id, ${columns.map((column) => (/_(since|record)$/.test(column) ? `${column}::VARCHAR AS ${column}` : column))} FROM ${name}`;
+  const printed = await carquet([
+    "sql",
+    "--lake",
+    lake,
+    "--format",
+    "ndjson",
+    `${viewOf("active")} UNION ALL ${viewOf("sold")}`,
+  ]);
+  assert.equal(printed.code, 0, printed.err);
+  const viewed = new Map(
+    printed.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .map((row) => [row.id, row]),
+  );
+  for (const mode of ["", "inventory_status=sold&"]) {
+    const tables = await Promise.all(
+      exportFormats.map(async (format) => (await readExport(`${mode}${allColumns}`, format, exportNames)).rows),
+    );
+    const [rows = [], ...others] = tables;
+    assert.ok(rows.length > 10);
+    for (const other of others) assert.deepEqual(other, rows);
+    for (const row of rows) {
+      assert.deepEqual({ id: row.id ?? null, ...pick(row, columns) }, viewed.get(row.id));
+      const answer = await answerPath(served, `/v1/listings/${row.id}`);
+      assert.ok(
+        isObject(answer) && isObject(answer.data) && isObject(answer.data.vehicle) && isObject(answer.data.dealer),
+      );
+      const { build } = answer.data.vehicle;
+      assert.ok(isObject(build));
+      const detailed = { ...build, ...answer.data, dealer_phone: answer.data.dealer.phone };
+      for (const name of addedNames.filter((one) => !columns.includes(one)))
+        assert.deepEqual(row[name], detailed[name as keyof typeof detailed], `${row.id} ${name}`);
+    }
+    assert.ok(rows.some(({ keywords }) => String(keywords) !== ""));
+  }
+});
+
+const exportNames = exportColumns.map(({ name }) => name);
+
+test("a JSON export is an array of the rows of NDJSON", async () => {
+  for (const query of [`${allFields}&sort=-price`, "make=nosuchmake"]) {
+    const lines = String(await exportOf(query, "ndjson"))
+      .split("\n")
+      .slice(0, -1);
+    assert.deepEqual(
+      JSON.parse(String(await exportOf(query, "json"))),
+      lines.map((line) => JSON.parse(line)),
+    );
+  }
+});
 
 test("an export has the rows, columns and values of the pages in every mode and format", async () => {
   const days = (await readInventory(lake)).snapshots.keys();
@@ -93,10 +189,9 @@ test("exports of random searches equal their pages", async () => {
 });
 
 test("Parquet and Arrow exports have the types of the document's table, and the metadata of pages", async () => {
-  const columns = tableColumns("searchListings");
-  const names = columns.map(({ name }) => name);
+  const columns = exportColumns;
   for (const [format, typeOf] of [["parquet", parquetTypeOf] as const, ["arrow", arrowTypeOf] as const]) {
-    const { types, metadata } = await readExport(`${allFields}&make=nosuchmake`, format, names);
+    const { types, metadata } = await readExport(`${allColumns}&make=nosuchmake`, format, exportNames);
     assert.deepEqual(
       types,
       columns.map(({ name, type }) => [name, typeOf(type)]),
@@ -105,6 +200,17 @@ test("Parquet and Arrow exports have the types of the document's table, and the 
     assert.ok(isObject(page));
     assert.deepEqual(JSON.parse(metadata?.["carquet.meta"] ?? ""), page.meta);
   }
+});
+
+test("numbers are numbers in NDJSON, and whole ones have no fraction", async () => {
+  const lines = String(await exportOf(`${allColumns}&postal_code=94538`, "ndjson"))
+    .split("\n")
+    .slice(0, -1);
+  for (const { name, type } of exportColumns.filter(({ type: { kind } }) => kind === "integer" || kind === "number"))
+    for (const line of lines) {
+      const [, text] = new RegExp(`"${name}":([^,}]*)`).exec(line) ?? [];
+      assert.match(text ?? "", type.kind === "integer" ? /^(null|-?\d+)$/ : /^(null|-?\d+\.?\d*(e-?\d+)?)$/, name);
+    }
 });
 
 test("the same export has the same bytes", async () => {
@@ -127,6 +233,12 @@ test("carquet export writes a file in the format of its extension, or to standar
     (await readdir(folder)).filter((name) => name.startsWith("fords")),
     ["fords.csv"],
   );
+  const array = join(folder, "fords.json");
+  await carquet(["export", "--lake", lake, "make=Ford", ...search.slice(1), "--output", array]);
+  assert.deepEqual(
+    JSON.parse(await readFile(array, "utf8")),
+    expected.map(({ id, vin, price }) => ({ id, vin, price })),
+  );
   const pipe = join(folder, "pipe");
   await promisify(execFile)("mkfifo", [pipe]);
   const exportTo = (name: string) =>
@@ -141,7 +253,14 @@ test("carquet export refuses parameters with the messages of the API, and writes
   const refused: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [["mak=Ford", "--output", path], /^Unknown query parameter mak\. Did you mean make\?/],
     [["limit=5", "--output", path], /^Unknown query parameter limit\./],
-    [["format=csv", "--format", "csv", "--output", path], /^Parameter format .* 2 times/],
+    [
+      ["format=csv", "--format", "csv", "--output", path],
+      /^Invalid format=csv beside --format csv: expected one of them/,
+    ],
+    [
+      ["--output", join(empty, "x.csv.gz")],
+      /^Unknown extension \.gz of --output .*x\.csv\.gz: expected \.parquet, .*\.csv, .*\.json, or --format\./,
+    ],
     [["snapshot_date=1999-01-01", "--output", path], /^No snapshot for snapshot_date 1999-01-01: expected a day/],
     [["--output", join(empty, "none", "x.csv")], /^Cannot write .*x\.csv: ENOENT/],
     [["--output", empty], /^Cannot write .*: expected a file, not a folder/],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isObject, type Row } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
+import { vocabulary } from "../../src/contract/document.ts";
 import { type Column, tableColumns } from "../../src/contract/tables.ts";
 import { countRows, partsOf } from "../../src/export/parts.ts";
 import { writeExport } from "../../src/export/write-export.ts";
@@ -43,6 +44,11 @@ async function rowsOf(query: string, format: TableFormat, columns: readonly Colu
 
 const dayColumn = (name: string): Column => ({ name, type: { kind: "date" }, isNullable: true });
 
+/** The columns of the pages of a range's days. */
+const pageFields = vocabulary("searchListings", "fields").filter(
+  (field) => !["default", "features", "options_packages"].includes(field),
+);
+
 const columnsOf = (names: readonly string[], first: readonly string[]): readonly Column[] => [
   ...first.map(dayColumn),
   ...tableColumns("searchListings").filter(({ name }) => names.includes(name)),
@@ -61,8 +67,8 @@ async function pagesOn(day: string, query: string): Promise<readonly Row[]> {
 }
 
 const searches = [
-  "sort=-price&fields=default,features,options_packages&include=price_history,options",
-  "exclude_make=Ford&sort=days_on_market&fields=default",
+  `sort=-price&fields=${pageFields},features,options_packages&include=price_history,options`,
+  `exclude_make=Ford&sort=days_on_market&fields=${pageFields}`,
   "max_days_on_market=9&postal_code=94538&sort=distance&fields=price,distance_miles",
   "make=nosuchmake&fields=price",
 ];
@@ -87,7 +93,10 @@ for (const [index, query] of searches.entries())
 const textsOf = (rows: readonly Row[]): readonly string[] =>
   rows.map(({ days_on_market: _, ...row }) => JSON.stringify(row)).sort();
 
-for (const query of ["sort=-price&fields=default,features", "make=Ford,Honda&min_price=9000&sort=miles&fields=default"])
+for (const query of [
+  `sort=-price&fields=${pageFields},features`,
+  `make=Ford,Honda&min_price=9000&sort=miles&fields=${pageFields}`,
+])
   test(`the intervals of a range hold on the days on which its listings are active: ${query}`, async () => {
     const [listing] = await pagesOn(from, query);
     const names = Object.keys(listing ?? {});

@@ -1,8 +1,8 @@
-/** `carquet export`: writes all listings of a search to a Parquet, Arrow, CSV or NDJSON file. */
+/** `carquet export`: writes all listings of a search to a Parquet, Arrow, CSV, NDJSON or JSON file. */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { exitOnSignals } from "../../base/exits.ts";
@@ -10,12 +10,11 @@ import { isSpecialFile, moveFile } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { damagedMessage, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
-import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
+import { answerFormats, type FormatName, fileFormats } from "../../formats/table-formats.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { DamagedFile } from "../../serving/files/version-files.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
@@ -26,7 +25,7 @@ import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "..
 // biome-ignore format: a table is read by its columns
 const exportSettings = {
   output: { flags: "--output <file>", isRequired: true, help: "file to write; - for standard output" },
-  format: { flags: "--format <format>", choices: exportFormats, help: "format of the file (default: by its extension, else parquet)" },
+  format: { flags: "--format <format>", choices: fileFormats, help: "format of the file (default: by its extension; parquet without one)" },
   ...sharedSettings("lake", "lakeVersion", "json", "threads"),
   memoryLimit: { flags: "--memory <size>", default: exportMemory, parse: memoryParser, help: "query engine memory limit, such as 4GiB" },
 } as const satisfies SettingRows;
@@ -36,8 +35,8 @@ type ExportValues = ValuesOf<typeof exportSettings>;
 export const exportCommand = (): Command =>
   addSettings(new Command("export"), exportSettings)
     .description(
-      "Write all listings of a search to a file, in the order of `sort`: the rows, columns and values that the pages of /v1/listings have " +
-        "for the same parameters. The file appears under its name when it is complete. Memory does not grow with the rows.",
+      "Write all listings of a search to a file, in the order of `sort`: the rows that the pages of /v1/listings have for the same " +
+        "parameters, with the columns of /v1/exports. The file appears under its name when it is complete. Memory does not grow with the rows.",
     )
     .argument(
       "[parameters...]",
@@ -61,28 +60,30 @@ export const exportCommand = (): Command =>
 
 interface DecodedExport {
   readonly query: ExportQuery;
-  readonly format: TableFormat;
+  readonly format: FormatName;
 }
 
 /** Decodes parameters as the API does. The format is that of an option, of a parameter, or of the extension of the file. */
 function decode(parameters: readonly string[], { format: option, output }: ExportValues): DecodedExport {
   const queryString = parameters.join("&");
-  const hasFormat = splitQuery(queryString).some(([name]) => decodedName(name) === "format");
-  const format = option ?? (hasFormat ? undefined : formatOf(output));
-  const query = asUserErrors(() =>
-    decoderOf("exportListings")([queryString, ...(format === undefined ? [] : [`format=${format}`])].join("&"), {}),
-  ).query;
-  const decoded = { query, format: query.format ?? "parquet" };
-  const isText = decoded.format === "csv" || decoded.format === "ndjson";
+  const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
+  if (option !== undefined && query.format !== undefined)
+    throw new UserError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
+  const format = option ?? query.format ?? formatOf(output);
+  const isText = format === "csv" || format === "ndjson" || format === "json";
   if (output === "-" && process.stdout.isTTY && !isText)
-    throw new UserError(`Invalid format ${decoded.format} for a terminal: expected a pipe, or --format csv or ndjson.`);
-  return decoded;
+    throw new UserError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
+  return { query, format };
 }
 
-/** Returns the format that the extension of a file names; undefined if it names none. */
-function formatOf(path: string): TableFormat | undefined {
-  const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
-  return exportFormats.find((format) => answerFormats[format].extensions.includes(extension));
+/** Returns the format that the extension of a file names; Parquet without an extension. Throws a UserError if it is unknown. */
+function formatOf(path: string): FormatName {
+  const extension = extname(path).toLowerCase();
+  if (extension === "") return "parquet";
+  const format = fileFormats.find((name) => answerFormats[name].extensions.includes(extension.slice(1)));
+  if (format !== undefined) return format;
+  const known = fileFormats.flatMap((name) => answerFormats[name].extensions.map((one) => `.${one}`));
+  throw new UserError(`Unknown extension ${extension} of --output ${path}: expected ${known.join(", ")}, or --format.`);
 }
 
 /** Writes an export to a temporary folder next to its file, then moves it there. A special file receives the bytes of the complete export. */

@@ -10,7 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { getAccount } from "../../../src/accounts/account.ts";
 import { isNotFound } from "../../../src/base/files.ts";
-import { isObject } from "../../../src/base/json.ts";
+import { isObject, type Row } from "../../../src/base/json.ts";
+import { vocabulary } from "../../../src/contract/document.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
@@ -70,8 +71,12 @@ test("an export has the listings of the pages, and is charged once for its rows"
     .toString()
     .trim()
     .split("\n")
-    .map((line): unknown => JSON.parse(line));
-  assert.deepEqual(listings, await fetchListings(client, "sort=-price", 100));
+    .map((line): Row => JSON.parse(line));
+  const added = tableColumns("exportListings").map(({ name }) => name);
+  assert.deepEqual(
+    listings.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !added.includes(name)))),
+    await fetchListings(client, "sort=-price", 100),
+  );
   const named = (name: string): string | null => headers.get(name);
   assert.equal(named("Content-Type"), "application/x-ndjson");
   assert.deepEqual([named("Content-Length"), named("X-Total-Count")], [String(body.length), String(listings.length)]);
@@ -90,7 +95,24 @@ test("an export has the listings of the pages, and is charged once for its rows"
   assert.equal(balanceOf(other), 990_000);
 });
 
-const search = "make=Toyota&fields=default,features,options_packages&include=price_history,options";
+test("an export has the price breakdowns of listings if they are requested", async () => {
+  const { body } = await download("format=ndjson&fields=pricing");
+  const rows = String(body)
+    .trim()
+    .split("\n")
+    .map((line): Row => JSON.parse(line))
+    .filter(({ pricing }) => pricing !== null);
+  assert.ok(rows.length > 0);
+  for (const { id, pricing } of rows) {
+    const response = await fetch(`${client.url}/v1/listings/${id}`, { headers: client.customer.bearer });
+    const answer: unknown = await response.json();
+    assert.ok(isObject(answer) && isObject(answer.data));
+    assert.deepEqual(pricing, answer.data.pricing);
+  }
+});
+
+const pageFields = vocabulary("searchListings", "fields").filter((field) => field !== "default");
+const search = `make=Toyota&fields=${pageFields}&include=price_history,options`;
 
 test("an export has the columns, types and texts of a page in the same format", async () => {
   const readers = await responseReaders(fileScope);
