@@ -9,12 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isObject, type Row } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
-import { resolve, vocabulary } from "../../src/contract/document.ts";
 import { tableColumns } from "../../src/contract/tables.ts";
 import { exportColumns } from "../../src/export/columns.ts";
 import { writeExport } from "../../src/export/write-export.ts";
 import { exportFormats, type FormatName, type TableFormat } from "../../src/formats/table-formats.ts";
-import { flatColumns } from "../../src/lake/analyst/flat-listings.ts";
 import { readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { randomRequests } from "../oracle/random-requests/requests.ts";
@@ -86,28 +84,6 @@ const addedNames = tableColumns("exportListings").map(({ name }) => name);
 
 const pick = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
-
-test("every field that is served, to clients or to analysts, is a column of exports", () => {
-  const names = exportColumns.map(({ name }) => name);
-  assert.equal(new Set(names).size, names.length);
-  const ofRequests = ["status", "inventory_status", "distance_miles", "options"];
-  const ofListings = Object.keys(flatColumns).filter((name) => name !== "row_number");
-  assert.deepEqual(names.filter((name) => !ofRequests.includes(name)).sort(), ofListings.sort());
-  const fields = vocabulary("exportListings", "fields").filter((field) => field !== "default");
-  assert.deepEqual(
-    fields,
-    names.filter((name) => name !== "price_history" && name !== "options"),
-  );
-  const otherNames: Readonly<Record<string, string>> = {
-    ...{ name: "dealer_name", phone: "dealer_phone", combined_msrp: "msrp" },
-    ...{ photo_url_primary: "photo_urls", inventory_date: "listed_at" },
-  };
-  for (const schema of ["ListingSummary", "ListingDetail", "DealerBrief", "Build"]) {
-    const { properties } = resolve<{ readonly properties: object }>({ $ref: `#/components/schemas/${schema}` });
-    for (const property of Object.keys(properties).filter((name) => name !== "dealer" && name !== "vehicle"))
-      assert.ok(names.includes(otherNames[property] ?? property), `${schema}.${property}`);
-  }
-});
 
 test("columns that pages do not have equal those of listings and of the analysts' views, in every format", async () => {
   const columns = ["model_code", "assembly_country", "keywords", "days_seen", "missing_since", "sold_on_record"];

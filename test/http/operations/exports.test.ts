@@ -95,22 +95,6 @@ test("an export has the listings of the pages, and is charged once for its rows"
   assert.equal(balanceOf(other), 990_000);
 });
 
-test("an export has the price breakdowns of listings if they are requested", async () => {
-  const { body } = await download("format=ndjson&fields=pricing");
-  const rows = String(body)
-    .trim()
-    .split("\n")
-    .map((line): Row => JSON.parse(line))
-    .filter(({ pricing }) => pricing !== null);
-  assert.ok(rows.length > 0);
-  for (const { id, pricing } of rows) {
-    const response = await fetch(`${client.url}/v1/listings/${id}`, { headers: client.customer.bearer });
-    const answer: unknown = await response.json();
-    assert.ok(isObject(answer) && isObject(answer.data));
-    assert.deepEqual(pricing, answer.data.pricing);
-  }
-});
-
 const pageFields = vocabulary("searchListings", "fields").filter((field) => field !== "default");
 const search = `make=Toyota&fields=${pageFields}&include=price_history,options`;
 
