@@ -31,7 +31,7 @@ export function duckdbType(type: ColumnType): Sql {
   }
 }
 
-/** Returns a served value for readers of JSON: dates are text, and numbers have the type of the column, whatever the lake computes with. */
+/** Returns a served value for readers of JSON: dates are text, and numbers have the type of the column, even if the lake computes with another. */
 export function jsonCell(value: Sql, type: ColumnType): Sql {
   if (type.kind === "date") return sql`(${value})::VARCHAR`;
   return type.kind === "integer" || type.kind === "number" ? sql`(${value})::${duckdbType(type)}` : value;

@@ -9,6 +9,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { tableFromIPC } from "apache-arrow";
 import { programPath } from "../../src/base/project-files.ts";
+import { complete } from "../../src/cli/sql/completion.ts";
 import { runShell } from "../../src/cli/sql/shell.ts";
 import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { type CommandResult, carquet, eventually } from "../support/command-line.ts";
@@ -229,9 +230,21 @@ describe("the shell", () => {
     assert.equal(readFileSync(join(folder, "shell.json"), "utf8"), '{"a":1}\n');
     assert.match(
       readFileSync(historyFile, "utf8"),
-      /^\.help\n\.tables\n[\s\S]*SELECT 'still here' AS a;\nSELECT 'open\nhelp\n\.exit;\n$/,
+      /^\.help\nhelp;\n\.tables\n[\s\S]*SELECT 'still here' AS a;\nSELECT 'open\nhelp\n\.exit;\n$/,
     );
     assert.deepEqual([statSync(historyFile).mode & 0o777, statSync(dirname(historyFile)).mode & 0o777], [0o600, 0o700]);
+  });
+
+  test("completes the columns of the relations in FROM, and all columns before it is known", async () => {
+    const completed = (line: string, text = line): Promise<readonly string[]> =>
+      openAnalystDatabase(lake, {}, async (database) => (await complete(database, line, text))[0]);
+    assert.deepEqual(await completed("SELECT postal_c"), ["postal_code"]);
+    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM active"), ["postal_code"]);
+    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM price_changes"), []);
+    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM price_changes JOIN active"), [
+      "postal_code",
+    ]);
+    assert.deepEqual(await completed(".ti"), [".timing"]);
   });
 
   test("opens on a terminal", async (t) => {
