@@ -1,203 +1,46 @@
 /**
- * Ten questions of car buyers, dealers and analysts, each answered by a scripted sequence of tool calls on the demo market. The calls and
- * sizes are a table of `docs/agents.md`, which `npm run golden` writes.
+ * The scripted questions, asked of `carquet mcp` on the demo market. Their calls and sizes are a table of `docs/agents.md`, which
+ * `npm run golden` writes.
  */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { spawnAgent, type ToolAnswer } from "../support/agents.ts";
+import { spawnAgent } from "../support/agents.ts";
 import { demoLake } from "../support/lakes/demo.ts";
 import { fileScope } from "../support/scope.ts";
+import { at, questions } from "./scripted-questions.ts";
 
 const agent = await spawnAgent(fileScope, await demoLake());
-
-type Call = (tool: string, args: Record<string, unknown>) => Promise<Row>;
-type Row = Record<string, unknown>;
-
-/** Returns a member of an answer by its path. */
-function at(value: unknown, ...path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>((member, step) => {
-    if (Array.isArray(member)) return member[Number(step)];
-    return isObject(member) ? member[step] : undefined;
-  }, value);
-}
-
-const listAt = (value: unknown, ...path: readonly (string | number)[]): readonly Row[] => {
-  const list = at(value, ...path);
-  assert.ok(Array.isArray(list), path.join("."));
-  return list;
-};
-
-interface Question {
-  readonly asked: string;
-  /** Calls tools and checks that their answers answer the question. */
-  readonly answer: (call: Call) => Promise<void>;
-}
-
-const questions: readonly Question[] = [
-  {
-    asked: "Buyer: Which used Honda CR-Vs under $30,000 are within 100 miles of 95118?",
-    async answer(call) {
-      const values = await call("find_values", { facets: ["model"], make: ["Honda"], facet_value_prefix: "cr" });
-      const model = at(values, "data", "facets", "model", 0, "value");
-      assert.equal(model, "CR-V");
-      const near = { postal_code: "95118", radius: 100, sort: "distance" };
-      const found = await call("search_listings", {
-        make: ["Honda"],
-        model: [model],
-        inventory_type: ["used"],
-        max_price: 30_000,
-        ...near,
-      });
-      for (const { price, distance_miles } of listAt(found, "data"))
-        assert.ok(Number(price) <= 30_000 && Number(distance_miles) <= 100);
-    },
-  },
-  {
-    asked: "Buyer: Is the asking price of this car fair for its model and year?",
-    async answer(call) {
-      const [car] = listAt(
-        await call("search_listings", { inventory_type: ["used"], min_price: 15_000, make: ["Toyota"], limit: 1 }),
-        "data",
-      );
-      const { vin } = car ?? {};
-      const { data: vehicle } = await call("look_up_vin", { vin });
-      const build = { make: [at(vehicle, "build", "make")], model: [at(vehicle, "build", "model")] };
-      const statistics = await call("market_statistics", {
-        facets: ["year", "price"],
-        ...build,
-        inventory_type: ["used"],
-      });
-      assert.equal(typeof at(statistics, "data", "stats", "price", "median"), "number");
-    },
-  },
-  {
-    asked:
-      "Buyer: Which cars with heated seats and one owner have been for sale for longest, and how did their prices change?",
-    async answer(call) {
-      const values = await call("find_values", { facets: ["features"], facet_value_prefix: "heated" });
-      const [feature] = listAt(values, "data", "facets", "features");
-      const found = await call("search_listings", {
-        features: [feature?.value],
-        keywords: ["one_owner"],
-        sort: "-days_on_market",
-        limit: 3,
-      });
-      const [first] = listAt(found, "data");
-      const listing = await call("get_listing", { listing_id: first?.id, include: ["price_history"] });
-      assert.ok(Array.isArray(at(listing, "data", "price_history")) && at(listing, "data", "id") === first?.id);
-    },
-  },
-  {
-    asked: "Buyer: What does a pickup with four-wheel drive cost, new and used?",
-    async answer(call) {
-      const values = await call("find_values", { facets: ["body_type", "drivetrain"] });
-      const has = (facet: string, word: RegExp) =>
-        listAt(values, "data", "facets", facet)
-          .map(({ value }) => String(value))
-          .filter((value) => word.test(value));
-      const pickups = { body_type: has("body_type", /pickup|truck/i), drivetrain: has("drivetrain", /4wd|awd|four/i) };
-      const statistics = await call("market_statistics", { facets: ["inventory_type"], ...pickups });
-      assert.ok(listAt(statistics, "data", "facets", "inventory_type").length > 0);
-    },
-  },
-  {
-    asked: "Dealer: What is on my lot for longest, and what do others ask for the same model?",
-    async answer(call) {
-      const [dealer] = listAt(await call("search_dealers", { type: ["franchise"], limit: 1 }), "data");
-      const inventory = await call("dealer_inventory", {
-        dealer_id: dealer?.dealer_id,
-        sort: "-days_on_market",
-        limit: 10,
-      });
-      const [oldest] = listAt(inventory, "data");
-      const same = { make: [oldest?.make], model: [oldest?.model], inventory_type: [oldest?.inventory_type] };
-      const statistics = await call("market_statistics", { facets: ["trim", "price"], ...same });
-      assert.ok(Number(at(statistics, "data", "total")) > 0);
-    },
-  },
-  {
-    asked: "Dealer: Which models sell fastest in my state?",
-    async answer(call) {
-      const sold = { facets: ["model"], metric: "days_on_market.median", sort: "metric", sold_within_days: 30 };
-      const found = await call("market_statistics", { ...sold, state: ["CA"] });
-      assert.ok(listAt(found, "data", "facets", "model").length > 0);
-    },
-  },
-  {
-    asked: "Dealer: How many used Fords are for sale within 50 miles of 60634, and which dealers are in Chicago?",
-    async answer(call) {
-      const counts = await call("count_facets", {
-        facets: ["dealer_type", "price"],
-        make: ["Ford"],
-        inventory_type: ["used"],
-        postal_code: "60634",
-        radius: 50,
-      });
-      assert.equal(typeof at(counts, "data", "total"), "number");
-      const dealers = await call("search_dealers", { q: "Chicago" });
-      assert.ok(listAt(dealers, "data").length > 0);
-    },
-  },
-  {
-    asked: "Analyst: How have the median price and the supply of electric cars moved?",
-    async answer(call) {
-      const trends = await call("trends", {
-        metric: ["price.median", "count", "new_listings"],
-        interval: "day",
-        powertrain_type: ["BEV"],
-      });
-      assert.ok(listAt(trends, "data", 0, "points").length >= 10);
-    },
-  },
-  {
-    asked: "Analyst: What share of each make's listings is certified?",
-    async answer(call) {
-      const [all, certified] = await Promise.all([
-        call("count_facets", { facets: ["make"], facet_value_limit: 100 }),
-        call("count_facets", { facets: ["make"], facet_value_limit: 100, inventory_type: ["certified"] }),
-      ]);
-      assert.ok(Number(at(certified, "data", "total")) < Number(at(all, "data", "total")));
-    },
-  },
-  {
-    asked: "Analyst: In which states are used SUVs dearest, at the median and the 75th percentile?",
-    async answer(call) {
-      const suvs = {
-        body_type: ["SUV"],
-        inventory_type: ["used"],
-        facets: ["state"],
-        sort: "-metric",
-        facet_value_limit: 10,
-      };
-      for (const metric of ["price.median", "price.p75"]) {
-        const found = await call("market_statistics", { ...suvs, metric });
-        assert.ok(Number(at(found, "data", "facets", "state", 0, "metric", "value")) > 0);
-      }
-    },
-  },
-];
 
 const [page, start, end] = ["docs/agents.md", "<!-- questions -->", "<!-- end of questions -->"];
 const thousand = (characters: number): string => (Math.round(characters / 100) / 10).toFixed(1);
 
-test("ten questions are answered by few calls and short answers", async () => {
-  const lines = ["| question | tools | characters, in thousands |", "| --- | --- | --- |"];
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;
+
+test("twenty questions are answered by few calls and short answers", async () => {
+  const { tools } = await agent.client.listTools();
+  const lines = ["| question | tools | calls | answers |", "| --- | --- | --- | --- |"];
+  const sums = { calls: 0, answers: 0 };
   for (const { asked, answer } of questions) {
-    const calls: { readonly tool: string; readonly answer: ToolAnswer }[] = [];
+    const names: string[] = [];
+    const size = { calls: 0, answers: 0 };
     await answer(async (tool, args) => {
-      const result = await agent.call(tool, args);
-      assert.equal(result.isError, false, `${asked} ${tool}: ${result.text}`);
-      assert.equal(at(result.body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
-      assert.ok(result.characters < 40_000);
-      calls.push({ tool, answer: result });
-      return result.body;
+      const { isError, text, body, characters } = await agent.call(tool, args);
+      assert.equal(isError, false, `${asked} ${tool}: ${text}`);
+      assert.equal(at(body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
+      assert.ok(characters < 40_000, `${asked} ${tool}: ${characters} characters`);
+      names.push(`\`${tool}\``);
+      size.calls += sizeOf(args);
+      size.answers += characters;
+      return body;
     });
-    const named = calls.map(({ tool }) => `\`${tool}\``).join(", ");
-    lines.push(`| ${asked} | ${named} | ${thousand(calls.reduce((sum, call) => sum + call.answer.characters, 0))} |`);
+    lines.push(`| ${asked} | ${names.join(", ")} | ${thousand(size.calls)} | ${thousand(size.answers)} |`);
+    sums.calls += size.calls;
+    sums.answers += size.answers;
   }
+  lines.push(`| The list of tools | | | ${thousand(sizeOf(tools))} |`);
+  lines.push(`| All together | | ${thousand(sums.calls)} | ${thousand(sums.answers + sizeOf(tools))} |`);
   const text = projectText(page);
   const written = text.replace(new RegExp(`${start}[^]*${end}`), () => `${start}\n\n${lines.join("\n")}\n\n${end}`);
   if (process.env.GOLDEN === "write") writeFileSync(projectPath(page), written);
