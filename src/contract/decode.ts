@@ -3,7 +3,6 @@
  * in the document decides how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
-import { nearestWord } from "../base/nearest-word.ts";
 import { printable } from "../base/user-error.ts";
 import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
@@ -11,6 +10,7 @@ import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
 import { type ParameterTexts, parseQuery, quoted } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
+import { meantWord, parameterNames } from "./synonyms.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
 /** Decodes the parameters of an operation. Throws a Refusal for the first unknown, malformed, missing or invalid one. */
@@ -48,7 +48,8 @@ function nameCheckerOf(names: readonly string[]): (name: string) => void {
   const known = new Set(names);
   return (parameter) => {
     if (known.has(parameter)) return;
-    throw refuse("unknown_query_parameter", { parameter: printable(parameter), hint: suggestion(parameter, names) });
+    const hint = suggestion(parameterNames, parameter, names);
+    throw refuse("unknown_query_parameter", { parameter: printable(parameter), hint });
   };
 }
 
@@ -95,10 +96,11 @@ function refuseInvalid(validated: readonly ValidatedParameter[], values: Readonl
   }
 }
 
-/** Returns " Did you mean ...?" if a known word is near, else "". */
-function suggestion(word: string, known: readonly string[]): string {
-  const nearest = nearestWord(word, known);
-  return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+/** Returns " Did you mean ...?" if a word stands for a known one, else "". */
+function suggestion(parameter: string, text: string, known: readonly string[] | undefined): string {
+  const meant = meantWord(parameter, text, known);
+  if (meant === undefined) return "";
+  return ` Did you mean ${meant.word}?${meant.advice === "" ? "" : ` ${meant.advice}`}`;
 }
 
 /**
@@ -181,7 +183,7 @@ function invalidValue({ name, schema, ...parameter }: Parameter, value: unknown,
   const invalid: unknown = index !== undefined && Array.isArray(value) ? value[Number(index)] : value;
   const hint =
     typeof invalid === "string"
-      ? suggestion(invalid, violated.enum ?? []) + textHint(invalid, violated, error?.keyword)
+      ? suggestion(name, invalid, violated.enum) + textHint(invalid, violated, error?.keyword)
       : "";
   return refuse("invalid_parameter_value", {
     parameter: name,

@@ -1,6 +1,6 @@
 /** `meta.unmatched`: the values of a request's open vocabularies that the data has never had. They match nothing, and exclude nothing. */
-import { nearestWord } from "../base/nearest-word.ts";
 import { vocabulary as closedVocabulary } from "../contract/document.ts";
+import { meantWord } from "../contract/synonyms.ts";
 import type { AnswerOf, Filters } from "../contract/types.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { categoryNames, tokensNames } from "../listing/schema.ts";
@@ -84,8 +84,8 @@ function metaOf(unknown: readonly UnknownOf[]): UnmatchedMeta {
   const unmatched: UnmatchedValue[] = [];
   for (const { parameter, values, words } of unknown)
     for (const value of values) {
-      const nearest = unmatched.length < suggestionsMax ? nearestWord(value, words()) : undefined;
-      unmatched.push({ parameter, value, ...(nearest === undefined ? {} : { did_you_mean: nearest }) });
+      const meant = unmatched.length < suggestionsMax ? meantWord(parameter, value, words()) : undefined;
+      unmatched.push({ parameter, value, ...(meant === undefined ? {} : { did_you_mean: meant.word }) });
     }
   return unmatched.length === 0 ? {} : { unmatched };
 }

@@ -1,7 +1,7 @@
 /** Oracle of `meta.unmatched`, and of the places in `exclude_assembly_location`. */
 import { decodeValue, itemsOf, type Query } from "../random-requests/query.ts";
 import type { OracleInventory } from "./inventory.ts";
-import { nearestTo, openAttributes, wordless } from "./vocabulary.ts";
+import { meantBy, nearestTo, openAttributes, wordless } from "./vocabulary.ts";
 
 interface Unmatched {
   readonly parameter: string;
@@ -35,7 +35,7 @@ export function oracleUnmatched(
     values.push(...oracleLocations(inventory, locations).unknown.map((value) => ({ attribute, parameter, value })));
   const unmatched = values.map(({ attribute, parameter, value }, index) => {
     const words = wordless.includes(attribute) ? [] : (inventory.vocabulary.get(attribute) ?? []);
-    const nearest = index < 10 ? nearestTo(value, words) : undefined;
+    const nearest = index < 10 ? (meantBy(attribute, value, words) ?? nearestTo(value, words)) : undefined;
     return { parameter, value, ...(nearest === undefined ? {} : { did_you_mean: nearest }) };
   });
   return unmatched.length === 0 ? {} : { unmatched };

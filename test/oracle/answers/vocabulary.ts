@@ -1,4 +1,5 @@
 /** Oracle of vocabularies: every value that the data has ever had, and the nearest of them to a misspelled one. */
+import { projectText } from "../../../src/base/project-files.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import type { Home } from "../../../src/listing/attribute.ts";
 import { attributes, type CategoryName, categoryNames } from "../../../src/listing/schema.ts";
@@ -41,6 +42,18 @@ export async function readVocabulary(lake: string): Promise<OracleVocabulary> {
   const values = new Map<string, readonly string[]>();
   for (const [name, query] of queries) values.set(name, await valuesIn(query));
   return values;
+}
+
+const spellings = projectText("data/reference/spellings.csv")
+  .split("\n")
+  .map((line) => line.split(","));
+
+/** Returns the word that a value is another spelling of, as ingest would unify them. */
+export function meantBy(attribute: string, value: string, words: readonly string[]): string | undefined {
+  const parts = (text: string | undefined) => JSON.stringify(text?.toLowerCase().split(/(?<!^)[\s_:.-]+/));
+  const name = attribute.replace(/^base_(exterior|interior)_color$/, "base_color");
+  const last = spellings.findLast(([listed, spelling]) => listed === name && parts(spelling) === parts(value));
+  return words.find((word) => word === last?.[2]);
 }
 
 /** Returns the word with the fewest edits, at most a third of its letters; of several, the first in order. */
