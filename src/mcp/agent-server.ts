@@ -1,22 +1,32 @@
 /** The MCP server of one connection or request: lists tools, and calls their operations. */
-import { ProtocolError, ProtocolErrorCode, Server, type Tool as ToolListing } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type Tool as ToolListing,
+} from "@modelcontextprotocol/server";
 import { prices, usageClassOf } from "../accounts/policy/prices.ts";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
-import { separatorOf } from "../contract/decode.ts";
-import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import { type OperationRequest, operationRequest } from "../operations/operation-request.ts";
+import type { OperationRequest } from "../operations/operation-request.ts";
+import { requestOfCall } from "./call-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
+import { describeParameters, describingTool } from "./describe-parameters.ts";
+import { explorerLink } from "./explorer-link.ts";
+import { promptMessage, prompts } from "./prompts.ts";
 import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
-import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
+import { annotations, inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 import type { Tool } from "./tools.ts";
 
 export interface AgentServerOptions {
   readonly tools: readonly Tool[];
   /** Whether calls are charged. */
   readonly isCharged: boolean;
+  /** The origin of the explorer, for links; undefined without one. */
+  readonly explorerOrigin?: string | undefined;
   /** Calls an operation. Throws the Refusal of the API, or Abandoned if the call is cancelled. */
   readonly callOperation: (
     request: OperationRequest,
@@ -32,37 +42,61 @@ const serverInfo = {
   version: textIn(JSON.parse(projectText("package.json")), "version"),
 };
 
-const instructions = `Vehicle listings of dealers in the United States: for sale now, on sale on a past day, and sold.
-- Values such as makes, trims and features must exist: look them up with find_values. An answer's meta.unmatched names values that do not.
-- Count and compare with count_facets, market_statistics and trends; read listings with search_listings only to show individual vehicles.
-- Prices are in whole US dollars, distances in miles. Relative periods end at meta.as_of, the day that the data describes.
-- An error says what was expected. A note in an answer says what was left out and how to get it.`;
+/** Clients load this and the names of the tools first, and the schemas when they need them. */
+const instructions =
+  "Vehicle listings of dealers in the United States: search cars for sale, sold, or on sale on a past day; count them; compare prices by " +
+  "percentiles; follow prices, supply and sales over time; look up a VIN, a listing or a dealer. Values such as makes, trims and features " +
+  "must exist: find_values has their spellings, and an answer says which values match nothing. To count or compare, call count_facets, " +
+  "market_statistics or trends; read listings with search_listings only to show individual cars. describe_parameters lists the filters that " +
+  "schemas leave out. Prices are in US dollars, distances in miles; relative periods end at meta.as_of, the day that the data describes. " +
+  "An error says what was expected, a note in an answer what was left out and how to get it.";
 
-/** Tools only read. */
-const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+/** Lists change with a release only, and are the same for every account. */
+const listHint = { ttlMs: 3_600_000, cacheScope: "public" } as const;
+const cacheHints = { "tools/list": listHint, "prompts/list": listHint, "server/discover": listHint };
 
 /** Returns a server that is not connected yet. */
-export function createAgentServer({ tools, isCharged, callOperation, refusalOf }: AgentServerOptions): Server {
-  const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => listingOf(tool, isCharged)) }));
+export function createAgentServer(options: AgentServerOptions): Server {
+  const { tools, isCharged, refusalOf } = options;
+  const server = new Server(serverInfo, { capabilities: { tools: {}, prompts: {} }, instructions, cacheHints });
+  const describing = describingTool(tools);
+  server.setRequestHandler("tools/list", () => ({
+    tools: [...tools.map((tool) => listingOf(tool, isCharged)), describing],
+  }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
+  server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) {
-      const expected = tools.map(({ name }) => name).join(", ");
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Unknown tool ${JSON.stringify(params.name)}: expected one of ${expected}.`,
-      );
-    }
+    const { name, arguments: values = {} } = params;
     try {
-      const { body, usage } = await callOperation(requestOfCall(tool, params.arguments ?? {}), mcpReq.signal);
-      return resultOfAnswer(tool.id, body, usage);
+      if (name === describing.name) return describeParameters(tools, values);
+      return await callTool(toolNamed(name, tools), values, { ...options, signal: mcpReq.signal });
     } catch (thrown) {
-      if (thrown instanceof Abandoned) throw thrown;
+      if (thrown instanceof Abandoned || thrown instanceof ProtocolError) throw thrown;
       return resultOfRefusal(refusalOf(thrown));
     }
   });
   return server;
+}
+
+function toolNamed(name: string, tools: readonly Tool[]): Tool {
+  const tool = tools.find((known) => known.name === name);
+  if (tool !== undefined) return tool;
+  const expected = [...tools, describingTool(tools)].map((known) => known.name).join(", ");
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Unknown tool ${JSON.stringify(name)}: expected one of ${expected}.`,
+  );
+}
+
+async function callTool(
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
+  { callOperation, explorerOrigin, signal }: AgentServerOptions & { readonly signal: AbortSignal },
+): Promise<CallToolResult> {
+  const request = requestOfCall(tool, values);
+  const { body, usage } = await callOperation(request, signal);
+  const link = explorerOrigin === undefined ? undefined : explorerLink(explorerOrigin, request);
+  return resultOfAnswer(body, { id: tool.id, isFull: values.detail === "full", usage, link });
 }
 
 /** Listings by tool: deriving the schemas takes longer than a call. */
@@ -76,7 +110,7 @@ function listingOf(tool: Tool, isCharged: boolean): ToolListing {
   const { name, title, description } = tool;
   const listing = {
     ...{ name, title, description: isCharged ? `${description} ${priceOf(tool)}` : description },
-    ...{ inputSchema: inputSchemaOf(tool), outputSchema: outputSchemaOf(tool), annotations: { title, ...annotations } },
+    ...{ inputSchema: inputSchemaOf(tool), outputSchema: outputSchemaOf(tool), annotations },
   };
   listings.set(key, listing);
   return listing;
@@ -100,29 +134,3 @@ function priceOf({ id, parameters }: Tool): string {
     .map(([price, when]) => `, ${usd(price)} ${when}`);
   return `Costs ${usd(usual)}${others.join("")}.`;
 }
-
-/** Parameters of the transport, which tools do not have. */
-const transportParameters = new Set(["format", "csv_raw"]);
-
-/**
- * Returns the request of an operation that a call of its tool stands for; the operation decodes and refuses the arguments as it does those of a URL.
- * Arguments that are null or an empty list count as omitted.
- */
-function requestOfCall({ id, defaults }: Tool, values: Readonly<Record<string, unknown>>): OperationRequest {
-  const { parameters } = operation(id);
-  const query: Record<string, string> = {};
-  const params: Record<string, string> = {};
-  const isOmitted = (value: unknown): boolean =>
-    value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-  const given = Object.entries(values).filter(([name, value]) => !isOmitted(value) && !transportParameters.has(name));
-  for (const [name, value] of Object.entries({ ...defaults, ...Object.fromEntries(given) })) {
-    const parameter = parameters.find((known) => known.name === name);
-    const separator = parameter === undefined ? "," : separatorOf(parameter);
-    const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
-    (parameter?.in === "path" ? params : query)[name] = text;
-  }
-  return operationRequest(id, query, params);
-}
-
-/** An object is no value of any parameter; its JSON text appears in the refusal. */
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -24,15 +24,23 @@ type PagePosition = {
   readonly next_offset: number | null;
 };
 
-export function compactText(id: OperationId, { data, pagination, note, ...rest }: AnswerBody): string {
+export function compactText(id: OperationId, { data, pagination, note, meta = null, ...rest }: AnswerBody): string {
   const rows = tableRowsOf(id, data) ?? (isRows(data) ? data : undefined);
+  const { unmatched = [], ...facts } = isRow(meta) ? meta : {};
   const parts = [
     note,
+    isRows(unmatched) ? unmatched.map(unmatchedLineOf).join("\n") : undefined,
     pagination === undefined ? undefined : positionOf(pagination, rows?.length ?? 0),
     rows === undefined ? linesOf(data) : tableOf(rows),
-    linesOf(withoutUndefined(rest)),
+    linesOf(withoutUndefined({ ...rest, meta: facts })),
   ];
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
+}
+
+/** Returns a sentence about a value that the data has never had, schema `UnmatchedValue`. */
+function unmatchedLineOf({ parameter, value, did_you_mean: meant }: Row): string {
+  const line = `No listing has ever had ${String(parameter)} ${JSON.stringify(value)}`;
+  return meant === undefined ? `${line}.` : `${line}: did you mean ${JSON.stringify(meant)}?`;
 }
 
 function positionOf({ offset, total, next_offset }: PagePosition, items: number): string {

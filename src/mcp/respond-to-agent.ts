@@ -59,7 +59,7 @@ export async function respondToAgent(
   }
 }
 
-/** The most messages of a batch: the list of tools, the largest answer, has 60 KB. */
+/** The most messages of a batch: the largest answer has 40 KB. */
 const batchMax = 8;
 /** How deep arrays and objects of a request are nested at most; tools take lists of texts. */
 const depthMax = 32;
@@ -92,6 +92,7 @@ function handle(
   const { signal } = request;
   const options: AgentServerOptions = {
     ...{ tools, isCharged: true },
+    explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
     callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);
       gone.throwIfAborted();

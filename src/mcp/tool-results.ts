@@ -1,12 +1,12 @@
 /** Turns the answer of an operation into the result of a tool call: structured content and text, together within a limit. */
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/server";
 import type { Json } from "../base/json.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import { type AnswerBody, compactText } from "./compact-text.ts";
 
-/** The size of an answer, in characters of JSON. */
-const answerCharactersMax = 40_000;
+/** The size of a result in characters of JSON, and that of one with `detail=full`. */
+const [usualCharactersMax, fullCharactersMax] = [20_000, 40_000];
 
 /** The charge of a call. */
 export interface CallUsage {
@@ -19,15 +19,39 @@ export interface CallUsage {
 /** The key of `CallUsage` in the `_meta` of a result. */
 const usageKey = "carquet/usage";
 
-/** Returns the result of a call. An answer beyond `answerCharactersMax` has fewer items, and a note that says how to get the others. */
-export function resultOfAnswer(id: OperationId, body: AnswerBody, usage: CallUsage | undefined): CallToolResult {
+/** What the result of a call says beside the answer. */
+interface ResultOptions {
+  readonly id: OperationId;
+  /** Whether the call asks for a longer result. */
+  readonly isFull: boolean;
+  readonly usage: CallUsage | undefined;
+  /** The page of the explorer that shows the same. */
+  readonly link: ResourceLink | undefined;
+}
+
+/** How a result is made shorter. */
+interface Limit {
+  readonly fits: (shown: AnswerBody) => boolean;
+  /** The reason, and what allows a longer one, as ends of sentences. */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** Returns the result of a call. One that would be too long has fewer items, and a note that says how to get the others. */
+export function resultOfAnswer(body: AnswerBody, { id, isFull, usage, link }: ResultOptions): CallToolResult {
   const resultOf = (shown: AnswerBody): CallToolResult => ({
-    content: [{ type: "text", text: compactText(id, shown) }],
+    content: [{ type: "text", text: compactText(id, shown) }, ...(link === undefined ? [] : [link])],
     structuredContent: shown,
     ...(usage === undefined ? {} : { _meta: { [usageKey]: usage } }),
   });
-  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < answerCharactersMax;
-  return resultOf(fits(body) ? body : shortened(body, fits));
+  const charactersMax = isFull ? fullCharactersMax : usualCharactersMax;
+  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < charactersMax;
+  const limit = {
+    fits,
+    reason: `to stay below ${charactersMax} characters`,
+    remedy: isFull ? "" : `, or set detail to full, which allows ${fullCharactersMax}`,
+  };
+  return resultOf(fits(body) ? body : shortened(body, limit));
 }
 
 /** Returns the result of a refused call, with the message of the refusal. */
@@ -37,12 +61,13 @@ export const resultOfRefusal = ({ code, message }: Refusal): CallToolResult => (
 });
 
 /** Returns as much of an answer as fits: fewer items of `data`, at least one; then shorter lists within. */
-function shortened(body: AnswerBody, fits: (shown: AnswerBody) => boolean): AnswerBody {
+function shortened(body: AnswerBody, limit: Limit): AnswerBody {
+  const { fits } = limit;
   const items = isList(body.data) ? body.data.length : 0;
-  const fewer = items === 0 ? undefined : longest(items, (count) => withFewerItems(body, count), fits);
+  const fewer = items === 0 ? undefined : longest(items, (count) => withFewerItems(body, count, limit), fits);
   if (fewer !== undefined && isList(fewer.data) && fewer.data.length > 0) return fewer;
-  const first = items > 1 ? withFewerItems(body, 1) : body;
-  const short = longest(longestListIn(first), (length) => withShorterLists(first, length), fits);
+  const first = items > 1 ? withFewerItems(body, 1, limit) : body;
+  const short = longest(longestListIn(first), (length) => withShorterLists(first, length, limit), fits);
   if (short === undefined) throw refuse("incompatible_parameters", tooLarge);
   return short;
 }
@@ -67,23 +92,21 @@ function longest(
   return min < 0 ? undefined : candidate(min);
 }
 
-const limitText = `to stay below ${answerCharactersMax} characters`;
-
-function withFewerItems(body: AnswerBody, count: number): AnswerBody {
+function withFewerItems(body: AnswerBody, count: number, { reason, remedy }: Limit): AnswerBody {
   const { data, pagination } = body;
   const items = isList(data) ? data : [];
   const fewer = { ...body, data: items.slice(0, count) };
-  const shown = `Shortened to the first ${count} of ${items.length} items, ${limitText}.`;
-  if (pagination === undefined) return { ...fewer, note: `${shown} Narrow the request to see the others.` };
+  const shown = `Shortened to the first ${count} of ${items.length} items, ${reason}.`;
+  if (pagination === undefined) return { ...fewer, note: `${shown} Narrow the request to see the others${remedy}.` };
   const next_offset = pagination.offset + count;
-  const note = `${shown} Continue with offset=${next_offset}, or request fewer fields.`;
+  const note = `${shown} Continue with offset=${next_offset}, or request fewer fields${remedy}.`;
   return { ...fewer, pagination: { ...pagination, next_offset }, note };
 }
 
 /** Returns an answer whose lists, at any depth, have at most `length` entries. */
-function withShorterLists(body: AnswerBody, length: number): AnswerBody {
-  const advice = "Narrow the request: fewer facets, values, metrics or expansions, or a shorter period.";
-  const note = [body.note, `Lists are shortened to their first ${length} entries, ${limitText}. ${advice}`];
+function withShorterLists(body: AnswerBody, length: number, { reason, remedy }: Limit): AnswerBody {
+  const advice = `Narrow the request: fewer facets, values, metrics or expansions, or a shorter period${remedy}.`;
+  const note = [body.note, `Lists are shortened to their first ${length} entries, ${reason}. ${advice}`];
   const members = Object.entries(body).map(([name, member]) => [name, shorten(member ?? null, length)] as const);
   return { ...body, ...Object.fromEntries(members), note: note.filter((part) => part !== undefined).join(" ") };
 }

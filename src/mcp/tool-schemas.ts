@@ -1,7 +1,7 @@
 /** The schemas of a tool, derived from the parameters and the response of its operation in the document. */
 import type { JSONObject, JSONValue } from "@modelcontextprotocol/server";
 import { document, type Operation, operation, type Parameter } from "../contract/document.ts";
-import { resolveIn } from "../contract/operations.ts";
+import { type ResponseSchema, resolveIn } from "../contract/operations.ts";
 import type { Tool } from "./tools.ts";
 
 type ObjectSchema = {
@@ -17,92 +17,93 @@ function parameterOf({ id, parameters }: Operation, name: string): Parameter {
   return found;
 }
 
+/** Tools only read. Hints about writes have no meaning for them. */
+export const annotations = { readOnlyHint: true, openWorldHint: false } as const;
+
+/** The arguments of the tools themselves, by name. */
+const ownSchemas: Readonly<Record<string, JSONObject>> = {
+  filters: {
+    type: "string",
+    description:
+      "Further filters as a query string, such as `exclude_make=Ford&min_msrp=30000&seating_capacity=7`. " +
+      "`describe_parameters` lists them; most attributes have an `exclude_` filter.",
+  },
+  detail: { type: "string", enum: ["full"], description: "`full` allows answers of twice the size." },
+};
+
 export function inputSchemaOf({ id, parameters, described, defaults }: Tool): ObjectSchema {
   const definition = operation(id);
-  const offered = parameters.map((name) => parameterOf(definition, name));
-  const properties = offered.map((parameter): readonly [string, JSONObject] => {
-    const { name, description = "" } = parameter;
+  const properties = parameters.map((name): readonly [string, JSONObject] => {
     const isDescribed = described.includes(name);
-    const schema = argumentSchema(copyOf(parameter.schema), isDescribed);
-    const value = defaults[name] ?? schema.default;
-    return [
-      name,
-      {
-        ...(isDescribed ? { description: withoutAdvice(description) } : {}),
-        ...schema,
-        ...(value === undefined ? {} : { default: value }),
-      },
-    ];
+    const own = ownSchemas[name];
+    if (own !== undefined) return [name, isDescribed ? own : withoutDescription(own)];
+    return [name, schemaOf(parameterOf(definition, name), isDescribed, defaults[name])];
   });
+  const required = definition.parameters.filter(
+    (parameter) => parameter.required && defaults[parameter.name] === undefined,
+  );
   return {
-    type: "object",
-    properties: Object.fromEntries(properties),
-    required: offered.filter(({ required, name }) => required && defaults[name] === undefined).map(({ name }) => name),
+    ...{ type: "object", properties: Object.fromEntries(properties) },
+    required: required.map(({ name }) => name),
   };
 }
 
-/** The keywords that an agent needs; limits of sizes are left to the operation, whose errors state them. */
-const argumentKeywords = new Set(["type", "enum", "minimum", "maximum", "default"]);
+const withoutDescription = ({ description: _, ...schema }: JSONObject): JSONObject => schema;
 
-/** The maximum of most integer parameters, which is left out of schemas. */
-const integerMax = 2 ** 31 - 1;
+function schemaOf(
+  { description = "", schema }: Parameter,
+  isDescribed: boolean,
+  usual: JSONValue | undefined,
+): JSONObject {
+  const kept = argumentSchema(copyOf(schema), isDescribed);
+  const value = usual ?? kept.default;
+  const sentence = isDescribed ? adviceOf(description) : "";
+  return {
+    ...(sentence === "" ? {} : { description: sentence }),
+    ...kept,
+    ...(value === undefined ? {} : { default: value }),
+  };
+}
 
-/** A longer list of values is in the schema of one tool only. */
-const repeatedValuesMax = 10;
+/** The keywords that an agent needs; other limits are left to the operation, whose errors state them. */
+const argumentKeywords = new Set(["type", "enum", "default"]);
+
+/** A longer list of values is in the schema of one tool only; one that is longer still, in none. */
+const [repeatedValuesMax, valuesMax] = [10, 40];
 
 function argumentSchema(schema: JSONObject, isDescribed: boolean): JSONObject {
   const { items, ...resolved } = resolveIn<JSONObject>(document, schema);
-  const isSaid = (keyword: string, value: JSONValue): boolean =>
-    argumentKeywords.has(keyword) && value !== integerMax && (keyword !== "enum" || isDescribed || !isLong(value));
-  const kept = Object.entries(resolved).filter(([keyword, value]) => isSaid(keyword, value));
+  const shown = isDescribed ? valuesMax : repeatedValuesMax;
+  const kept = Object.entries(resolved).filter(
+    ([keyword, value]) => argumentKeywords.has(keyword) && !(Array.isArray(value) && value.length > shown),
+  );
   return { ...Object.fromEntries(kept), ...(isSchema(items) ? { items: argumentSchema(items, isDescribed) } : {}) };
 }
-
-const isLong = (values: JSONValue): boolean => Array.isArray(values) && values.length > repeatedValuesMax;
 
 const isSchema = (value: JSONValue | undefined): value is JSONObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const copyOf = (part: object): JSONObject => JSON.parse(JSON.stringify(part));
 
-/** Returns a description without sentences about URLs, which agents do not write. */
-const withoutAdvice = (description: string): string =>
+/** Sentences that the name of a parameter says already, or about URLs, which agents do not write. */
+const needless =
+  /^Only return listings (with|of) (one of these|at (least|most) this)|^The sort order\.$| are excluded\.$|case-insensitive|Separate the values|%2B|^See |Accepts names and slugs/i;
+
+/** Returns the first sentence of a description that an agent needs; empty if none is. */
+const adviceOf = (description: string): string =>
   description
     .split(/(?<=\.) /)
-    .filter(
-      (sentence) =>
-        !/case-insensitive|Separate the values|%2B|^See |Accepts names and slugs|unknown .* are excluded/i.test(
-          sentence,
-        ),
-    )
-    .join(" ")
-    .replaceAll(", in any case", "");
-
-/** The keywords of a result's structure. The document states the range of its values. */
-const structure = new Set(["type", "properties", "required", "items", "additionalProperties", "oneOf"]);
+    .find((sentence) => !needless.test(sentence) && !/ facet to list the values/.test(sentence))
+    ?.replaceAll(", in any case", "") ?? "";
 
 /** Returns the schema of a tool's structured content: the body of its operation's response, and a note where it was shortened. */
 export function outputSchemaOf({ id }: Tool): JSONObject {
-  const body = structureOf(copyOf(operation(id).body));
-  const properties = isSchema(body.properties) ? body.properties : {};
-  return { ...body, properties: { ...properties, note: { type: "string" } } };
-}
-
-/** Copies the structure of a schema, with its references resolved. */
-function structureOf(schema: JSONObject): JSONObject {
-  if (typeof schema.$ref === "string") return structureOf(resolveIn<JSONObject>(document, { $ref: schema.$ref }));
-  const kept = Object.entries(schema).filter(([keyword]) => structure.has(keyword));
-  return Object.fromEntries(
-    kept.map(([keyword, value]) => [keyword, keyword === "properties" ? propertiesOf(value) : partOf(value)]),
+  const { properties, required } = resolveIn<ResponseSchema>(document, operation(id).body);
+  const types = Object.entries(properties ?? {}).map(
+    ([name, schema]) => [name, { type: String(resolveIn<ResponseSchema>(document, schema).type) }] as const,
   );
+  return {
+    ...{ type: "object", properties: { ...Object.fromEntries(types), note: { type: "string" } } },
+    required: [...(required ?? [])],
+  };
 }
-
-const propertiesOf = (properties: JSONValue): JSONValue =>
-  isSchema(properties)
-    ? Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, partOf(value)]))
-    : properties;
-
-const partOf = (value: JSONValue): JSONValue => {
-  if (Array.isArray(value)) return value.map(partOf);
-  return isSchema(value) ? structureOf(value) : value;
-};

@@ -27,10 +27,10 @@ const ranges = shownIn("agents")
   .flatMap((name) => attributeOf(name).range ?? [])
   .flatMap((range) => [`min_${range}`, `max_${range}`]);
 const numbers = new Intl.ListFormat("en-GB").format(rangedNames.map((name) => `\`${name}\``));
-const exclusions = words("exclude_make exclude_model exclude_trim exclude_features exclude_state");
 const places = words("state postal_code radius");
-const views = words("inventory_status sold_within_days snapshot_date listed_after");
-const filters = [...vehicles, ...ranges, ...places, ...views, "dealer_type", "dealer_id"];
+const views = words("sold_within_days snapshot_date");
+const others = words("filters detail");
+const filters = [...vehicles, ...ranges, ...places, ...views, ...others];
 const page = words("sort limit offset fields");
 
 const compactFields =
@@ -53,8 +53,8 @@ export const tools: readonly Tool[] = [
     description:
       "Finds vehicles for sale (or sold, or on sale on a past day) that match all filters, a page at a time, with few fields unless " +
       "`fields` names others. Spell values as `find_values` returns them. To count or to compare prices, use `count_facets`, " +
-      "`market_statistics` or `trends` instead of reading pages. Every attribute also has an `exclude_` filter.",
-    parameters: [...filters, ...exclusions, ...page],
+      "`market_statistics` or `trends` instead of reading pages.",
+    parameters: [...filters, ...page],
     defaults: { limit: 25, fields: compactFields },
   }),
   tool({
@@ -65,7 +65,7 @@ export const tools: readonly Tool[] = [
       "Finds out which values exist, and how they are spelled: makes, models of a make, trims, features, body types, colors and so on, " +
       "with the number of listings of each, the most frequent first. `facets` names the attributes, `facet_value_prefix` what the " +
       "values begin with. Filters narrow the listings: `make` for the models of one make.",
-    parameters: words("facets facet_value_prefix facet_value_limit make model inventory_type state inventory_status"),
+    parameters: words("facets facet_value_prefix facet_value_limit make model filters detail"),
     described: words("facets facet_value_prefix facet_value_limit"),
     defaults: { facet_value_limit: 50 },
   }),
@@ -84,11 +84,12 @@ export const tools: readonly Tool[] = [
     id: "getFacets",
     title: "Compare prices and other measures",
     description:
-      "Compares a mean or percentile (such as `price.median`, `price.p25`, `miles.mean`, `days_on_market.p75`) between the values of " +
-      "exactly one categorical attribute in `facets`, such as `trim`, `year` or `state`. Add `price` or another number to `facets` for its " +
-      "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles.",
+      "Compares a `metric` (`mean`, `p5`, `p25`, `median`, `p75` or `p95` of `price`, `miles`, `msrp`, `days_on_market` or " +
+      "`discount_from_msrp`, such as `price.p25`) between the values of exactly one categorical attribute in `facets`, such as `trim`, `year` or `state`. Add `price` or another number to `facets` for its " +
+      "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles. For several measures of " +
+      "one group in a call, such as three percentiles, use `trends`.",
     parameters: [...words("facets metric sort facet_value_limit"), ...filters],
-    described: words("facets metric sort facet_value_limit"),
+    described: words("sort facet_value_limit"),
     defaults: { metric: "price.median" },
   }),
   tool({
@@ -96,14 +97,14 @@ export const tools: readonly Tool[] = [
     id: "getTrends",
     title: "Follow the market over time",
     description:
-      "Follows metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles, `days_supply`, " +
-      "`new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. A point whose `days` is 0 has no data. Takes the filters of `search_listings` " +
-      "except inventory_status, sold_within_days and snapshot_date.",
+      "Follows up to five metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles " +
+      "(`price.p25`), `days_supply`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
+      "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),
       ...filters.filter((name) => !views.includes(name)),
     ],
-    described: words("metric interval from to facet facet_limit"),
+    described: words("interval from to facet_limit"),
   }),
   tool({
     name: "look_up_vin",
@@ -127,7 +128,8 @@ export const tools: readonly Tool[] = [
     title: "Search dealers",
     description:
       "Finds dealers by name, website or city (`q`), state, type or franchise, with the number of their listings, the largest first.",
-    parameters: words("q state type make dealer_id country limit offset"),
+    parameters: words("q state type make limit offset detail"),
+    described: words("q type make"),
     defaults: { limit: 25 },
   }),
   tool({
@@ -136,8 +138,8 @@ export const tools: readonly Tool[] = [
     title: "Search a dealer's inventory",
     description:
       "Finds the listings of one dealer, whose id `search_dealers` returns. Takes the filters of `search_listings`.",
-    parameters: ["dealer_id", ...[...vehicles, ...ranges, ...views], "include", ...page],
-    described: ["dealer_id", "include"],
+    parameters: ["dealer_id", ...vehicles.slice(0, 4), ...words("inventory_type sold_within_days"), ...others, ...page],
+    described: ["dealer_id"],
     defaults: { limit: 25, fields: compactFields.filter((name) => !name.startsWith("dealer")) },
   }),
   tool({
@@ -146,6 +148,7 @@ export const tools: readonly Tool[] = [
     title: "Get usage and charges",
     description: "Returns the requests and charges of the account that pays for these tools, by day and usage class.",
     parameters: words("start_date end_date metering_class"),
+    described: words("start_date end_date"),
   }),
 ];
 

@@ -1,0 +1,52 @@
+/** The request of an operation that a tool call stands for. */
+import { isObject } from "../base/json.ts";
+import { separatorOf } from "../contract/decode.ts";
+import { operation } from "../contract/document.ts";
+import { refuse } from "../contract/errors.ts";
+import { type OperationRequest, operationRequest } from "../operations/operation-request.ts";
+import type { Tool } from "./tools.ts";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Arguments of the tools themselves, and parameters of the transport, which tools do not have. */
+export const otherNames: ReadonlySet<string> = new Set(["filters", "detail", "format", "csv_raw"]);
+
+/**
+ * Returns the request of a call; the operation decodes and refuses the arguments as it does those of a URL. Arguments that are null or an empty
+ * list count as omitted. Refuses an argument that is in `filters` too.
+ */
+export function requestOfCall({ id, defaults }: Tool, values: Arguments): OperationRequest {
+  const { parameters } = operation(id);
+  const query: Record<string, string> = {};
+  const params: Record<string, string> = {};
+  const given = givenIn(values);
+  const further = givenIn(furtherFilters(values.filters));
+  for (const parameter of Object.keys(further))
+    if (parameter in given) throw refuse("repeated_parameter", { parameter, times: 2 });
+  for (const [name, value] of Object.entries({ ...defaults, ...given, ...further })) {
+    const parameter = parameters.find((known) => known.name === name);
+    const separator = parameter === undefined ? "," : separatorOf(parameter);
+    const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
+    (parameter?.in === "path" ? params : query)[name] = text;
+  }
+  return operationRequest(id, query, params);
+}
+
+/** Returns the values of `filters`, a query string. Many agents send an object. */
+function furtherFilters(filters: unknown): Arguments {
+  if (isObject(filters)) return filters;
+  if (typeof filters !== "string") return {};
+  const query = new URLSearchParams(filters);
+  return Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name)]));
+}
+
+function givenIn(values: Arguments): Arguments {
+  const isOmitted = (value: unknown): boolean =>
+    value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => !isOmitted(value) && !otherNames.has(name)),
+  );
+}
+
+/** An object is no value of any parameter; its JSON text appears in the refusal. */
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
