@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { createAjv } from "../../src/contract/build/compile.ts";
-import { vocabulary } from "../../src/contract/document.ts";
+import { operation, vocabulary } from "../../src/contract/document.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { lakeTools, tools } from "../../src/mcp/tools.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -16,7 +16,7 @@ import { fileScope, type Scope } from "../support/scope.ts";
 const { lake } = await createLake(fileScope);
 const serveAgents = (scope: Scope, options: Parameters<typeof startService>[2] = {}): Promise<Client> =>
   startService(scope, lake, { mountSite: mountAgents, ...options });
-const service = await serveAgents(fileScope);
+const service = await serveAgents(fileScope, { publicUrl: "https://cars.example" });
 const agent = await connectAgent(fileScope, service.url, service.customer.bearer);
 const local = await spawnAgent(fileScope, lake);
 
@@ -83,7 +83,7 @@ describe("a call of a tool is answered as its request is, and charged once", () 
       const { tools: listed } = await client.client.listTools();
       assert.deepEqual(
         listed.map(({ name }) => name),
-        tools.map(({ name }) => name),
+        [...tools.map(({ name }) => name), "describe_parameters"],
       );
       for (const [tool, args, path, micros] of cases) {
         const before = await chargedTo(service);
@@ -100,7 +100,7 @@ describe("a call of a tool is answered as its request is, and charged once", () 
     const { tools: listed } = await local.client.listTools();
     assert.deepEqual(
       listed.map(({ name }) => name),
-      lakeTools.map(({ name }) => name),
+      [...lakeTools.map(({ name }) => name), "describe_parameters"],
     );
     for (const [tool, args, path] of cases.filter(([name]) => name !== "get_usage")) {
       const { body, usage } = await local.call(tool, args);
@@ -111,11 +111,18 @@ describe("a call of a tool is answered as its request is, and charged once", () 
   });
 });
 
+test("the list of tools has fewer than 20,000 bytes, and is the same each time", async () => {
+  const list = async ({ client }: Agent): Promise<string> => JSON.stringify((await client.listTools()).tools);
+  const other = await connectAgent(fileScope, service.url, service.customer.bearer);
+  const lists = await Promise.all([agent, other].map(list));
+  assert.ok(Buffer.byteLength(String(lists[0])) < 20_000, `${Buffer.byteLength(String(lists[0]))} bytes`);
+  assert.equal(lists[0], lists[1]);
+});
+
 test("the schemas of tools are valid, and so are calls and results by them", async () => {
   const ajv = createAjv();
   const { tools: listed } = await agent.client.listTools();
-  assert.ok(JSON.stringify(listed).length < 60_000);
-  for (const { name, inputSchema, outputSchema, annotations, description } of listed) {
+  for (const { name, inputSchema, outputSchema = {}, annotations, description } of listed) {
     assert.equal(annotations?.readOnlyHint, true);
     assert.match(description ?? "", / (Costs \$0\.\d{3}.*|Free)\.$/);
     const [isInput, isOutput] = [ajv.compile(inputSchema), ajv.compile(JSON.parse(JSON.stringify(outputSchema)))];
@@ -126,6 +133,89 @@ test("the schemas of tools are valid, and so are calls and results by them", asy
     for (const property of Object.keys(inputSchema.properties ?? {}))
       assert.equal(isInput({ ...cases.find(([tool]) => tool === name)?.[1], [property]: {} }), false, property);
   }
+});
+
+describe("what schemas leave out is one call away", () => {
+  test("every parameter of every tool is described, and nothing else", async () => {
+    for (const { name, id } of lakeTools) {
+      const { text, isError, characters } = await local.call("describe_parameters", { tool: name });
+      assert.ok(!isError && characters < 20_000, text);
+      const described = text.split("\n").map((line) => /^(\w+) \(/.exec(line)?.[1]);
+      const { parameters } = operation(id);
+      assert.deepEqual(
+        described,
+        parameters.map((parameter) => parameter.name).filter((parameter) => !["format", "csv_raw"].includes(parameter)),
+      );
+    }
+    const { text } = await local.call("describe_parameters", { tool: "trends", names: ["exclude_make"] });
+    assert.match(text, /^exclude_make \(list of string\): Exclude .*\.$/);
+    const refused = await local.call("describe_parameters", { tool: "search_listings", names: ["zip"] });
+    assert.match(
+      refused.text,
+      /^invalid_parameter_value: Invalid value "zip" for names: .* Did you mean postal_code\?$/,
+    );
+  });
+
+  const filtered = `/v1/listings?exclude_make=Ford,Kia&max_msrp=90000&limit=5&fields=${fields},distance_miles`;
+  const forms = [
+    "exclude_make=Ford,Kia&max_msrp=90000&limit=5",
+    "?exclude_make=Ford&exclude_make=Kia&max_msrp=90000&limit=5",
+  ];
+  for (const filters of [...forms, { exclude_make: ["Ford", "Kia"], max_msrp: 90_000, limit: 5 }])
+    test(`filters ${JSON.stringify(filters)}`, async () => {
+      const { body } = await agent.call("search_listings", { filters });
+      assert.deepEqual(body, (await service.get(filtered)).body);
+    });
+});
+
+test("answers link to the page of the explorer that shows their listings", async () => {
+  const linkOf = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
+    const { content } = await agent.client.callTool({ name: tool, arguments: args });
+    return content.find(({ type }) => type === "resource_link");
+  };
+  const link = { type: "resource_link", name: "explorer", title: "Show in the explorer", mimeType: "text/html" };
+  const origin = "https://cars.example";
+  const search = { make: ["Ford", "Kia"], max_price: 30_000, sort: "price", limit: 3 };
+  const expected: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ["search_listings", search, "/?make=Ford,Kia&max_price=30000"],
+    ["market_statistics", { facets: ["make"], sort: "-metric", filters: "exclude_make=Kia" }, "/?exclude_make=Kia"],
+    ["dealer_inventory", { dealer_id: dealer, limit: 1 }, `/dealers/${dealer}`],
+    ["get_listing", { listing_id: listing }, `/listings/${listing}`],
+  ];
+  for (const [tool, args, path] of expected) {
+    const { uri, ...rest } = Object(await linkOf(tool, args));
+    assert.deepEqual([uri, rest], [origin + path, link], tool);
+  }
+  assert.equal(await linkOf("search_dealers", {}), undefined);
+});
+
+test("prompts for a brief and for valuing a car name tools that exist", async () => {
+  const { prompts } = await agent.client.listPrompts();
+  const values: Record<string, Record<string, string>> = {
+    market_brief: { market: "used Toyota RAV4 in California" },
+    value_car: { car: vin, mileage: "41000" },
+  };
+  assert.deepEqual(
+    prompts.map(({ name }) => name),
+    Object.keys(values),
+  );
+  for (const [name, args] of Object.entries(values)) {
+    const { messages } = await agent.client.getPrompt({ name, arguments: args });
+    const [{ content } = { content: undefined }] = messages;
+    assert.ok(content?.type === "text");
+    for (const value of Object.values(args)) assert.ok(content.text.includes(value));
+    for (const [word] of content.text.matchAll(/\b(find|count|market|search|look|get)_[a-z_]+/g))
+      assert.ok(
+        tools.some((tool) => tool.name === word),
+        word,
+      );
+  }
+  await assert.rejects(agent.client.getPrompt({ name: "value_car" }), /Missing argument car/);
+});
+
+test("clients of the protocol of 2026 may keep the lists for an hour", async () => {
+  const { ttlMs, cacheScope } = Object(await agent.client.listTools());
+  assert.deepEqual([ttlMs, cacheScope], [3_600_000, "public"]);
 });
 
 test("a call may name one value without a list, and null for an argument that it omits", async () => {
@@ -143,6 +233,12 @@ test("a call may name one value without a list, and null for an argument that it
 describe("a refused call says what to change", () => {
   const refused: readonly (readonly [tool: string, args: Record<string, unknown>, text: RegExp])[] = [
     ["search_listings", { max_prize: 1 }, /^unknown_query_parameter: .* Did you mean max_price\?$/],
+    ["search_listings", { zip: "95118" }, /^unknown_query_parameter: .* Did you mean postal_code\?$/],
+    ["count_facets", { facets: ["make"], min_year: 2020 }, /Did you mean year\? It takes a list of model years\.$/],
+    ["search_listings", { sort: "price_desc" }, /^invalid_parameter_value: .* Did you mean -price\?$/],
+    ["search_listings", { make: "Ford", filters: "make=Kia" }, /^repeated_parameter: Parameter make appears 2 times/],
+    ["search_listings", { filters: "exclude_brand=Kia" }, /^unknown_query_parameter: .*exclude_brand/],
+    ["market_statistics", { facets: ["make"], metric: "avg_price" }, /Did you mean price\.mean\?$/],
     [
       "search_listings",
       { max_price: "cheap" },
@@ -157,7 +253,7 @@ describe("a refused call says what to change", () => {
     ["look_up_vin", { vin: "123" }, /^invalid_parameter_value: .* expected 17 letters/],
     ["look_up_vin", {}, /^missing_parameter: Missing parameter vin/],
     ["get_listing", { listing_id: "1" }, /^not_found: No listing 1 exists\.$/],
-    ["search_dealers", { state: "Texas" }, /^invalid_parameter_value: .*state/],
+    ["search_dealers", { state: "Texas" }, /^invalid_parameter_value: .*state.* Did you mean TX\?$/],
     ["dealer_inventory", { dealer_id: "north" }, /^not_found: /],
     ["get_usage", { start_date: "yesterday" }, /^invalid_parameter_value: .*start_date/],
   ];
@@ -170,10 +266,17 @@ describe("a refused call says what to change", () => {
       }
     });
 
-  test("a value that does not exist is reported with the nearest one", async () => {
-    const { body, text } = await agent.call("search_listings", { make: ["Toyotta"] });
+  test("a value that does not exist is reported first, with what it stands for", async () => {
+    const { body, text } = await agent.call("search_listings", {
+      ...{ make: ["Toyotta"], body_type: ["Truck"], fuel_type: ["EV"], model: ["qqqqqq"] },
+    });
     assert.deepEqual(body.data, []);
-    assert.match(text, /0 matches[\s\S]*make,Toyotta,Toyota/);
+    assert.deepEqual(text.split("\n").slice(0, 4).sort(), [
+      'No listing has ever had body_type "Truck": did you mean "Pickup"?',
+      'No listing has ever had fuel_type "EV": did you mean "Electric"?',
+      'No listing has ever had make "Toyotta": did you mean "Toyota"?',
+      'No listing has ever had model "qqqqqq".',
+    ]);
   });
 });
 
@@ -247,12 +350,15 @@ describe("the largest answers", () => {
   ];
   for (const [tool, args] of largest)
     test(`${tool} stays below the limit and is complete or says how to go on`, async () => {
-      const { body, text, characters, isError } = await local.call(tool, args);
-      assert.equal(isError, false, text);
-      assert.ok(characters < 40_000, `${characters} characters`);
-      if (body.note === undefined) return;
-      assert.ok(text.startsWith(String(body.note)));
-      assert.match(String(body.note), /Continue with offset=\d+|Narrow the request/);
+      for (const [detail, max] of [[undefined, 20_000] as const, ["full", 40_000] as const]) {
+        const { body, text, characters, isError } = await local.call(tool, { ...args, detail });
+        assert.equal(isError, false, text);
+        assert.ok(characters < max, `${characters} characters`);
+        if (body.note === undefined) continue;
+        assert.ok(text.startsWith(String(body.note)));
+        assert.match(String(body.note), /Continue with offset=\d+|Narrow the request/);
+        assert.equal(/set detail to full, which allows 40000\.$/.test(String(body.note)), detail === undefined);
+      }
     });
 
   test("the pages of a shortened search hold every listing once", async () => {

@@ -29,7 +29,7 @@ test("twenty questions are answered by few calls and short answers", async () =>
       const { isError, text, body, characters } = await agent.call(tool, args);
       assert.equal(isError, false, `${asked} ${tool}: ${text}`);
       assert.equal(at(body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
-      assert.ok(characters < 40_000, `${asked} ${tool}: ${characters} characters`);
+      assert.ok(characters < 20_000, `${asked} ${tool}: ${characters} characters`);
       names.push(`\`${tool}\``);
       size.calls += sizeOf(args);
       size.answers += characters;

@@ -188,7 +188,7 @@ export const questions: readonly Question[] = [
   {
     asked: "Buyer: Which all-wheel-drive SUVs with seven seats are there, except Fords, by make?",
     async answer(call) {
-      const wanted = { body_type: ["SUV"], drivetrain: ["AWD"], seating_capacity: [7], exclude_make: ["Ford"] };
+      const wanted = { body_type: ["SUV"], drivetrain: ["AWD"], filters: "seating_capacity=7&exclude_make=Ford" };
       const found = await call("count_facets", { facets: ["make", "price"], ...wanted });
       assert.ok(listAt(found, "data", "facets", "make").every(({ value }) => value !== "Ford"));
     },
