@@ -46,7 +46,7 @@ function readMeanings(): ReadonlyMap<string, Meaning> {
     projectText(`data/reference/${name}.csv`).trimEnd().split("\n").slice(1),
   );
   return new Map(
-    rows.map((row) => {
+    rows.map((row): readonly [string, Meaning] => {
       const [parameter = "", word = "", meaning = "", advice = ""] = row.split(",");
       return [keyOf(parameter, word), { word: meaning, advice }];
     }),

@@ -9,6 +9,7 @@ import {
 import { prices, usageClassOf } from "../accounts/policy/prices.ts";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
+import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import type { OperationRequest } from "../operations/operation-request.ts";
@@ -119,7 +120,7 @@ function listingOf(tool: Tool, isCharged: boolean): ToolListing {
 const usd = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
 
 /** Returns a sentence about the price of a call. */
-function priceOf({ id, parameters }: Tool): string {
+function priceOf({ id }: Tool): string {
   if (id === "getUsage") return "Free.";
   const variants = [
     ["for sold and past inventory", "snapshot_date", { snapshot_date: "" }],
@@ -128,7 +129,7 @@ function priceOf({ id, parameters }: Tool): string {
   ] as const;
   const usual = prices[usageClassOf(id, {})];
   const others = variants
-    .filter(([, parameter]) => parameters.includes(parameter))
+    .filter(([, parameter]) => operation(id).parameters.some(({ name }) => name === parameter))
     .map(([when, , query]) => [prices[usageClassOf(id, query)], when] as const)
     .filter(([price]) => price !== usual)
     .map(([price, when]) => `, ${usd(price)} ${when}`);

@@ -4,7 +4,6 @@ import { operation, type Parameter, type Schema } from "../contract/document.ts"
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { meantWord, parameterNames } from "../contract/synonyms.ts";
 import { otherNames } from "./call-request.ts";
-
 import { annotations } from "./tool-schemas.ts";
 import type { Tool } from "./tools.ts";
 
@@ -32,16 +31,16 @@ export function describeParameters(
   { tool: name, names }: Readonly<Record<string, unknown>>,
 ): CallToolResult {
   const tool = tools.find((known) => known.name === name);
-  if (tool === undefined) throw unknown("tool", name, tools);
+  if (tool === undefined) throw refusalOfName("tool", name, tools);
   const parameters = operation(tool.id).parameters.filter((parameter) => !otherNames.has(parameter.name));
   const chosen = [names ?? []].flat();
   const stranger = chosen.find((chosenName) => !parameters.some((parameter) => parameter.name === chosenName));
-  if (stranger !== undefined) throw unknown("names", stranger, parameters);
+  if (stranger !== undefined) throw refusalOfName("names", stranger, parameters);
   const described = parameters.filter((parameter) => chosen.length === 0 || chosen.includes(parameter.name));
   return { content: [{ type: "text", text: described.map(lineOf).join("\n") }] };
 }
 
-function unknown(parameter: string, value: unknown, known: readonly { readonly name: string }[]): Refusal {
+function refusalOfName(parameter: string, value: unknown, known: readonly { readonly name: string }[]): Refusal {
   const names = known.map(({ name }) => name);
   const meant = meantWord(parameterNames, String(value), names);
   return refuse("invalid_parameter_value", {

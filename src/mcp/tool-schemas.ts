@@ -43,7 +43,8 @@ export function inputSchemaOf({ id, parameters, described, defaults }: Tool): Ob
     (parameter) => parameter.required && defaults[parameter.name] === undefined,
   );
   return {
-    ...{ type: "object", properties: Object.fromEntries(properties) },
+    type: "object",
+    properties: Object.fromEntries(properties),
     required: required.map(({ name }) => name),
   };
 }
