@@ -29,7 +29,7 @@ interface ResultOptions {
   readonly link: ResourceLink | undefined;
 }
 
-/** How a result is made shorter. */
+/** How a result is shortened. */
 interface Limit {
   readonly fits: (shown: AnswerBody) => boolean;
   /** The reason, and what allows a longer one, as ends of sentences. */

@@ -4,10 +4,10 @@ import { describe, test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { createAjv } from "../../src/contract/build/compile.ts";
-import { operation, vocabulary } from "../../src/contract/document.ts";
+import { operation } from "../../src/contract/document.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { lakeTools, tools } from "../../src/mcp/tools.ts";
-import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { inAccountsFile } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -277,99 +277,5 @@ describe("a refused call says what to change", () => {
       'No listing has ever had make "Toyotta": did you mean "Toyota"?',
       'No listing has ever had model "qqqqqq".',
     ]);
-  });
-});
-
-describe("accounts", () => {
-  const customerAgent = async (t: Scope, options: Parameters<typeof createCustomer>[1]): Promise<Agent> =>
-    connectAgent(t, service.url, createCustomer(service.accounts, options).bearer);
-
-  test("a request without a valid key is refused as the API refuses it", async () => {
-    const send = (headers: Record<string, string>, query = ""): Promise<Response> =>
-      fetch(`${service.url}/mcp${query}`, { method: "POST", headers, body: "{}" });
-    const codeOf = async (answer: Response) => [answer.status, (await answer.json()).error.code];
-    const missing = await send({});
-    assert.match(missing.headers.get("WWW-Authenticate") ?? "", /^Bearer scope=".+", resource_metadata=".+"$/);
-    assert.deepEqual(await codeOf(missing), [401, "missing_api_key"]);
-    assert.deepEqual(await codeOf(await send({ Authorization: "Bearer nonsense" })), [401, "invalid_api_key"]);
-    assert.deepEqual(await codeOf(await send({}, "?api_key=1")), [400, "query_string_api_key_rejected"]);
-  });
-
-  test("a key without the scope of a tool is refused that tool", async (t) => {
-    const client = await customerAgent(t, { scopes: ["dealers.read"] });
-    assert.equal((await client.call("search_dealers")).isError, false);
-    assert.match((await client.call("search_listings")).text, /^missing_scope: .* inventory\.read/);
-  });
-
-  test("an exhausted account is refused paid tools only", async (t) => {
-    const client = await customerAgent(t, { usd: "0.003" });
-    assert.equal((await client.call("look_up_vin", { vin })).isError, false);
-    assert.match((await client.call("look_up_vin", { vin })).text, /^billing_state_blocked: /);
-    assert.equal((await client.call("get_usage")).isError, false);
-  });
-
-  test("calls and other requests count against the rate limits", async (t) => {
-    const { bearer } = createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
-    const client = await connectAgent(t, service.url, bearer);
-    let called = 0;
-    while (called < 20 && !(await client.call("get_usage")).isError) called += 1;
-    assert.ok(called >= 8 && called < 12, `${called} calls`);
-    assert.match((await client.call("get_usage")).text, /^rate_limit_exceeded: .* Retry in \d+ seconds\.$/);
-    const headers = { ...bearer, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
-    const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-    const refusal = await fetch(`${service.url}/mcp`, { method: "POST", headers, body: list });
-    assert.equal(refusal.status, 429);
-    assert.ok(Number(refusal.headers.get("Retry-After")) > 0);
-  });
-});
-
-describe("the largest answers", () => {
-  const everyField = {
-    fields: vocabulary("searchListings", "fields"),
-    include: ["price_history", "options"],
-    limit: 100,
-  };
-  const every = vocabulary("getFacets", "facets");
-  const categorical = vocabulary("getTrends", "facet");
-  const largest: readonly (readonly [string, Record<string, unknown>])[] = [
-    ["search_listings", everyField],
-    ["dealer_inventory", { dealer_id: dealer, ...everyField }],
-    ["count_facets", { facets: every, facet_value_limit: 100, interval: ["price:1000"] }],
-    ["find_values", { facets: every, facet_value_limit: 100 }],
-    [
-      "trends",
-      {
-        metric: ["count", "sold", "price.mean", "miles.p5", "price_drops"],
-        interval: "day",
-        facet: categorical.slice(0, 3),
-        facet_limit: 50,
-      },
-    ],
-    ["search_dealers", { limit: 100 }],
-    ["search_listings", { make: Array.from({ length: 100 }, (_, index) => `${index}`.repeat(100)) }],
-  ];
-  for (const [tool, args] of largest)
-    test(`${tool} stays below the limit and is complete or says how to go on`, async () => {
-      for (const [detail, max] of [[undefined, 20_000] as const, ["full", 40_000] as const]) {
-        const { body, text, characters, isError } = await local.call(tool, { ...args, detail });
-        assert.equal(isError, false, text);
-        assert.ok(characters < max, `${characters} characters`);
-        if (body.note === undefined) continue;
-        assert.ok(text.startsWith(String(body.note)));
-        assert.match(String(body.note), /Continue with offset=\d+|Narrow the request/);
-        assert.equal(/set detail to full, which allows 40000\.$/.test(String(body.note)), detail === undefined);
-      }
-    });
-
-  test("the pages of a shortened search hold every listing once", async () => {
-    const seen: unknown[] = [];
-    let [offset, total]: [unknown, unknown] = [0, 0];
-    while (offset !== null) {
-      const { body } = await local.call("search_listings", { ...everyField, offset });
-      assert.ok(Array.isArray(body.data) && isObject(body.pagination));
-      seen.push(...body.data.map(({ id }) => id));
-      [offset, total] = [body.pagination.next_offset, body.pagination.total];
-    }
-    assert.deepEqual([seen.length, new Set(seen).size], [total, total]);
   });
 });

@@ -9,7 +9,7 @@ import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { spawnAgent } from "../support/agents.ts";
 import { demoLake } from "../support/lakes/demo.ts";
 import { fileScope } from "../support/scope.ts";
-import { at, questions } from "./scripted-questions.ts";
+import { questions, valueAt } from "./scripted-questions.ts";
 
 const agent = await spawnAgent(fileScope, await demoLake());
 
@@ -28,7 +28,7 @@ test("twenty questions are answered by few calls and short answers", async () =>
     await answer(async (tool, args) => {
       const { isError, text, body, characters } = await agent.call(tool, args);
       assert.equal(isError, false, `${asked} ${tool}: ${text}`);
-      assert.equal(at(body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
+      assert.equal(valueAt(body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
       assert.ok(characters < 20_000, `${asked} ${tool}: ${characters} characters`);
       names.push(`\`${tool}\``);
       size.calls += sizeOf(args);

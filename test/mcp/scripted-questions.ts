@@ -6,7 +6,7 @@ export type Call = (tool: string, args: Record<string, unknown>) => Promise<Row>
 type Row = Record<string, unknown>;
 
 /** Returns a member of an answer by its path. */
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((member, step) => {
     if (Array.isArray(member)) return member[Number(step)];
     return isObject(member) ? member[step] : undefined;
@@ -14,7 +14,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 const listAt = (value: unknown, ...path: readonly (string | number)[]): readonly Row[] => {
-  const list = at(value, ...path);
+  const list = valueAt(value, ...path);
   assert.ok(Array.isArray(list), path.join("."));
   return list;
 };
@@ -30,7 +30,7 @@ export const questions: readonly Question[] = [
     asked: "Buyer: Which used Honda CR-Vs under $30,000 are within 100 miles of 95118?",
     async answer(call) {
       const values = await call("find_values", { facets: ["model"], make: ["Honda"], facet_value_prefix: "cr" });
-      const model = at(values, "data", "facets", "model", 0, "value");
+      const model = valueAt(values, "data", "facets", "model", 0, "value");
       assert.equal(model, "CR-V");
       const near = { postal_code: "95118", radius: 100, sort: "distance" };
       const found = await call("search_listings", {
@@ -53,13 +53,13 @@ export const questions: readonly Question[] = [
       );
       const { vin } = car ?? {};
       const { data: vehicle } = await call("look_up_vin", { vin });
-      const build = { make: [at(vehicle, "build", "make")], model: [at(vehicle, "build", "model")] };
+      const build = { make: [valueAt(vehicle, "build", "make")], model: [valueAt(vehicle, "build", "model")] };
       const statistics = await call("market_statistics", {
         facets: ["year", "price"],
         ...build,
         inventory_type: ["used"],
       });
-      assert.equal(typeof at(statistics, "data", "stats", "price", "median"), "number");
+      assert.equal(typeof valueAt(statistics, "data", "stats", "price", "median"), "number");
     },
   },
   {
@@ -76,7 +76,9 @@ export const questions: readonly Question[] = [
       });
       const [first] = listAt(found, "data");
       const listing = await call("get_listing", { listing_id: first?.id, include: ["price_history"] });
-      assert.ok(Array.isArray(at(listing, "data", "price_history")) && at(listing, "data", "id") === first?.id);
+      assert.ok(
+        Array.isArray(valueAt(listing, "data", "price_history")) && valueAt(listing, "data", "id") === first?.id,
+      );
     },
   },
   {
@@ -104,7 +106,7 @@ export const questions: readonly Question[] = [
       const [oldest] = listAt(inventory, "data");
       const same = { make: [oldest?.make], model: [oldest?.model], inventory_type: [oldest?.inventory_type] };
       const statistics = await call("market_statistics", { facets: ["trim", "price"], ...same });
-      assert.ok(Number(at(statistics, "data", "total")) > 0);
+      assert.ok(Number(valueAt(statistics, "data", "total")) > 0);
     },
   },
   {
@@ -125,7 +127,7 @@ export const questions: readonly Question[] = [
         postal_code: "60634",
         radius: 50,
       });
-      assert.equal(typeof at(counts, "data", "total"), "number");
+      assert.equal(typeof valueAt(counts, "data", "total"), "number");
       const dealers = await call("search_dealers", { q: "Chicago" });
       assert.ok(listAt(dealers, "data").length > 0);
     },
@@ -148,7 +150,7 @@ export const questions: readonly Question[] = [
         call("count_facets", { facets: ["make"], facet_value_limit: 100 }),
         call("count_facets", { facets: ["make"], facet_value_limit: 100, inventory_type: ["certified"] }),
       ]);
-      assert.ok(Number(at(certified, "data", "total")) < Number(at(all, "data", "total")));
+      assert.ok(Number(valueAt(certified, "data", "total")) < Number(valueAt(all, "data", "total")));
     },
   },
   {
@@ -163,7 +165,7 @@ export const questions: readonly Question[] = [
       };
       for (const metric of ["price.median", "price.p75"]) {
         const found = await call("market_statistics", { ...suvs, metric });
-        assert.ok(Number(at(found, "data", "facets", "state", 0, "metric", "value")) > 0);
+        assert.ok(Number(valueAt(found, "data", "facets", "state", 0, "metric", "value")) > 0);
       }
     },
   },
@@ -182,7 +184,7 @@ export const questions: readonly Question[] = [
       const cars = { make: ["Toyota"], model: ["RAV4"], inventory_type: ["used"] };
       const found = await call("trends", { metric, interval: "quarter", ...cars });
       const points = listAt(found, "data", 0, "points");
-      assert.equal(typeof at(points.at(-1), "metrics", 0, "value"), "number");
+      assert.equal(typeof valueAt(points.at(-1), "metrics", 0, "value"), "number");
     },
   },
   {
@@ -208,7 +210,7 @@ export const questions: readonly Question[] = [
         sort: "price",
         limit: 10,
       });
-      assert.equal(typeof at(found, "pagination", "total"), "number");
+      assert.equal(typeof valueAt(found, "pagination", "total"), "number");
     },
   },
   {
@@ -243,10 +245,10 @@ export const questions: readonly Question[] = [
     asked: "Analyst: How many cars of each body type were for sale a week ago, and now?",
     async answer(call) {
       const now = await call("count_facets", { facets: ["body_type"] });
-      const weekAgo = Date.parse(String(at(now, "meta", "as_of"))) - 7 * 86_400_000;
+      const weekAgo = Date.parse(String(valueAt(now, "meta", "as_of"))) - 7 * 86_400_000;
       const snapshot_date = new Date(weekAgo).toISOString().slice(0, 10);
       const then = await call("count_facets", { facets: ["body_type"], snapshot_date });
-      assert.ok(Number(at(then, "data", "total")) > 0);
+      assert.ok(Number(valueAt(then, "data", "total")) > 0);
     },
   },
   {
