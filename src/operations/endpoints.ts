@@ -20,7 +20,6 @@ export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: 
 async function search(query: SearchQuery, version: LakeVersion): Promise<Result> {
   const plan = planSearch(query, version);
   const { total, places } = await findPage(plan);
-  await version.found();
   const listings = await readPage(plan, places, version);
   const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
   return { data: new ListingTexts(listings), pagination: pagination(plan, total), meta };

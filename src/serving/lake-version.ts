@@ -79,11 +79,6 @@ export class LakeVersion {
     return new LakeVersion(this.resources, job);
   }
 
-  /** Reports to its job that only rows are left to be read: see `Job.found`. */
-  found(): Promise<void> {
-    return this.job.found();
-  }
-
   /** The numbers of statements that wait and run. */
   get statements(): StatementCounts {
     return this.resources.pool.statements;
@@ -237,10 +232,11 @@ export class LakeVersion {
   ): Promise<readonly JsonRow[]> {
     if (places.length === 0) return [];
     const { files, day } = inventory;
-    const [stored, completing] = await Promise.all([
-      this.resources.serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
-      this.columnsOn(inventory, columns),
-    ]);
+    const { serving } = this.resources;
+    const completing = await this.columnsOn(inventory, columns);
+    // Reading Parquet files takes another statement, which may be refused.
+    if (serving.state.rows) await this.job.found();
+    const stored = serving.rowsAt(files, places, day) ?? (await this.readParquet(inventory, places, columns));
     return completing === undefined ? stored : stored.map((row) => completing.complete(row));
   }
 

@@ -10,7 +10,7 @@ import { isSpecialFile, moveFile } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { damagedMessage, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
@@ -126,16 +126,13 @@ function removeFolder(folder: string, attempts = 5): void {
   }
 }
 
-/** Faults of a file that was intact when it was checked. */
-const dataFaults: ReadonlySet<EngineFault> = new Set(["damaged", "missing"]);
-
 /** Writes an export. Reports damaged data to the service that has started this process. */
 async function write(decoded: DecodedExport, settings: ExportValues, folder: string): Promise<WrittenExport> {
   try {
     return await writeVersion(decoded, settings, folder);
   } catch (thrown) {
     const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
-    if (isRefused || thrown instanceof DamagedFile || dataFaults.has(classifyFault(thrown)))
+    if (isRefused || thrown instanceof DamagedFile || classifyFault(thrown) === "missing")
       process.send?.(damagedMessage);
     throw asUserError(thrown);
   }

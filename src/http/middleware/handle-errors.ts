@@ -61,8 +61,7 @@ function refusalOfFault(thrown: unknown, request: string): Refusal {
       return refuse("overloaded", {});
     case "disk full":
       return refuse("data_unavailable", { reason: "No disk space is left for this response. Retry later." });
-    // A file that was intact when it was checked.
-    case "damaged":
+    // A file that existed when it was checked.
     case "missing":
       return damagedData();
     default:
