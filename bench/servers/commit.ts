@@ -31,6 +31,7 @@ export async function serveCommit(
   );
   await install(root, log);
   await cp(lake, ownLake, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+  await run(process.execPath, ["bin/carquet.cjs", "index", "--lake", ownLake], { cwd: root });
   const { stdout: key } = await run(process.execPath, [...scriptOptions, createKey, accounts], { cwd: root });
   return acquire(startScript("bin/carquet.cjs", uncached(ownLake, accounts), key.trim(), root), (server) =>
     server.stop(),
