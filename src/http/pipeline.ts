@@ -1,5 +1,4 @@
 /** The pipeline of every operation of the document over HTTP, and the router of the API. Each pipeline reads as a list of verbs. */
-
 import compose from "koa-compose";
 import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";

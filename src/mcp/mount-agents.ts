@@ -1,5 +1,4 @@
 /** The agent server: the Model Context Protocol over streamable HTTP at `/mcp`. It searches through the API's pipeline only. */
-
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import { refuseKeyInQuery } from "../http/middleware/refuse-requests.ts";

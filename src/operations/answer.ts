@@ -1,6 +1,7 @@
 /**
  * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, and charged. The charge of a page is written while its rows are read, and refunded if reading fails. It knows neither HTTP nor formats: its caller builds the body from the result.
+ * or taken from the cache, and charged. The charge of a page is written while its rows are read, and refunded if reading fails. It knows neither HTTP
+ * nor formats: its caller builds the body from the result.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";

@@ -233,10 +233,16 @@ export class LakeVersion {
     if (places.length === 0) return [];
     const { files, day } = inventory;
     const { serving } = this.resources;
-    const completing = await this.columnsOn(inventory, columns);
+    const reading = this.columnsOn(inventory, columns);
     // Reading Parquet files takes another statement, which may be refused.
-    if (serving.state.rows) await this.job.found();
-    const stored = serving.rowsAt(files, places, day) ?? (await this.readParquet(inventory, places, columns));
+    if (serving.state.rows) {
+      await reading;
+      await this.job.found();
+    }
+    const [stored, completing] = await Promise.all([
+      serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
+      reading,
+    ]);
     return completing === undefined ? stored : stored.map((row) => completing.complete(row));
   }
 

@@ -1,5 +1,4 @@
 /** The web application: the routes of its pages, rendered on the server, and their assets. It searches through the API's pipeline only. */
-
 import type Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";

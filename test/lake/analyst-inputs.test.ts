@@ -17,6 +17,7 @@ import { checkParameters } from "../../src/lake/analyst/parameters.ts";
 import { versionsIn } from "../../src/lake/manifest.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
+import { assertRefused, type RefusedStatement } from "./refused-statements.ts";
 
 const { lake } = await createLake(fileScope);
 const folder = join(await temporaryFolder(fileScope), "it's [mine]");
@@ -51,7 +52,7 @@ async function writeParquet(name: string): Promise<string> {
 }
 
 /** Statements on the view `mine` of an attached file, which must not write, nor open anything else. */
-const hostile: readonly (readonly [text: string, says: RegExp])[] = [
+const hostile: readonly RefusedStatement[] = [
   [`FROM read_csv('${quoted(secret)}')`, /Cannot access file/],
   [`FROM read_csv('${quoted(mine)}/../secret.csv')`, /Cannot access file/],
   [`FROM read_csv(['${quoted(mine)}', '${quoted(secret)}'])`, /Cannot access file/],
@@ -94,13 +95,7 @@ describe("an attached file", () => {
   test("opens no other file, and is not written", async () => {
     const before = [readdirSync(folder).sort(), readFileSync(mine, "utf8")];
     await inSession({ attach: new Map([["mine", mine]]) }, async (database) => {
-      for (const [text, says] of hostile)
-        await assert.rejects(
-          database.query(text),
-          (thrown) =>
-            thrown instanceof UserError && (says.test(thrown.message) || assert.fail(`${text}: ${thrown.message}`)),
-          text,
-        );
+      await assertRefused(database, hostile);
       assert.equal((await database.query("FROM mine")).rows.length, 2);
       assert.equal((await database.query(`FROM read_csv('${quoted(mine)}', all_varchar = true)`)).rows.length, 2);
     });

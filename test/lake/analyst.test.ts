@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { UserError } from "../../src/base/user-error.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { splitStatements } from "../../src/lake/analyst/statements.ts";
 import { currentVersion, readManifest } from "../../src/lake/manifest.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
+import { assertRefused, type RefusedStatement } from "./refused-statements.ts";
 
 const { lake } = await createLake(fileScope);
 const outside = await temporaryFolder(fileScope);
@@ -23,7 +23,7 @@ const [statement, file, name, locked] = [
   /configuration has been locked|^Invalid statement SET/,
 ];
 
-const hostile: readonly (readonly [text: string, says: RegExp])[] = [
+const hostile: readonly RefusedStatement[] = [
   [`COPY active TO '${outside}/x.csv'`, file],
   [`COPY (SELECT 1) TO '${lake}/CURRENT'`, file],
   [`COPY (SELECT 1 AS a) TO '${dataFile}' (FORMAT parquet)`, statement],
@@ -84,13 +84,7 @@ const inSession = <T>(work: (database: AnalystDatabase) => Promise<T>): Promise<
 test("a statement that reads other files, writes, or changes settings is refused", async () => {
   const before = [contentsOf(lake), contentsOf(outside), readFileSync(dataFile).toString("base64")];
   await inSession(async (database) => {
-    for (const [text, says] of hostile)
-      await assert.rejects(
-        database.query(text),
-        (thrown) =>
-          thrown instanceof UserError && (says.test(thrown.message) || assert.fail(`${text}: ${thrown.message}`)),
-        text,
-      );
+    await assertRefused(database, hostile);
     assert.equal((await database.query("SELECT 1 AS still_usable")).rows.length, 1);
   });
   assert.deepEqual([contentsOf(lake), contentsOf(outside), readFileSync(dataFile).toString("base64")], before);

@@ -2,7 +2,6 @@
  * API reference for browsers: Swagger UI at `/docs`, which renders `/v1/openapi.json` and can send requests. It loads nothing from
  * other hosts; its Content-Security-Policy forbids it.
  */
-
 import { readFileSync } from "node:fs";
 import { projectPath } from "../../base/project-files.ts";
 import type { Middleware } from "../context.ts";

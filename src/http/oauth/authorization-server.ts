@@ -2,7 +2,6 @@
  * The authorization server of the agent server, by which agents sign in. Serves its metadata and endpoints, provides the content of consent pages,
  * records consent as a grant, and identifies access tokens. A grant is a key of the account that consents.
  */
-
 import compose from "koa-compose";
 import type { Interaction, Provider } from "oidc-provider";
 import { OIDCProviderError } from "oidc-provider/lib/helpers/errors.js";

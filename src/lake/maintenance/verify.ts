@@ -25,8 +25,7 @@ export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean 
 
 /**
  * Returns the faults of a version as messages; empty if there are none. Checks rows, the version's folder and Iceberg metadata only if all files
- * are intact. Skips
- * serving files if the lake has no folder of them. Calls `onFile` before each file.
+ * are intact. Skips serving files if the lake has no folder of them. Calls `onFile` before each file.
  */
 export async function verify(
   lake: string,
