@@ -28,7 +28,7 @@ export interface InProcess {
 export async function openInProcess(lake: string): Promise<InProcess> {
   const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version);
   const routes = [...operations.values()].flatMap(({ id, path }) =>
-    id === "getUsage" || id === "getDocument" || id === "exportListings"
+    id === "getUsage" || id === "getDocument" || id === "exportListings" || id === "runSql"
       ? []
       : [{ pattern: patternOf(path), run: endpointRunner(id, version) }],
   );

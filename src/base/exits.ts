@@ -7,6 +7,13 @@ export function exitOnSignals(): void {
   for (const [signal, number] of Object.entries(signals)) process.once(signal, () => process.exit(128 + number));
 }
 
+/** Exits when the service that has started this process ends. Does nothing in a process that a person has started. */
+export function endWithParent(): void {
+  process.once("disconnect", () => process.exit(1));
+  // The listener alone would keep the process running.
+  process.channel?.unref();
+}
+
 /** The exit code that a shell reports for a program that SIGPIPE has ended: 128 + 13. */
 const brokenPipeExitCode = 141;
 

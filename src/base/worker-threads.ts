@@ -38,17 +38,26 @@ export interface ProgramResult {
   readonly errors: string;
 }
 
+export interface ProgramOptions {
+  readonly signal: AbortSignal;
+  /** Environment variables that differ from those of this process. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
 /**
  * Runs `carquet` in a separate process at the lowest priority, until it ends or the signal kills it. Rejects with the reason of the signal when it
  * aborts. Passes the messages of the process to `onMessage`.
  */
 export async function runProgram(
   args: readonly string[],
-  signal: AbortSignal,
+  { signal, environment }: ProgramOptions,
   onMessage: (message: unknown) => void = () => undefined,
 ): Promise<ProgramResult> {
   signal.throwIfAborted();
-  const child = fork(programPath, args, { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
+  const child = fork(programPath, args, {
+    ...{ stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] },
+    env: { ...process.env, ...environment },
+  });
   if (child.pid !== undefined) yieldResources(child.pid);
   child.on("message", onMessage);
   const kill = (): boolean => child.kill("SIGKILL");

@@ -203,7 +203,7 @@ function textHint(text: string, { pattern = "" }: Schema, keyword: string | unde
 }
 
 /** Describes what a schema accepts, as the end of the sentence "expected ...". */
-function expectedBy(schema: Schema): string {
+export function expectedBy(schema: Schema): string {
   const { items, maxItems } = schema;
   if (schema["x-allowed"] !== undefined) return schema["x-allowed"];
   if (items !== undefined)

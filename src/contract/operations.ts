@@ -69,6 +69,7 @@ export interface Deprecation {
 
 export interface ContractOperation {
   readonly id: OperationId;
+  readonly method: Method;
   /** With parameters in braces, as in the document. */
   readonly path: string;
   /** The parameters of the query and the path. */
@@ -81,12 +82,23 @@ export interface ContractOperation {
   readonly statuses: readonly number[];
   /** The schema of a row in table formats, if the items of `data` are not rows. */
   readonly row: Referable<ResponseSchema> | undefined;
+  /** The schema of the JSON object that a request sends; undefined if it sends none. */
+  readonly requestBody: BodySchema | undefined;
   readonly body: Referable<ResponseSchema>;
+  /** By status, as the document has them. */
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+/** The JSON Schema keywords of the object that a request sends. */
+export interface BodySchema {
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, Schema>>;
 }
 
 interface OperationObject {
   readonly operationId: OperationId;
   readonly parameters?: readonly (Parameter | HeaderParameter | { readonly $ref: string })[];
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: BodySchema } } };
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
   readonly "x-deprecation"?: Deprecation;
@@ -99,9 +111,25 @@ export interface ResponseObject {
   readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
 }
 
+export type Method = "get" | "post";
+
 export interface Document {
-  readonly paths: Readonly<Record<string, { readonly get: OperationObject }>>;
+  readonly paths: Readonly<Record<string, { readonly [Name in Method]?: OperationObject }>>;
 }
+
+/** An operation as the document has it. */
+export interface DocumentedOperation {
+  readonly path: string;
+  readonly method: Method;
+  readonly object: OperationObject;
+}
+
+/** Returns the operations in the order of the document. */
+export const documentedOperations = ({ paths }: Document): readonly DocumentedOperation[] =>
+  Object.entries(paths).flatMap(([path, { get, post }]) => [
+    ...(get === undefined ? [] : [{ path, method: "get" as const, object: get }]),
+    ...(post === undefined ? [] : [{ path, method: "post" as const, object: post }]),
+  ]);
 
 /** Resolves a local `$ref`. Returns any other value unchanged. Throws a TypeError if the target does not exist. */
 export function resolveIn<T extends object>(document: Document, value: T | { readonly $ref: string }): T {
@@ -118,23 +146,24 @@ export function resolveIn<T extends object>(document: Document, value: T | { rea
 
 /** Returns the operations by id. Literal paths come before paths with parameters, because the router takes the first match. */
 export function operationsIn(document: Document): ReadonlyMap<OperationId, ContractOperation> {
-  const operations = Object.entries(document.paths)
-    .sort(([one], [other]) => one.split("{").length - other.split("{").length)
-    .map(([path, { get }]): readonly [OperationId, ContractOperation] => [
-      get.operationId,
+  const operations = documentedOperations(document)
+    .toSorted((one, other) => one.path.split("{").length - other.path.split("{").length)
+    .map(({ path, method, object }): readonly [OperationId, ContractOperation] => [
+      object.operationId,
       {
-        id: get.operationId,
-        path,
-        parameters: (get.parameters ?? [])
+        ...{ id: object.operationId, path, method },
+        parameters: (object.parameters ?? [])
           .map((parameter) => resolveIn<Parameter | HeaderParameter>(document, parameter))
           .filter((parameter): parameter is Parameter => parameter.in !== "header")
           .map((parameter) => withSchema(document, parameter)),
-        scope: get.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
-        deprecated: get.deprecated ?? false,
-        deprecation: get["x-deprecation"],
-        statuses: Object.keys(get.responses).map(Number),
-        row: get["x-row"],
-        body: get.responses["200"]?.content?.["application/json"]?.schema ?? {},
+        scope: object.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
+        deprecated: object.deprecated ?? false,
+        deprecation: object["x-deprecation"],
+        responses: object.responses,
+        statuses: Object.keys(object.responses).map(Number),
+        row: object["x-row"],
+        requestBody: object.requestBody?.content["application/json"].schema,
+        body: object.responses["200"]?.content?.["application/json"]?.schema ?? {},
       },
     ]);
   return new Map(operations);

@@ -9,7 +9,8 @@ import type { OperationServices } from "../operations/answer.ts";
 import { answerUsage } from "../operations/usage.ts";
 import { callerOf } from "./calls.ts";
 import type { Middleware, RequestContext } from "./context.ts";
-import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
+import { respondWithExport } from "./exports/respond-with-export.ts";
+import { respondWithSql, type SqlServices } from "./exports/respond-with-sql.ts";
 import { identify } from "./middleware/identify.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
 import { respond } from "./middleware/respond.ts";
@@ -19,7 +20,7 @@ import { createRouter, type Routes } from "./router.ts";
 
 export interface PipelineServices extends OperationServices {
   readonly encoder: TableEncoder;
-  readonly exports: ExportServices;
+  readonly exports: SqlServices;
   readonly exportAdmission: Admission;
 }
 
@@ -42,6 +43,7 @@ function publicPipeline(id: OperationId, handler: Middleware): Middleware {
 
 function handlerOf(id: Exclude<OperationId, "getDocument">, services: PipelineServices): Middleware {
   if (id === "exportListings") return respondWithExport(services.exports, services.exportAdmission);
+  if (id === "runSql") return respondWithSql(services.exports, services.exportAdmission);
   if (id === "getUsage") return respondWithUsage(services);
   return respond(id, services);
 }
@@ -58,15 +60,15 @@ function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
   ]);
 }
 
-/** Returns the router: one GET route per operation, in an order where literal paths win. */
+/** Returns the router: one route per operation, in an order where literal paths win. */
 export function routes(services: PipelineServices): Routes {
   const router = createRouter();
-  for (const { id, path } of operations.values()) {
+  for (const { id, path, method } of operations.values()) {
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;
       return next();
     };
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));
+    router[method](path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));
   }
   return router.routes();
 }

@@ -18,6 +18,7 @@ import type { AnswerBody } from "./compact-text.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
 import { explorerLink } from "./explorer-link.ts";
 import { promptMessage, prompts } from "./prompts.ts";
+import { queryTool } from "./query-tool.ts";
 import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
 import { annotations, inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 import type { Tool } from "./tools.ts";
@@ -33,6 +34,8 @@ export interface AgentServerOptions {
     request: OperationRequest,
     signal: AbortSignal,
   ) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
+  /** Answers calls of the tool `query`, which is offered if this is present. Throws the Refusal of the API. */
+  readonly runQuery?: (values: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<CallToolResult>;
   /** Converts an exception to the refusal that the agent receives. */
   readonly refusalOf: (thrown: unknown) => Refusal;
 }
@@ -58,11 +61,11 @@ const cacheHints = { "tools/list": listHint, "prompts/list": listHint, "server/d
 
 /** Returns a server that is not connected yet. */
 export function createAgentServer(options: AgentServerOptions): Server {
-  const { tools, isCharged, refusalOf } = options;
+  const { tools, isCharged, refusalOf, runQuery } = options;
   const server = new Server(serverInfo, { capabilities: { tools: {}, prompts: {} }, instructions, cacheHints });
   const describing = describingTool(tools);
   server.setRequestHandler("tools/list", () => ({
-    tools: [...tools.map((tool) => listingOf(tool, isCharged)), describing],
+    tools: [...tools.map((tool) => listingOf(tool, isCharged)), ...(runQuery === undefined ? [] : [queryTool]), describing],
   }));
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
   server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));
@@ -70,6 +73,7 @@ export function createAgentServer(options: AgentServerOptions): Server {
     const { name, arguments: values = {} } = params;
     try {
       if (name === describing.name) return describeParameters(tools, values);
+      if (name === queryTool.name && runQuery !== undefined) return await runQuery(values, mcpReq.signal);
       return await callTool(toolNamed(name, tools), values, { ...options, signal: mcpReq.signal });
     } catch (thrown) {
       if (thrown instanceof Abandoned || thrown instanceof ProtocolError) throw thrown;

@@ -5,8 +5,8 @@ import { operation } from "../contract/document.ts";
 
 export type TextParameters = Readonly<Record<string, string>>;
 
-/** The metered operations whose response is JSON. */
-export type EndpointId = Exclude<MeteredId, "exportListings">;
+/** The metered operations that answer from an open version; the others start a process, which writes a file. */
+export type EndpointId = Exclude<MeteredId, "exportListings" | "runSql">;
 
 /** The operations that can be called within the process: those that answer an account in JSON. */
 export type CallableId = EndpointId | "getUsage";

@@ -129,7 +129,7 @@ describe("carquet sql", { concurrency: 2 }, () => {
     assert.deepEqual(await sql([...args, "--param", "mak=Ford", "--file", "-"], readFileSync(file, "utf8")), {
       code: 1,
       out: "",
-      err: "carquet: Missing parameter $make: expected --param make=<value>.\n",
+      err: "carquet: Missing parameter $make: expected a value for make.\n",
     });
   });
 

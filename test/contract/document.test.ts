@@ -76,8 +76,8 @@ interface ErrorResponse {
 }
 
 /** Every error response of every operation, with its status. */
-const responses: readonly (readonly [number, ErrorResponse])[] = Object.values(document.paths).flatMap(({ get }) =>
-  Object.entries(get.responses)
+const responses: readonly (readonly [number, ErrorResponse])[] = [...operations.values()].flatMap((operation) =>
+  Object.entries(operation.responses)
     .filter(([status]) => Number(status) >= 400)
     .map(([status, response]) => [Number(status), resolve<ErrorResponse>(response as ErrorResponse)] as const),
 );
@@ -111,6 +111,8 @@ const withKey: Happens = ({ scope }) => scope !== undefined;
 const metered: Happens = (operation) => withKey(operation) && operation.id !== "getUsage";
 /** Whether the response is a file, of which a client can request ranges. */
 const isFile: Happens = ({ id }) => id === "exportListings";
+/** Whether the request has a body: SQL, which has its own result each time. */
+const sendsBody: Happens = ({ requestBody }) => requestBody !== undefined;
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
 const happens: Readonly<Record<ErrorCode, Happens>> = {
@@ -122,17 +124,19 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   missing_parameter: everywhere,
   unknown_postal_code: metered,
   snapshot_unavailable: metered,
+  invalid_statement: sendsBody,
   missing_api_key: withKey,
   invalid_api_key: withKey,
   billing_state_blocked: metered,
   monthly_spend_cap_exceeded: metered,
   missing_scope: withKey,
-  not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
+  not_found: ({ id, parameters }) => id === "runSql" || parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
   not_acceptable: hasFormats,
+  body_too_large: sendsBody,
   uri_too_long: everywhere,
   range_not_satisfiable: isFile,
-  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation),
+  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation) && !sendsBody(operation),
   too_many_invalid_api_keys: withKey,
   rate_limit_exceeded: withKey,
   concurrency_limit_exceeded: metered,
@@ -148,7 +152,7 @@ for (const operation of operations.values()) {
   test(`${operation.id} documents exactly the statuses that can happen`, () => {
     const rows = Object.entries(errors).map(([code, [status]]) => [code as ErrorCode, status] as const);
     const refused = rows.filter(([code]) => happens[code](operation)).map(([, status]) => status);
-    const answer = resolve<{ headers: object }>(document.paths[operation.path]?.get.responses[200] as never);
+    const answer = resolve<{ headers: object }>(operation.responses[200] as never);
     const answered = [200, ...("ETag" in answer.headers ? [304] : []), ...(isFile(operation) ? [206] : [])];
     assert.deepEqual(
       [...operation.statuses].sort((one, other) => one - other),

@@ -1,13 +1,12 @@
 /** Requests with every parameter's example, sent to a service. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { operations } from "../../src/contract/document.ts";
-import { exemplaryRequest, minimalRequest } from "../support/examples.ts";
+import { exemplaryRequest, getOperations, minimalRequest } from "../support/examples.ts";
 import { sampleService } from "../support/http/service.ts";
 
 const { client } = await sampleService();
 
-for (const operation of operations.values()) {
+for (const operation of getOperations) {
   test(`${operation.id} answers its minimal request`, async () => {
     const path = minimalRequest(operation);
     const { status } = await client.get(path);

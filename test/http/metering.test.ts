@@ -7,11 +7,10 @@ import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
 import type { Row } from "../../src/base/json.ts";
-import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { minimalRequest } from "../support/examples.ts";
+import { getOperations, minimalRequest } from "../support/examples.ts";
 import { type Answer, type Client, sampleService, startService } from "../support/http/service.ts";
 import { createSlowLake, slowRequest, untilBusy } from "../support/http/slow-request.ts";
 
@@ -86,7 +85,7 @@ for (const [query, usageClass] of searches) {
   });
 }
 
-for (const operation of operations.values()) {
+for (const operation of getOperations) {
   test(`${operation.id} is charged if it answers, and only then`, async () => {
     const customer = createCustomer(client.accounts);
     const isFree = operation.id === "getUsage" || operation.id === "getDocument";

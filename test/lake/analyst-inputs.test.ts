@@ -177,7 +177,7 @@ describe("a parameter", () => {
   });
 
   test("without a value is refused before the statement runs, and one that no statement names, too", async () => {
-    const missing = { message: "Missing parameter $state: expected --param state=<value>." };
+    const missing = { message: "Missing parameter $state: expected a value for state." };
     const text = "CREATE TABLE t AS SELECT $make AS a; SELECT $state";
     const param = new Map([["make", "Ford"]]);
     await inSession({ param }, async (database) => {

@@ -1,5 +1,5 @@
 /** Requests from the document's examples. */
-import { type Operation, type Parameter, resolve } from "../../src/contract/document.ts";
+import { type Operation, operations, type Parameter, resolve } from "../../src/contract/document.ts";
 
 /** Examples of parameters that cannot be combined with the example of another one. The document has them in descriptions. */
 export const alternativeExamples: Readonly<Record<string, unknown>> = {
@@ -40,7 +40,10 @@ export function requiredQuery({ parameters }: Operation): readonly (readonly [na
     .map((parameter) => [parameter.name, encodeExample(parameter)]);
 }
 
-/** Returns the smallest valid request of an operation. */
+/** The operations that a GET calls. */
+export const getOperations: readonly Operation[] = [...operations.values()].filter(({ method }) => method === "get");
+
+/** Returns the smallest valid GET of an operation. */
 export const minimalRequest = (operation: Operation): string => requestWith(operation, requiredQuery(operation));
 
 /** Returns the request of an operation with the document's examples of all its parameters. */

@@ -20,7 +20,7 @@ export async function openVersion(scope: Scope, lake: string, options: LakeVersi
 }
 
 const routes = [...operations.values()].flatMap(({ id, path }) =>
-  id === "getUsage" || id === "getDocument" || id === "exportListings"
+  id === "getUsage" || id === "getDocument" || id === "exportListings" || id === "runSql"
     ? []
     : [{ pattern: patternOf(path), answer: answererOf(id) }],
 );

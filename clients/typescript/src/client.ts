@@ -123,6 +123,11 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/usage", { params: { query }, ...options }));
   }
 
+  /** Runs SQL over the published version, if the service allows it; returns the rows of the last statement. `params` are the values of `$name`. */
+  async sql(sql: string, params: SqlParameters = {}, options: RequestOptions = {}) {
+    return bodyOf(await this.http.POST("/v1/sql", { body: { sql, params }, ...options }));
+  }
+
   /** Returns all listings of a search as one file: a response whose body is a stream. It may be cut off: compare `Content-Length`. */
   async exportListings(
     query: SingleOrList<NonNullable<operations["exportListings"]["parameters"]["query"]>>,
@@ -134,6 +139,7 @@ export class CarquetClient {
   }
 }
 
+type SqlParameters = Readonly<Record<string, string | number | boolean | null>>;
 type Listing = Schemas["ListingCollection"]["data"][number];
 type Dealer = Schemas["DealerCollection"]["data"][number];
 

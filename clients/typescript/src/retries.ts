@@ -19,7 +19,7 @@ const jitterMs = 500;
 /** The wait after the first lost request is at most this long; it doubles with each further one. */
 const firstWaitMs = 500;
 
-/** Returns a function that sends a request without a body, and repeats it where that is allowed. */
+/** Returns a function that sends a request, and repeats it where that is allowed. */
 export function withRetries(send: Send, { retries = 3, longestWaitMs = 60_000 }: RetrySettings = {}): Send {
   return async (request) => {
     for (let retry = 0; ; retry += 1) {
@@ -43,7 +43,7 @@ interface Loss {
 /** Reads the whole body of a response that can be requested again, so that a loss on its way is known here. */
 async function attempt(send: Send, request: Request): Promise<Response | Loss> {
   try {
-    const response = await send(request);
+    const response = await send(request.clone());
     if (!request.headers.has("Idempotency-Key") || response.body === null) return response;
     return new Response(await response.arrayBuffer(), response);
   } catch (thrown) {

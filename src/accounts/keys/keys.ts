@@ -7,9 +7,9 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, findAccounts, isOneOf, lockAccount, unknownAccountError } from "../account.ts";
 import { generateApiKey } from "./api-key.ts";
 
-/** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
+/** The scopes of a key that is created without any. A single export or SQL statement can cost as much as thousands of pages, so their scopes are granted by name. */
 export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as const;
-export const scopes = [...defaultScopes, "export.read"] as const;
+export const scopes = [...defaultScopes, "export.read", "sql.read"] as const;
 export type ApiScope = (typeof scopes)[number];
 
 export interface ApiKey {

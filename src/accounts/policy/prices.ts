@@ -5,7 +5,7 @@ import type { OperationId, QueryOf } from "../../contract/types.ts";
 /** The usage classes: the values of the parameter `metering_class` in `schemas/openapi.yaml`. */
 export type UsageClass = NonNullable<QueryOf<"getUsage">["metering_class"]>[number];
 
-/** The price list: micros per successful request; of exports, per started `exportUnitRows` rows. */
+/** The price list: micros per successful request; of exports, per started `exportUnitRows` rows; of SQL, per started second. */
 export const prices: Readonly<Record<UsageClass, number>> = {
   listing_search: 2_000,
   listing_search_historical: 4_000,
@@ -23,10 +23,11 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
+  sql_statement: 10_000,
 };
 
 /** How many rows of an export are priced together. */
-const exportUnitRows = 1_000;
+export const exportUnitRows = 1_000;
 
 /** Returns how often the price of an export is charged. An export without rows costs as much as one of a single row. */
 export const exportUnits = (rows: number): number => Math.max(1, Math.ceil(rows / exportUnitRows));
@@ -71,6 +72,7 @@ const trends = "trend_series";
 export const exportClasses = ["listing_export", "listing_export_historical", "listing_export_enriched"] as const;
 const [plainExport, historicalExport, enrichedExport] = exportClasses;
 const lookup = "dealer_lookup";
+const statement = "sql_statement";
 
 // biome-ignore format: a table is read by its columns
 const classes: Readonly<Record<MeteredId, OperationClasses>> = {
@@ -85,6 +87,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],
   getDealer:            [lookup,    lookup,       lookup,    lookup],
+  runSql:               [statement, statement,    statement, statement],
 };
 
 /** Returns the prices that requests of an operation can have, in micros. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
-import { exitOnSignals } from "../../base/exits.ts";
+import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { isSpecialFile, moveFile } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
@@ -43,9 +43,7 @@ export const exportCommand = (): Command =>
       "parameters of /v1/listings except limit and offset, as in a URL, joined by & or as several words: make=Toyota state=TX",
     )
     .action(async (parameters: readonly string[], settings: ExportValues) => {
-      // Ends with the service that started this process. The listener alone would keep the process running.
-      process.once("disconnect", () => process.exit(1));
-      process.channel?.unref();
+      endWithParent();
       exitOnSignals();
       const { output, json } = settings;
       const written = await run(decode(parameters, settings), settings);

@@ -10,6 +10,7 @@ import { refusalOf } from "../../http/middleware/handle-errors.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { createAgentServer } from "../../mcp/agent-server.ts";
 import { callLakeOperation } from "../../mcp/lake-operations.ts";
+import { runQueryTool } from "../../mcp/query-tool.ts";
 import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -29,7 +30,7 @@ export const mcpCommand = (): Command =>
       await requireManifest(lake);
       const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, new LogDestination(() => undefined));
       const current = await openLake(lake, options, logger);
-      serveLake(current, logger);
+      serveLake({ lake, current }, logger);
       process.stdin.once("close", () => process.exit());
     });
 
@@ -42,7 +43,12 @@ const openLake = (lake: string, options: DatabaseOptions, logger: pino.Logger): 
     onFailure: (version, message) => logger.error({ version, message }, "version cannot be opened"),
   });
 
-function serveLake(current: CurrentVersion, logger: pino.Logger): void {
+interface ServedLake {
+  readonly lake: string;
+  readonly current: CurrentVersion;
+}
+
+function serveLake(served: ServedLake, logger: pino.Logger): void {
   const toRefusal = (thrown: unknown): Refusal => {
     const refusal = refusalOf(thrown, "in the log");
     if (refusal.code === "internal_error") logger.error({ err: thrown }, "internal error");
@@ -52,7 +58,8 @@ function serveLake(current: CurrentVersion, logger: pino.Logger): void {
     () =>
       createAgentServer({
         ...{ tools: lakeTools, isCharged: false, refusalOf: toRefusal },
-        callOperation: async (request, signal) => ({ body: await callLakeOperation(current, request, signal) }),
+        callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
+        runQuery: (values, signal) => runQueryTool(served, values, signal),
       }),
     { onerror: (error) => logger.warn({ message: messageOf(error) }, "connection error") },
   );

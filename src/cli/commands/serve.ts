@@ -84,6 +84,7 @@ const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "
     ...{ writtenMax: settings.writtenExports, waitingMax: settings.waitingExports, ageMs: settings.spoolAgeMs },
     ...{ accountMax: shareOf(settings.accountExports, replica) },
     ...{ memory: settings.exportMemory, deadlineMs: settings.exportDeadlineMs, bytesMax: settings.spoolBytes },
+    sqlDeadlineMs: settings.sqlDeadlineMs,
     ...(settings.spool === undefined ? {} : { folder: settings.spool }),
   },
 });

@@ -1,15 +1,16 @@
 /** `carquet sql`: runs an analyst's SQL statements over the views of a version, or opens a shell for them. */
 import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { Command, type ParseOptionsResult } from "commander";
-import { exitOnSignals } from "../../base/exits.ts";
+import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { checkParameters } from "../../lake/analyst/parameters.ts";
-import { namedParser } from "../option-parsers.ts";
+import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { checkPrintable, formatOfFile, resultFormats } from "../sql/result-formats.ts";
-import { printResults, statementsIn, writeLastResult } from "../sql/run-statements.ts";
+import { printResults, type ResultForm, statementsIn, writeLastResult } from "../sql/run-statements.ts";
 
 // biome-ignore format: a table is read by its columns
 const sqlSettings = {
@@ -22,6 +23,8 @@ const sqlSettings = {
   format: { flags: "--format <format>", choices: resultFormats, default: "table", help: "output format" },
   output: { flags: "--output <file>",
     help: "write the result to this file, as a whole or not at all; its extension names the format, unless --format does" },
+  escapesFormulas: { flags: "--escape-formulas", help: "put an apostrophe before texts in CSV that a spreadsheet would take for formulas" },
+  rowsMax: { flags: "--max-rows <n>", parse: integerParser(1_000_000_000, 1), help: "refuse a result of more rows" },
   history: { flags: "--history <file>", env: "CARQUET_SQL_HISTORY",
     help: "file that keeps the shell's history, or none (default: sql_history in the folder carquet of $XDG_STATE_HOME, else of ~/.local/state)" },
   ...sharedSettings("threads", "memoryLimit"),
@@ -53,19 +56,35 @@ export const sqlCommand = (): Command =>
       const isFormatSet = command.getOptionValueSource("format") !== "default";
       const { lake, output } = settings;
       const format = output === undefined || isFormatSet ? settings.format : formatOfFile(output, settings.format);
+      endWithParent();
       exitOnSignals();
       await openAnalystDatabase(lake, settings, async (database) => {
         const source = query ?? settings.file;
         if (source === undefined && output === undefined && process.stdin.isTTY && process.stdout.isTTY)
           return openShell(database, settings);
-        const statements = statementsIn(
-          await checkedText(query === undefined ? textOf(settings) : oneText(query), settings),
-        );
-        if (output !== undefined) return writeLastResult(database, statements, { format, file: output });
+        const text = query === undefined ? textOf(settings) : oneText(query);
+        const form = { format, escapesFormulas: settings.escapesFormulas ?? false };
+        if (output !== undefined) return writeResult(database, text, { ...settings, ...form, output });
         checkPrintable(format, process.stdout.isTTY);
-        return printResults(database, statements, format);
+        return printResults(database, statementsIn(await checkedText(text, settings)), form);
       });
     });
+
+/** Writes the result of statements to a file. Tells the service that has started this process how large it is, or why there is none. */
+async function writeResult(
+  database: AnalystDatabase,
+  chunks: AsyncIterable<string>,
+  { output: file, ...settings }: SqlValues & ResultForm & { readonly output: string },
+): Promise<void> {
+  try {
+    const statements = statementsIn(await checkedText(chunks, settings));
+    const rows = await writeLastResult(database, statements, { ...settings, file });
+    process.send?.({ rows, bytes: (await stat(file)).size });
+  } catch (thrown) {
+    if (thrown instanceof UserError) process.send?.({ invalid: thrown.message });
+    throw thrown;
+  }
+}
 
 async function openShell(database: AnalystDatabase, { format, history }: SqlValues): Promise<void> {
   const { runShell } = await import("../sql/shell.ts");

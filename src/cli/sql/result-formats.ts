@@ -1,7 +1,9 @@
 /** Formats the result of a statement as a stream of text or bytes. */
 import { createReadStream } from "node:fs";
 import { extname } from "node:path";
+import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { escapeFormula } from "../../formats/csv.ts";
 import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analyst-database.ts";
 import { type EngineFormat, readLines, replaceNonFinite } from "../../lake/analyst/spool.ts";
 import {
@@ -32,20 +34,46 @@ export function formatOfFile(path: string, otherwise: ResultFormat): ResultForma
 
 type ResultContent = AsyncGenerator<string | Uint8Array>;
 
-/** Runs a statement and returns its result in a format; undefined if it has none. Throws a UserError if it fails. */
+export interface FormattedResult {
+  readonly rowCount: number;
+  readonly content: ResultContent;
+}
+
+/**
+ * Runs a statement and returns its result in a format; undefined if it has none. With `escapesFormulas`, CSV is safe to open in a spreadsheet. Throws
+ * a UserError if it fails.
+ */
 export async function runFormatted(
   database: AnalystDatabase,
   statement: string,
   format: ResultFormat,
-): Promise<ResultContent | undefined> {
+  escapesFormulas = false,
+): Promise<FormattedResult | undefined> {
   if (format === "parquet" || format === "ndjson") {
-    const path = await database.copy(statement, format);
-    return path === undefined ? undefined : engineContentOf[format](path);
+    const copied = await database.copy(statement, format);
+    return copied && { rowCount: copied.rowCount, content: engineContentOf[format](copied.path) };
   }
   const result = await database.execute(statement);
   if (result === undefined) return undefined;
-  if (format === "arrow") return (await import("./arrow.ts")).arrowStream(result);
-  return contentOf[format](result);
+  const { rowCount } = result;
+  if (format === "arrow") return { rowCount, content: (await import("./arrow.ts")).arrowStream(result) };
+  return { rowCount, content: contentOf[format](escapesFormulas ? withEscapedTexts(result) : result) };
+}
+
+/** Returns a result whose texts no spreadsheet takes for formulas. */
+function withEscapedTexts({ columns, types, batches, ...result }: StatementResult): StatementResult {
+  const texts = columns.filter((_, index) => types[index] === "VARCHAR");
+  const escaped = (row: Row): Row => ({
+    ...row,
+    ...Object.fromEntries(texts.flatMap((name) => (typeof row[name] === "string" ? [[name, escapeFormula(row[name])]] : []))),
+  });
+  return {
+    ...{ ...result, columns: columns.map(escapeFormula), types },
+    batches: async function* () {
+      for await (const rows of batches())
+        yield rows.map(escaped).map((row) => Object.fromEntries(columns.map((name) => [escapeFormula(name), row[name] ?? null])));
+    },
+  };
 }
 
 /** Formats a result as text, as `formatRows` does, in constant memory. */

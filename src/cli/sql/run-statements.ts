@@ -17,33 +17,40 @@ export async function* statementsIn(chunks: AsyncIterable<string>): AsyncGenerat
   if (!isBlankStatement(pending)) yield pending.trim();
 }
 
+export interface ResultForm {
+  readonly format: ResultFormat;
+  /** Whether CSV is safe to open in a spreadsheet. */
+  readonly escapesFormulas: boolean;
+}
+
 /** Runs statements and prints the result of each. Throws a UserError at the first that fails. */
 export async function printResults(
   database: AnalystDatabase,
   statements: AsyncIterable<string>,
-  format: ResultFormat,
+  { format, escapesFormulas }: ResultForm,
 ): Promise<void> {
   for await (const statement of statements) {
-    const content = await runFormatted(database, statement, format);
-    for await (const chunk of content ?? []) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+    const result = await runFormatted(database, statement, format, escapesFormulas);
+    for await (const chunk of result?.content ?? []) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
   }
 }
 
-/** Runs statements and writes the result of the last one to a file. Throws a UserError if another one has a result, or that one has none. */
+/** Runs statements and writes the result of the last one to a file; returns its number of rows. Throws a UserError if another one has a result, or that one has none. */
 export async function writeLastResult(
   database: AnalystDatabase,
   statements: AsyncIterable<string>,
-  { format, file }: { readonly format: ResultFormat; readonly file: string },
-): Promise<void> {
+  { format, escapesFormulas, file }: ResultForm & { readonly file: string },
+): Promise<number> {
   let last: string | undefined;
   for await (const statement of statements) {
     if (last !== undefined && (await database.execute(last)) !== undefined)
       throw new UserError(`Invalid statements for ${file}: expected a result of the last one only.`);
     last = statement;
   }
-  const content = last === undefined ? undefined : await runFormatted(database, last, format);
-  if (content === undefined) throw new UserError(`Invalid statement for ${file}: expected one with a result.`);
-  await writeResultFile(file, content);
+  const result = last === undefined ? undefined : await runFormatted(database, last, format, escapesFormulas);
+  if (result === undefined) throw new UserError(`Invalid statement for ${file}: expected one with a result.`);
+  await writeResultFile(file, result.content);
+  return result.rowCount;
 }
 
 /** Writes a result to a file, which has its old content or all of the new one. Throws a UserError if it cannot be written. */

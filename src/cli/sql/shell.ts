@@ -130,16 +130,16 @@ class Shell {
     this.state.outputFile = undefined;
     const time = (): string => (this.state.isTimed ? `, ${formatDuration(performance.now() - startedMs)}` : "");
     if (outputFile !== undefined) {
-      const content = await runFormatted(this.database, statement, formatOfFile(outputFile, mode));
-      if (content === undefined)
+      const result = await runFormatted(this.database, statement, formatOfFile(outputFile, mode));
+      if (result === undefined)
         throw new UserError(`Invalid statement for ${outputFile}: expected one with a result.`);
-      await writeResultFile(outputFile, this.untilCancelled(content));
+      await writeResultFile(outputFile, this.untilCancelled(result.content));
       this.output.write(`(written to ${outputFile}${time()})\n`);
     } else if (mode === "table") {
       const result = await this.database.execute(statement);
       this.output.write(result === undefined ? `(done${time()})\n` : await this.table(result, time));
     } else {
-      await this.print((await runFormatted(this.database, statement, mode)) ?? []);
+      await this.print((await runFormatted(this.database, statement, mode))?.content ?? []);
     }
   }
 

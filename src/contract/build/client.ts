@@ -1,6 +1,8 @@
 /** Generator of the tables of the TypeScript client that derive from the document: retries and separators. */
 import {
   type Document,
+  type DocumentedOperation,
+  documentedOperations,
   type HeaderParameter,
   operationsIn,
   type Parameter,
@@ -28,18 +30,20 @@ export const separators: ReadonlyMap<string, string> = new Map(${JSON.stringify(
 }
 
 function idempotentPathsIn(document: Document): readonly string[] {
-  const takesKey = ({ parameters = [] }: Document["paths"][string]["get"]): boolean =>
+  const takesKey = ({ object: { parameters = [] } }: DocumentedOperation): boolean =>
     parameters.some((parameter) => {
       const { in: place, name } = resolveIn<Parameter | HeaderParameter>(document, parameter);
       return place === "header" && name === "Idempotency-Key";
     });
-  return Object.entries(document.paths).flatMap(([path, { get }]) => (takesKey(get) ? [path] : []));
+  return documentedOperations(document)
+    .filter(takesKey)
+    .map(({ path }) => path);
 }
 
 /** The statuses with `Retry-After` in every operation. */
 function retriedStatusesIn(document: Document): readonly number[] {
-  const statuses = Object.values(document.paths).flatMap(({ get }) =>
-    Object.entries(get.responses).flatMap(([status, response]) =>
+  const statuses = documentedOperations(document).flatMap(({ object: { responses } }) =>
+    Object.entries(responses).flatMap(([status, response]) =>
       "Retry-After" in (resolveIn<ResponseObject>(document, response).headers ?? {}) ? [Number(status)] : [],
     ),
   );

@@ -14,7 +14,7 @@ export interface Example {
 }
 
 interface ExampleDocument {
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>;
   readonly components: { readonly examples: Readonly<Record<string, Example>> };
 }
 
@@ -38,6 +38,7 @@ export function withExamples<T extends ExampleDocument>(document: T): T {
     return [key, { ...example, description: `\`GET ${request}\``, value }] as const;
   });
   const paths = Object.entries(document.paths).map(([path, { get, ...rest }]) => {
+    if (get === undefined) return [path, rest] as const;
     const names = Object.keys(get.responses["200"]?.content?.["application/json"]?.examples ?? {});
     const lines = names.flatMap((key) => requests.get(key) ?? []).map((request) => `- \`GET ${request}\``);
     const description =

@@ -25,19 +25,21 @@ export function generatedFiles(): ReadonlyMap<string, string> {
 /** Validators of all parameters. Equal schemas share one validator, which keeps the module small. */
 function parameterValidators(document: Document): string {
   const ids = new Map<string, string>();
-  const idOf = ({ schema }: Parameter): string => {
+  const idOf = (schema: Schema): string => {
     const text = JSON.stringify(withoutAnnotations(schema));
     const id = ids.get(text) ?? `parameter${ids.size}`;
     ids.set(text, id);
     return id;
   };
-  const rows = [...operationsIn(document).values()].map(({ id, parameters }) => {
+  const rows = [...operationsIn(document).values()].map(({ id, parameters, requestBody }) => {
+    const body = Object.entries(requestBody?.properties ?? {});
     const [query, path] = parameterLocations.map((location) =>
       parameters
         .filter((parameter) => parameter.in === location)
-        .map((parameter) => `    ${JSON.stringify(parameter.name)}: ${idOf(parameter)},\n`),
+        .map((parameter) => `    ${JSON.stringify(parameter.name)}: ${idOf(parameter.schema)},\n`),
     );
-    return `  ${id}: {\n   query: {\n${query?.join("")}   },\n   path: {\n${path?.join("")}   },\n  },\n`;
+    const properties = body.map(([name, schema]) => `    ${JSON.stringify(name)}: ${idOf(schema)},\n`).join("");
+    return `  ${id}: {\n   query: {\n${query?.join("")}   },\n   path: {\n${path?.join("")}   },\n   body: {\n${properties}   },\n  },\n`;
   });
   const schemas = new Map([...ids].map(([text, id]) => [id, JSON.parse(text)]));
   return generateValidatorModule(schemas, `{\n${rows.join("")}}`, { allErrors: false });

@@ -39,7 +39,7 @@ export interface WriteEvents {
 /** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full or a file is damaged. */
 export async function runExport(task: ExportTask, { signal, onRows }: WriteEvents): Promise<ExportSize> {
   let isDamaged = false;
-  const { code, output, errors } = await runProgram(argumentsOf(task), signal, (message) => {
+  const { code, output, errors } = await runProgram(argumentsOf(task), { signal }, (message) => {
     if (typeof message === "number") onRows(message);
     if (message === damagedMessage) isDamaged = true;
   });
@@ -59,8 +59,9 @@ function argumentsOf({ lake, version, queryString, format, path, memory }: Expor
   return ["export", ...place, "--memory", memory, "--threads", "1", "--json", "--", ...search];
 }
 
-function failureOf(errors: string): Error {
-  const failure = new Error(`The export failed: ${errors.trim()}`);
+/** Returns the failure of a process from what it wrote to its standard error. */
+export function failureOf(errors: string): Error {
+  const failure = new Error(`The process failed: ${errors.trim()}`);
   return classifyFault(failure) === "disk full" ? spoolFull() : failure;
 }
 

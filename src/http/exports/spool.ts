@@ -4,10 +4,11 @@
  * Identical requests share a file. Files that no response uses are removed when they reach their age, and, the least recently used first, when
  * the folder exceeds its size. Nothing in it outlives the service.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
 import { type ExportSize, spoolFull, type WriteEvents } from "./export-process.ts";
@@ -21,14 +22,20 @@ export interface SpoolLimits extends WriterLimits {
   readonly ageMs: number;
 }
 
-/** Writes an export to a path. */
-type Write = (path: string, events: WriteEvents) => Promise<ExportSize>;
+/** Writes an export to a path, for a job whose statements count for the accounts that wait for it. */
+type Write = (path: string, events: WriteEvents & { readonly job: Job }) => Promise<ExportSize>;
 
 /** A request for a file of the spool. */
 export interface SpoolRequest {
   /** Names the content of the file. */
   readonly key: string;
   readonly job: Job;
+  /** Whether it is written at once, by the service itself: it needs no writer. */
+  readonly isQuick?: boolean;
+  /** How long the file is kept once it is written. Default: that of the spool. */
+  readonly ageMs?: number;
+  /** The most disk space of its folder. Default: that of the spool. */
+  readonly bytesMax?: number;
   /** Called with the rows that were written or being written, if the writing ended because this job, the last that waited for it, was aborted. */
   readonly onUnfinished: (rows: number) => void;
 }
@@ -37,6 +44,7 @@ export interface SpoolRequest {
 interface SpooledFile {
   readonly folder: string;
   readonly job: Job;
+  readonly bytesMax: number;
   readonly written: Promise<ExportSize>;
   state: "waiting" | "writing" | "written";
   /** Rows that are written, or are being written. */
@@ -66,12 +74,15 @@ const ownFolders = new Set<string>();
 export class Spool {
   /** Files by key, the least recently used first. */
   private readonly files = new Map<string, SpooledFile>();
-  private folder: string | undefined;
+  /** Its folder, which is created with the first file. */
+  readonly folder: string;
+  private isCreated = false;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly writers: WriterQueue;
 
   constructor(private readonly limits: SpoolLimits) {
+    this.folder = join(resolve(limits.folder), `${prefix}${process.pid}-${randomUUID()}`);
     this.writers = new WriterQueue(limits);
   }
 
@@ -79,8 +90,9 @@ export class Spool {
    * Returns the file of a key, written on a miss, once there is a writer for it. Refuses with `overloaded` if too many wait for one, and with
    * `data_unavailable` if the spool is full. Writing ends early when all jobs that wait for the file are aborted.
    */
-  async open({ key, job, onUnfinished }: SpoolRequest, write: Write): Promise<SpooledExport> {
-    const file = this.files.get(key) ?? this.start(key, job, write);
+  async open(request: SpoolRequest, write: Write): Promise<SpooledExport> {
+    const { key, job, onUnfinished } = request;
+    const file = this.files.get(key) ?? this.start(request, write);
     this.files.delete(key);
     this.files.set(key, file);
     file.users += 1;
@@ -107,15 +119,17 @@ export class Spool {
       job.abort(refuse("overloaded", {}));
     }
     await Promise.allSettled(files.map(({ written }) => written));
-    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+    if (this.isCreated) await rm(this.folder, { recursive: true, force: true });
   }
 
   private get writing(): readonly SpooledFile[] {
     return [...this.files.values()].filter(({ state }) => state === "writing");
   }
 
-  private start(key: string, { accounts }: Job, write: Write): SpooledFile {
-    this.folder ??= createSpoolFolder(this.limits.folder);
+  private start({ key, job: { accounts }, isQuick = false, ...limits }: SpoolRequest, write: Write): SpooledFile {
+    const { ageMs = this.limits.ageMs, bytesMax = this.limits.bytesMax } = limits;
+    if (!this.isCreated) createSpoolFolder(this.folder);
+    this.isCreated = true;
     this.nextId += 1;
     const folder = join(this.folder, String(this.nextId));
     const job = new Job(...accounts);
@@ -124,28 +138,41 @@ export class Spool {
     };
     // Removed at once, so that a later request does not join an aborted export.
     job.signal.addEventListener("abort", forget, { once: true });
-    const written = this.writers.run(job, (signal) => this.write(file, signal, write));
-    const file: SpooledFile = { folder, job, written, state: "waiting", rows: 0, users: 0, expiry: undefined };
+    const written = isQuick
+      ? Promise.resolve().then(() => this.write(file, job.signal, write))
+      : this.writers.run(job, (signal) => this.writeTimed(file, signal, write));
+    const file: SpooledFile = {
+      ...{ folder, job, bytesMax, written, state: "waiting", rows: 0, users: 0, expiry: undefined },
+    };
     file.written.then(() => {
       file.state = "written";
-      file.expiry = setTimeout(() => this.expire(key, file), this.limits.ageMs).unref();
+      file.expiry = setTimeout(() => this.expire(key, file), ageMs).unref();
     }, forget);
     this.timer ??= setInterval(() => void this.limitSize(), pollMs).unref();
     return file;
   }
 
+  /** Writes a file in another process, whose time counts as session time. */
+  private async writeTimed(file: SpooledFile, signal: AbortSignal, write: Write): Promise<ExportSize> {
+    const startedAtMs = performance.now();
+    file.job.time.start(startedAtMs);
+    try {
+      return await this.write(file, signal, write);
+    } finally {
+      file.job.time.end(startedAtMs, performance.now());
+    }
+  }
+
   /** Writes a file, which can begin more than once. Of what throws, nothing is left. */
   private async write(file: SpooledFile, signal: AbortSignal, write: Write): Promise<ExportSize> {
     const { folder, job } = file;
-    const startedAtMs = performance.now();
-    job.time.start(startedAtMs);
     file.state = "writing";
     const onRows = (rows: number): void => {
       file.rows = rows;
     };
     try {
       await mkdir(folder);
-      const written = await write(join(folder, fileName), { signal, onRows });
+      const written = await write(join(folder, fileName), { signal, onRows, job });
       await this.limitSize();
       signal.throwIfAborted();
       return written;
@@ -155,8 +182,6 @@ export class Spool {
       if (!job.signal.aborted) file.rows = 0;
       await rm(folder, { recursive: true, force: true });
       throw thrown;
-    } finally {
-      job.time.end(startedAtMs, performance.now());
     }
   }
 
@@ -172,13 +197,15 @@ export class Spool {
     await rm(file.folder, { recursive: true, force: true });
   }
 
-  /** Removes unused files until the folder fits, then ends the export that began last. */
+  /** Ends exports that exceed their own size. Removes unused files until the folder fits, then ends the export that began last. */
   private async limitSize(): Promise<void> {
+    for (const { folder, bytesMax, job } of this.writing)
+      if (bytesMax < this.limits.bytesMax && (await sizeOf(folder)) > bytesMax) job.abort(spoolFull());
     if ([...this.files.values()].every(({ state }) => state === "written")) {
       clearInterval(this.timer);
       this.timer = undefined;
     }
-    let bytes = await sizeOf(this.folder ?? "");
+    let bytes = await sizeOf(this.folder);
     for (const [key, file] of [...this.files]) {
       if (bytes <= this.limits.bytesMax) return;
       if (file.state !== "written" || file.users > 0) continue;
@@ -190,7 +217,8 @@ export class Spool {
 }
 
 /** Creates the folder of a spool, and removes those that processes of this host left behind which were killed. */
-function createSpoolFolder(parent: string): string {
+function createSpoolFolder(folder: string): void {
+  const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });
   const folders = readdirSync(parent).filter((name) => name.startsWith(prefix));
   for (const path of folders.map((name) => join(parent, name))) {
@@ -198,9 +226,8 @@ function createSpoolFolder(parent: string): string {
     const isUsed = pid === process.pid ? ownFolders.has(path) : isRunning(pid);
     if (!isUsed) rmSync(path, { recursive: true, force: true });
   }
-  const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  mkdirSync(folder, { mode: 0o700 });
   ownFolders.add(folder);
-  return folder;
 }
 
 function isRunning(pid: number): boolean {

@@ -3,7 +3,7 @@
  * answered before a key is read, and cost nothing. All other paths stay closed to pages of other origins.
  */
 import cors from "@koa/cors";
-import { document, operations, resolve } from "../../contract/document.ts";
+import { operations, resolve } from "../../contract/document.ts";
 import type { ResponseObject } from "../../contract/operations.ts";
 import type { Middleware } from "../context.ts";
 
@@ -20,7 +20,7 @@ const preflightSeconds = 7200;
 
 /** Returns the names of the headers that pages can read: those of all responses of the document, and the session of an agent. */
 function exposedHeaders(): readonly string[] {
-  const responses = Object.values(document.paths).flatMap(({ get }) => Object.values(get.responses));
+  const responses = [...operations.values()].flatMap((operation) => Object.values(operation.responses));
   const names = responses.flatMap((response) => Object.keys(resolve<ResponseObject>(response).headers ?? {}));
   return [...new Set([...names, "Mcp-Session-Id"])];
 }

@@ -71,7 +71,7 @@ async function auditAccountsFile(state: ScrubbedState, signal: AbortSignal, paus
 
 /** Runs `carquet ledger verify` in a separate process: a statement that reads a large table cannot be interrupted otherwise. */
 async function faultsOf(location: string, signal: AbortSignal): Promise<readonly string[]> {
-  const { code, output, errors } = await runProgram(["ledger", "verify", "--accounts", location], signal);
+  const { code, output, errors } = await runProgram(["ledger", "verify", "--accounts", location], { signal });
   if (code === 0) return [];
   const faults = output.split("\n").filter((line) => line !== "");
   if (faults.length > 0) return faults;

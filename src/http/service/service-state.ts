@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { adjustmentOf } from "../../accounts/ledger/charging.ts";
+import { exportUnitRows } from "../../accounts/policy/prices.ts";
 import type { Replica } from "../../accounts/policy/replica.ts";
 import { VisitLimits } from "../../accounts/policy/visit-limits.ts";
 import { Sessions } from "../../accounts/sign-in/sessions.ts";
@@ -18,7 +19,7 @@ import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
 import type { RequestState } from "../context.ts";
-import type { ExportServices } from "../exports/respond-with-export.ts";
+import type { SqlServices } from "../exports/respond-with-sql.ts";
 import { Spool, type SpoolLimits } from "../exports/spool.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import {
@@ -118,7 +119,7 @@ export interface SiteServices {
 }
 
 /** Limits of exports. */
-export interface ExportSettings extends SpoolLimits, Pick<ExportServices, "memory" | "deadlineMs"> {
+export interface ExportSettings extends SpoolLimits, Pick<SqlServices, "memory" | "quickRowsMax" | "deadlineMs" | "sqlDeadlineMs"> {
   /** The most exports of one account in progress, until the last byte is sent. */
   readonly accountMax: number;
 }
@@ -146,11 +147,13 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const resultCache = new ResultCache(responseCacheBytes);
-  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, resultCache);
+  const exportSettings = exportSettingsOf(options);
+  const spool = new Spool(exportSettings);
+  const lakeOptions = { ...options, onStatement: metrics.addStatement, writableFolders: [spool.folder] };
+  const current = await watchLake(lakeOptions, resultCache);
   const connections = new Connections(connectionLimits(options));
   const freshness = await Freshness.watch(current, freshnessOptions(options));
   metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
-  const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   const { clock = systemClock, fetchDocument, scrub, accounts: location, logger } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
@@ -165,7 +168,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     visits: new VisitLimits(() => clock.monotonicMs()),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
-    exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
+    exports: { lake: options.lake, current, accounts, spool, ...exportSettings },
     exportAdmission: new Admission(accounts, { ...options, concurrentRequests, deadlineMs }),
   };
   return state;
@@ -186,7 +189,9 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
   waitingMax: waitingExportsMax,
   accountMax: accountExportsMax,
   memory: exportMemory,
+  quickRowsMax: exportUnitRows,
   deadlineMs: exportDeadlineMs,
+  sqlDeadlineMs: 0,
   ...exports,
 });
 

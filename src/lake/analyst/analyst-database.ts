@@ -25,7 +25,7 @@ import { checkExplained, checkFunctions, checkStatement, explainedText, hasResul
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
 import { type Parameters, setParameters, withVariables } from "./parameters.ts";
-import { canSpool, copyStatement, type EngineFormat, readSpool, spoolStatement, uniqueNames } from "./spool.ts";
+import { canSpool, copyStatement, type EngineFormat, readSpool, type SpooledQuery, spoolStatement, uniqueNames } from "./spool.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
 
 /** The result of a statement; valid until the next statement. */
@@ -37,12 +37,19 @@ export interface StatementResult {
   readonly batches: () => AsyncIterable<readonly Row[]>;
 }
 
+/** The file of a result. */
+export interface CopiedResult {
+  readonly path: string;
+  readonly rowCount: number;
+}
+
 /** A session of the published version. Runs one statement at a time. */
 export class AnalystDatabase {
   constructor(
     private readonly session: Session,
     private readonly folder: string,
     private readonly parameters: Parameters,
+    private readonly rowsMax?: number,
   ) {}
 
   /** Runs a statement; returns its result, or undefined if it has none. Throws a UserError if it is invalid or refused. */
@@ -55,6 +62,7 @@ export class AnalystDatabase {
         result = await this.spool(text, columns);
         return;
       }
+      if (kind === "SELECT" && this.rowsMax !== undefined) throw unlimitable(columns);
       const inMemory = await prepared.run();
       if (hasResult(kind)) result = resultOf(inMemory, columns);
     });
@@ -62,12 +70,12 @@ export class AnalystDatabase {
   }
 
   /**
-   * Runs a statement and writes its result to a file in a format of the engine; returns its path, or undefined if it has no result. Throws a
+   * Runs a statement and writes its result to a file in a format of the engine; returns the file, or undefined if there is no result. Throws a
    * UserError for a result that is not that of a single query.
    */
-  async copy(statement: string, format: EngineFormat): Promise<string | undefined> {
+  async copy(statement: string, format: EngineFormat): Promise<CopiedResult | undefined> {
     const text = withVariables(statement, this.parameters);
-    let path: string | undefined;
+    let copied: CopiedResult | undefined;
     await this.prepare(text, async (prepared) => {
       const { kind, columns, count } = prepared;
       if (!hasResult(kind)) {
@@ -76,10 +84,11 @@ export class AnalystDatabase {
       }
       if (kind !== "SELECT" || count > 1)
         throw new UserError(`Invalid statement for the format ${format}: expected a query, and a PIVOT with IN.`);
-      path = join(this.folder, `result.${format}`);
-      await this.session.run(copyStatement(new Sql([text], []), columns, path, format));
+      const path = join(this.folder, `result.${format}`);
+      const rowCount = await this.countWritten(copyStatement(this.spooled(text, columns, path), format));
+      copied = { path, rowCount };
     });
-    return path;
+    return copied;
   }
 
   /** Runs a query of any number of statements; returns the result of the last one. */
@@ -99,13 +108,26 @@ export class AnalystDatabase {
 
   private async spool(text: string, columns: readonly ResultColumn[]): Promise<StatementResult> {
     const path = join(this.folder, "result.spool");
-    const copied = await this.session.row(spoolStatement(new Sql([text], []), columns, path));
+    const rowCount = await this.countWritten(spoolStatement(this.spooled(text, columns, path)));
     return {
       columns: uniqueNames(columns),
       types: columns.map(({ type }) => type),
-      rowCount: Number(copied?.Count),
+      rowCount,
       batches: () => readSpool(path, columns),
     };
+  }
+
+  /** Returns a query that writes one row more than a result may have. */
+  private spooled(text: string, columns: readonly ResultColumn[], path: string): SpooledQuery {
+    return { query: new Sql([text], []), columns, path, rowsMax: this.rowsMax === undefined ? undefined : this.rowsMax + 1 };
+  }
+
+  /** Runs a statement that writes rows; returns their number. Throws a UserError if they are too many. */
+  private async countWritten(statement: Sql): Promise<number> {
+    const rows = Number((await this.session.row(statement))?.Count);
+    if (this.rowsMax !== undefined && rows > this.rowsMax)
+      throw new UserError(`Too many rows: expected at most ${this.rowsMax}. Add a LIMIT, or aggregate.`);
+    return rows;
   }
 
   /** Prepares the statements of a text, checks that each may be run, and passes it to `run`. */
@@ -128,6 +150,13 @@ export class AnalystDatabase {
   }
 }
 
+/** Returns the error of a query whose rows would be held in memory, of any number, where rows are limited. */
+function unlimitable(columns: readonly ResultColumn[]): UserError {
+  const held = columns.find((column) => !canSpool("", [column]));
+  const what = held === undefined ? "statement" : `column ${held.name} of type ${String(held.type)}`;
+  return new UserError(`Invalid ${what}: expected a query${held === undefined ? "" : " that casts it to VARCHAR"}.`);
+}
+
 function resultOf({ columns, rows }: QueryResult, described: readonly ResultColumn[]): StatementResult {
   return {
     columns,
@@ -145,6 +174,8 @@ export interface AnalystOptions extends DatabaseOptions {
   /** Files to attach, by the names of their views. */
   readonly attach?: ReadonlyMap<string, string>;
   readonly param?: Parameters;
+  /** The most rows of a result. */
+  readonly rowsMax?: number;
 }
 
 /**
@@ -153,7 +184,7 @@ export interface AnalystOptions extends DatabaseOptions {
  */
 export async function openAnalystDatabase<T>(
   lake: string,
-  { lakeVersion, attach = new Map(), param = new Map(), ...options }: AnalystOptions,
+  { lakeVersion, attach = new Map(), param = new Map(), rowsMax, ...options }: AnalystOptions,
   work: (database: AnalystDatabase) => Promise<T>,
 ): Promise<T> {
   const manifest = await requireManifest(lake, lakeVersion);
@@ -167,7 +198,7 @@ export async function openAnalystDatabase<T>(
       const attached = await attachFiles(session, attach);
       await setParameters(session, param);
       await database.lockDown([folder], [...parquetFiles(manifest, resolve(lake)), ...attached]);
-      return work(new AnalystDatabase(session, folder, param));
+      return work(new AnalystDatabase(session, folder, param, rowsMax));
     });
   } finally {
     database.close();

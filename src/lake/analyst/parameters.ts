@@ -25,7 +25,7 @@ export async function setParameters(session: Session, parameters: Parameters): P
 export const withVariables = (text: string, parameters: Parameters): string =>
   replaceParameters(text, (name) => {
     if (parameters.has(name.toLowerCase())) return `getvariable('${name}')`;
-    throw new UserError(`Missing parameter $${name}: expected --param ${name}=<value>.`);
+    throw new UserError(`Missing parameter $${name}: expected a value for ${name}.`);
   });
 
 /** Throws a UserError for a parameter of a text that has no value, and for one with a value that the text does not name. */

@@ -45,25 +45,36 @@ export function uniqueNames(columns: readonly ResultColumn[]): readonly string[]
 
 const positionName = (index: number): string => `c${index}`;
 
+/** A query whose rows are written to a file, at most `rowsMax` of them. */
+export interface SpooledQuery {
+  readonly query: Sql;
+  readonly columns: readonly ResultColumn[];
+  readonly path: string;
+  readonly rowsMax: number | undefined;
+}
+
+const limitTo = (rowsMax: number | undefined): Sql =>
+  rowsMax === undefined ? sql`` : sql`LIMIT ${integerLiteral(rowsMax)}`;
+
 /** Returns a statement that writes the rows of a query to a file for `readSpool`. */
-export function spoolStatement(query: Sql, columns: readonly ResultColumn[], path: string): Sql {
+export function spoolStatement({ query, columns, path, rowsMax }: SpooledQuery): Sql {
   const names = columns.map((_, index) => ident(positionName(index)));
   const values = columns.map(
     ({ type }, index) => sql`${names[index] ?? sql``}::${columnType(spooledType(type))} AS ${names[index] ?? sql``}`,
   );
-  return sql`COPY (SELECT ${join(values)} FROM (${query}\n) AS result(${join(names)})) TO ${fileLiteral(path)} (FORMAT json)`;
+  return sql`COPY (SELECT ${join(values)} FROM (${query}\n) AS result(${join(names)}) ${limitTo(rowsMax)}) TO ${fileLiteral(path)} (FORMAT json)`;
 }
 
 export type EngineFormat = "ndjson" | "parquet";
 
 /** Returns a statement that writes the rows of a query to a file in a format of the engine. */
-export function copyStatement(query: Sql, columns: readonly ResultColumn[], path: string, format: EngineFormat): Sql {
+export function copyStatement({ query, columns, path, rowsMax }: SpooledQuery, format: EngineFormat): Sql {
   const names = uniqueNames(columns).map((name) => ident(name));
   const options = {
     ndjson: sql`FORMAT json`,
     parquet: sql`FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(32_768)}`,
   };
-  return sql`COPY (SELECT * FROM (${query}\n) AS result(${join(names)})) TO ${fileLiteral(path)} (${options[format]})`;
+  return sql`COPY (SELECT * FROM (${query}\n) AS result(${join(names)}) ${limitTo(rowsMax)}) TO ${fileLiteral(path)} (${options[format]})`;
 }
 
 export async function* readSpool(path: string, columns: readonly ResultColumn[]): AsyncGenerator<readonly Row[]> {

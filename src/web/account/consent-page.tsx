@@ -40,6 +40,7 @@ const descriptions: Readonly<Record<ApiScope, string>> = {
   "dealers.read": "Look up dealers and their listings",
   "usage.read": "Read the usage of the account",
   "export.read": "Export listings",
+  "sql.read": "Run SQL",
 };
 
 interface ConsentProps {

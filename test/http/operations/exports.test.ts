@@ -27,6 +27,12 @@ const { lake } = await createLake(fileScope);
 const spool = await temporaryFolder(fileScope);
 const client = await startService(fileScope, lake, { exports: { folder: spool } });
 
+/** A service that writes every export in a process. */
+const slow = await startService(fileScope, lake, {
+  accounts: client.accounts,
+  exports: { folder: spool, quickRowsMax: 0 },
+});
+
 interface Download {
   readonly status: number;
   readonly headers: Headers;
@@ -148,7 +154,7 @@ function breakOff(
   });
 }
 
-test("a broken download is resumed with identical bytes and one charge, also if its file is gone", async () => {
+test("a broken download is resumed with identical bytes and one charge, also if another process writes it again", async () => {
   const query = "make=Toyota,Ford,Honda&format=parquet";
   const customer = createCustomer(client.accounts, { usd: "1" });
   const { tag, part } = await breakOff(query, customer, 500);
@@ -160,10 +166,20 @@ test("a broken download is resumed with identical bytes and one charge, also if 
   assert.deepEqual(Buffer.concat([part, rest.body]), whole.body);
   assert.equal(rest.headers.get("Content-Range"), `bytes 500-${whole.body.length - 1}/${whole.body.length}`);
   assert.equal(balanceOf(customer), 990_000);
-  const restarted = await startService(fileScope, lake, { accounts: client.accounts });
-  const later = await download(query, resume, customer, restarted.url);
+  const later = await download(query, resume, customer, slow.url);
   assert.deepEqual([later.status, later.body], [206, rest.body]);
   assert.equal(balanceOf(customer), 990_000);
+});
+
+test("a small export has the same bytes, whether the service or a process writes it", async () => {
+  const queries = ["make=Toyota&sort=-price&include=options", "snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19&make=Ford"];
+  for (const query of [...queries, "inventory_status=sold", "make=None"])
+    for (const format of exportFormats) {
+      const path = `${query}&format=${format}`;
+      const [one, other] = [await download(path), await download(path, {}, client.customer, slow.url)];
+      assert.deepEqual([one.status, one.headers.get("ETag")], [200, other.headers.get("ETag")], path);
+      assert.ok(one.body.equals(other.body), path);
+    }
 });
 
 test("ranges follow RFC 9110", async () => {
@@ -219,7 +235,7 @@ async function exportingPid(): Promise<number> {
 
 test("an export that the kernel ends is refused, and not charged", async () => {
   const customer = createCustomer(client.accounts, { usd: "1" });
-  const sent = download("year=2022", {}, customer);
+  const sent = download("year=2022", {}, customer, slow.url);
   const pid = await exportingPid();
   while ((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")) !== "1000\n") await sleep(1);
   assert.equal(getPriority(pid), 19);
@@ -242,7 +258,7 @@ async function disconnectAt(pattern: RegExp, folder: string, path: string, custo
 test("a client that disconnects stops its export, which costs nothing before rows are written", async () => {
   const customer = createCustomer(client.accounts, { usd: "1" });
   const [before, folders] = [await spooledFiles(), await readdir(spool, { recursive: true })];
-  await disconnectAt(/\/\d+$/, spool, `${client.url}/v1/exports?year=2023`, customer);
+  await disconnectAt(/\/\d+$/, spool, `${slow.url}/v1/exports?year=2023`, customer);
   while ((await readdir(spool, { recursive: true })).length > folders.length) await sleep(5);
   assert.deepEqual(await spooledFiles(), before);
   assert.equal(balanceOf(customer), 1_000_000);
@@ -250,9 +266,9 @@ test("a client that disconnects stops its export, which costs nothing before row
 
 test("a client that disconnects while rows are written pays for them, once, and for no others", async (t) => {
   const folder = await temporaryFolder(t);
-  const slow = await startService(t, await createSlowLake(t), { accounts: client.accounts, exports: { folder } });
+  const large = await startService(t, await createSlowLake(t), { accounts: client.accounts, exports: { folder } });
   const customer = createCustomer(client.accounts, { usd: "100" });
-  const path = `${slow.url}/v1/exports?snapshot_date_from=2026-01-05&snapshot_date_to=2026-11-19&format=csv`;
+  const path = `${large.url}/v1/exports?snapshot_date_from=2026-01-05&snapshot_date_to=2026-11-19&format=csv`;
   await disconnectAt(/export\.3$/, folder, path, customer);
   await eventually("the rows are charged", async () => balanceOf(customer) < 100_000_000);
   await eventually("the file is removed", async () => (await spooledFiles(folder)).length === 0);
@@ -264,7 +280,7 @@ test("a client that disconnects while rows are written pays for them, once, and 
 test("exports are limited in number, in total and for each account", async () => {
   const limited = await startService(fileScope, lake, {
     accounts: client.accounts,
-    exports: { writtenMax: 1, waitingMax: 0, accountMax: 2 },
+    exports: { quickRowsMax: 0, writtenMax: 1, waitingMax: 0, accountMax: 2 },
   });
   const [one, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
   const running = download("year=2020", {}, one, limited.url);

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
-import { operations } from "../../../src/contract/document.ts";
 import { mountAgents } from "../../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { createCustomer } from "../../support/accounts.ts";
-import { minimalRequest } from "../../support/examples.ts";
+import { getOperations, minimalRequest } from "../../support/examples.ts";
 import { sampleService, startService } from "../../support/http/service.ts";
 import { fileScope } from "../../support/scope.ts";
 
@@ -61,7 +60,7 @@ const changing = new Set([
 const lasting = ({ headers }: Response): object =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.has(name)));
 
-const paths = [...[...operations.values()].map(minimalRequest), "/healthz", "/readyz", "/docs", "/docs/page.css"];
+const paths = [...getOperations.map(minimalRequest), "/healthz", "/readyz", "/docs", "/docs/page.css"];
 
 for (const coding of ["identity", "gzip"])
   test(`HEAD answers as GET does, without the body (${coding})`, async () => {

@@ -1,7 +1,6 @@
 /** Random requests that carry an API key where it does not belong, in any spelling. */
-import { operations } from "../../../src/contract/document.ts";
 import type { Chance } from "../chance.ts";
-import { minimalRequest } from "../examples.ts";
+import { getOperations, minimalRequest } from "../examples.ts";
 
 export interface RequestWithKey {
   readonly path: string;
@@ -34,7 +33,7 @@ const surroundings: readonly ((key: string) => string)[] = [
 ];
 
 const headerNames = ["User-Agent", "Referer", "Cookie", "X-Api-Key", "X-Forwarded-For", "traceparent", "Accept"];
-const all = [...operations.values()];
+const all = getOperations;
 const parameterNames = [...new Set(all.flatMap(({ parameters }) => parameters.map(({ name }) => name)))];
 
 /** Returns a request with a key in a path, a path parameter, a parameter's name or value, or a header. */

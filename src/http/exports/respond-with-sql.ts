@@ -1,0 +1,162 @@
+/**
+ * Operation `runSql`: runs an analyst's statements in a process of their own, charges for the time, and sends the result. The result is complete
+ * before the first byte is sent. What a process writes lies in the spool until the response ends.
+ */
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import type { Accounts, Hold } from "../../accounts/accounts.ts";
+import { decoderOf } from "../../contract/decode.ts";
+import { decodeBody } from "../../contract/decode-body.ts";
+import { operation } from "../../contract/document.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { Job } from "../../db/job.ts";
+import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
+import type { Admission } from "../../operations/admission.ts";
+import { charge } from "../../operations/answer.ts";
+import { type Caller, requireScope } from "../../operations/caller.ts";
+import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
+import type { Middleware, RequestContext } from "../context.ts";
+import { readBody } from "../request-body.ts";
+import { contentTypeOf, setFileName } from "../responses/headers.ts";
+import { negotiateFormat } from "../responses/negotiate.ts";
+import { limitResponseTime } from "../service/http-server.ts";
+import { type ExportServices, sentOf } from "./respond-with-export.ts";
+import type { SpooledExport } from "./spool.ts";
+import { runStatement, type StatementTask } from "./statement-process.ts";
+
+export interface SqlServices extends ExportServices {
+  /** How long statements may run; 0 if the operation is off. */
+  readonly sqlDeadlineMs: number;
+}
+
+/** The size of a request's body. */
+const bodyBytesMax = 65_536;
+
+/** The most rows of a result. */
+const rowsMax = 1_000_000;
+
+/** The disk space of a result and of the intermediate results of its statements. */
+const resultBytesMax = 2 * 2 ** 30;
+
+export function respondWithSql(services: SqlServices, admission: Admission): Middleware {
+  const decode = decoderOf("runSql");
+  return async (context) => {
+    const caller = callerOf(context);
+    requireScope(caller, "runSql");
+    if (services.sqlDeadlineMs === 0)
+      throw refuse("not_found", { what: "resource", id: "/v1/sql (which the operator turns on with --sql-deadline)" });
+    const body = await readBody(context, bodyBytesMax);
+    if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
+    const respond = async (job: Job): Promise<void> => {
+      const { query } = decode(context.querystring, context.params);
+      const format = negotiateFormat(context, pageFormats, query.format);
+      const request = { ...decodeBody("runSql", body), format, isRaw: query.csv_raw ?? false };
+      await respondTo(request, { context, caller, job }, services);
+    };
+    await admission.run(caller, respond, () => sentOf(context));
+  };
+}
+
+interface SqlCall {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly job: Job;
+}
+
+type SqlRequest = Pick<StatementTask, "sql" | "params" | "format" | "isRaw">;
+
+async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServices): Promise<void> {
+  const { context, caller } = call;
+  const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
+  limitResponseTime(context.res, 2 * deadlineMs + sqlDeadlineMs);
+  const { version, as_of } = await current.use(async ({ meta }) => meta);
+  context.set({ "X-Data-Version": version, "Cache-Control": "private, no-store" });
+  const reserved = holdSeconds(accounts, caller, Math.ceil(sqlDeadlineMs / 1000));
+  try {
+    const { file, seconds } = await runTimed({ ...request, version }, call, services);
+    requireConnected(context);
+    reserved.release();
+    const hold = holdSeconds(accounts, caller, seconds);
+    setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()));
+    context.set("X-Total-Count", String(file.rows));
+    sendResult(context, file, { format: request.format, meta: { version, as_of } });
+  } finally {
+    reserved.release();
+  }
+}
+
+const holdSeconds = (accounts: Accounts, { identity }: Caller, seconds: number): Hold =>
+  accounts.hold(identity, "sql_statement", undefined, seconds);
+
+interface TimedResult {
+  readonly file: SpooledExport;
+  /** The started seconds that the process has run. */
+  readonly seconds: number;
+}
+
+/** Runs statements once there is a process for them. Those that fail count against the rate limits by their time. */
+async function runTimed(
+  request: SqlRequest & Pick<StatementTask, "version">,
+  { context: { res }, caller, job }: SqlCall,
+  { spool, sqlDeadlineMs, accounts, ...services }: SqlServices,
+): Promise<TimedResult> {
+  let startedAtMs: number | undefined;
+  const secondsBy = (round: (seconds: number) => number): number =>
+    startedAtMs === undefined ? 0 : round((performance.now() - startedAtMs) / 1000);
+  try {
+    const place = { key: `sql ${caller.requestId}`, job, onUnfinished: () => undefined };
+    const file = await spool.open({ ...place, ageMs: 0, bytesMax: resultBytesMax }, (path, { signal, ...events }) => {
+      startedAtMs = performance.now();
+      const deadline = AbortSignal.timeout(sqlDeadlineMs);
+      return runStatement(
+        { ...services, ...request, path, rowsMax },
+        { ...events, signal: AbortSignal.any([signal, deadline]) },
+      ).catch((thrown: unknown) => {
+        throw deadline.aborted ? refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }) : thrown;
+      });
+    });
+    if (res.closed) file.release();
+    else res.once("close", file.release);
+    return { file, seconds: secondsBy(Math.ceil) };
+  } catch (thrown) {
+    // The time of an aborted job is counted by its admission.
+    if (!job.signal.aborted) accounts.countUncharged(caller.identity, secondsBy(Math.floor));
+    throw thrown;
+  }
+}
+
+interface ResultForm {
+  readonly format: FormatName;
+  /** The version that JSON names. */
+  readonly meta: object;
+}
+
+function sendResult(context: RequestContext, { path, bytes }: SpooledExport, { format, meta }: ResultForm): void {
+  const content = createReadStream(path, { highWaterMark: 2 ** 18 });
+  content.once("error", () => context.res.destroy());
+  context.res.setMaxListeners(20);
+  context.set("Content-Type", contentTypeOf(format));
+  if (format !== "json") {
+    context.body = content;
+    context.length = bytes;
+    return;
+  }
+  const [start, end] = ['{"data":[', `],"meta":${JSON.stringify(meta)}}`];
+  context.body = Readable.from(jsonArray(content, start, end), { objectMode: false });
+  context.length = start.length + Math.max(0, bytes - 1) + end.length;
+}
+
+/** Yields the lines of NDJSON as the items of an array, between `start` and `end`. */
+async function* jsonArray(lines: AsyncIterable<Buffer>, start: string, end: string): AsyncGenerator<Buffer> {
+  const [newline, comma] = [0x0a, 0x2c];
+  yield Buffer.from(start);
+  let isPending = false;
+  for await (const chunk of lines) {
+    if (isPending) yield Buffer.of(comma);
+    isPending = chunk.at(-1) === newline;
+    const text = isPending ? chunk.subarray(0, -1) : chunk;
+    for (let at = text.indexOf(newline); at !== -1; at = text.indexOf(newline, at + 1)) text[at] = comma;
+    yield text;
+  }
+  yield Buffer.from(end);
+}
