@@ -44,6 +44,7 @@ const cases = parseCaseTable(
   exportListings       | dealer_id=${dealer}&snapshot_date=2026-11-18                     | listing_export_historical                 | 20000
   exportListings       | snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19         | listing_export_historical                 | 20000
   exportListings       | include=options&sold_within_days=3                               | listing_export_enriched                   | 200000
+  runSql               | nothing                                                          | sql_statement                             | 10000
   getFacets            | facets=make                                                      | facet_counts                              | 3000
   getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000

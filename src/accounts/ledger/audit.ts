@@ -4,7 +4,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
-import { exportClasses } from "../policy/prices.ts";
+import { unitClasses } from "../policy/prices.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
 export const damagedFileFault = "File damaged";
@@ -32,7 +32,7 @@ const checksIn = ({ name, monthOf, dayOf }: SqlDialect): Readonly<Record<string,
   "Charge differs from its price": sql`
     SELECT entry_id AS violation FROM entries JOIN prices USING (price)
     WHERE  entries.micros <> -prices.micros
-           AND (entries.micros % prices.micros <> 0 OR usage_class NOT IN (${join(exportClasses.map(literal))}))`,
+           AND (entries.micros % prices.micros <> 0 OR usage_class NOT IN (${join(unitClasses.map(literal))}))`,
   "Reversal differs from its credit": sql`
     SELECT reversal.entry_id AS violation
     FROM   entries AS reversal JOIN entries AS credit ON credit.entry_id = reversal.credit_id

@@ -69,10 +69,15 @@ const detail: OperationClasses = [
 const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
 const facets = ["facet_counts", "facet_counts_historical"] as const;
 const trends = "trend_series";
-export const exportClasses = ["listing_export", "listing_export_historical", "listing_export_enriched"] as const;
-const [plainExport, historicalExport, enrichedExport] = exportClasses;
 const lookup = "dealer_lookup";
-const statement = "sql_statement";
+/** The classes of which a request can be charged several units: thousands of rows, or seconds. */
+export const unitClasses = [
+  "listing_export",
+  "listing_export_historical",
+  "listing_export_enriched",
+  "sql_statement",
+] as const;
+const [plainExport, historicalExport, enrichedExport, statement] = unitClasses;
 
 // biome-ignore format: a table is read by its columns
 const classes: Readonly<Record<MeteredId, OperationClasses>> = {
