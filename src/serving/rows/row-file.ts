@@ -39,9 +39,10 @@ const insertions = {
   file: sql`INSERT INTO file VALUES (?, ?, ?, ?)`,
 } as const;
 /** The driver takes longer to return two blobs than SQLite takes to join them. */
-const stored = sql`CAST(id || packed AS BLOB), vin, checksum, place`;
+const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, place`;
 const queries = {
-  place: sql`SELECT ${stored} FROM rows WHERE place = ?`,
+  // One call for fifty rows takes a third of the time of fifty calls.
+  place: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON place = wanted.value`,
   id: sql`SELECT ${stored} FROM rows WHERE id = ?`,
   vin: sql`SELECT ${stored} FROM rows WHERE vin = ?`,
 } as const;
@@ -190,11 +191,19 @@ export class RowFile {
     }
   }
 
-  /** Returns the row with a number, counted from 0. Throws if the file has no such row. */
-  rowAt(number: number): UnpackedRow {
-    const row = this.queries.place.first(number);
-    if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
-    return unpackRow({ ...parseStoredRow(row), place: number }, this.dictionary);
+  /** Returns the rows with some numbers, counted from 0. Throws if the file does not have all of them. */
+  rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
+    const rows = new Map(
+      this.queries.place.all(JSON.stringify(numbers)).map((row) => {
+        const stored = parseStoredRow(row);
+        return [stored.place, stored];
+      }),
+    );
+    return numbers.map((number) => {
+      const row = rows.get(number);
+      if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
+      return unpackRow(row, this.dictionary);
+    });
   }
 
   /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */

@@ -54,13 +54,10 @@ export class RowStore {
     places: readonly Place[],
     day: string | undefined,
   ): readonly JsonRow[] | undefined {
-    const rows: JsonRow[] = [];
-    for (const place of places) {
-      const row = typeof place === "number" ? this.rowAt(files, place) : this.rowOn(files, place, day ?? "");
-      if (row === undefined) return undefined;
-      rows.push(row);
-    }
-    return rows;
+    const positions = places.filter((place) => typeof place === "number");
+    return positions.length === places.length
+      ? this.rowsAtPositions(files, positions)
+      : places.map((id) => this.rowOn(files, String(id), day ?? ""));
   }
 
   /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws if a row is damaged. */
@@ -74,17 +71,25 @@ export class RowStore {
     for (const file of this.rowFiles.values()) file.close();
   }
 
-  private rowAt(files: readonly LakeFile[], position: number): JsonRow | undefined {
+  private rowsAtPositions(files: readonly LakeFile[], positions: readonly number[]): readonly JsonRow[] | undefined {
+    const rows = new Map<number, JsonRow>();
     let start = 0;
-    for (const file of files) {
-      if (position < start + file.rows) return this.rowFiles.get(file.path)?.rowAt(position - start).row;
-      start += file.rows;
+    for (const { path, rows: count } of files) {
+      const end = start + count;
+      const here = positions.filter((position) => position >= start && position < end);
+      if (here.length > 0) {
+        const found = this.rowFiles.get(path)?.rowsAt(here.map((position) => position - start));
+        if (found === undefined) return undefined;
+        found.forEach(({ row }, index) => rows.set(here[index] ?? start, row));
+      }
+      start = end;
     }
-    return undefined;
+    const found = positions.flatMap((position) => rows.get(position) ?? []);
+    return found.length === positions.length ? found : undefined;
   }
 
   /** Returns the row of a listing that holds on a day. */
-  private rowOn(files: readonly LakeFile[], id: string, day: string): JsonRow | undefined {
+  private rowOn(files: readonly LakeFile[], id: string, day: string): JsonRow {
     for (const { path } of files) {
       const found = this.rowFiles
         .get(path)

@@ -15,7 +15,7 @@ export async function differingRows(source: RowSource, path: string, options: Da
       return await database.using(async (session) => {
         let differing = 0;
         for await (const batch of batchesOf(session, source))
-          differing += batch.filter((row) => !isStored(file, row)).length;
+          differing += batch.filter(differsFrom(file, batch)).length;
         return differing;
       });
     } finally {
@@ -26,14 +26,30 @@ export async function differingRows(source: RowSource, path: string, options: Da
   }
 }
 
-function isStored(file: RowFile, { place, id, vin, text }: TextRow): boolean {
-  const expected = `"${id}"\n"${vin}"\n${text}`;
-  const matches = ({ row, validFrom, validTo }: UnpackedRow): boolean =>
-    [...row, validFrom, validTo].join("\n") === expected;
+/** Returns a function that returns whether a row of a batch differs from the file. The rows are read together, one by one only if one of them is damaged. */
+function differsFrom(file: RowFile, batch: readonly TextRow[]): (row: TextRow, index: number) => boolean {
+  const read = attempt(() => file.rowsAt(batch.map(({ place }) => place)));
+  return (row, index) => {
+    const [found] = read === undefined ? (attempt(() => file.rowsAt([row.place])) ?? []) : read.slice(index, index + 1);
+    return found === undefined || textOf(found) !== expectedOf(row) || !isFound(file, row);
+  };
+}
+
+const expectedOf = ({ id, vin, text }: TextRow): string => `"${id}"\n"${vin}"\n${text}`;
+const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, validFrom, validTo].join("\n");
+
+/** Returns whether some of the rows are found by their id and VIN. */
+function isFound(file: RowFile, row: TextRow): boolean {
+  if (row.place % lookUpEvery !== 0) return true;
+  const matches = (found: UnpackedRow): boolean => textOf(found) === expectedOf(row);
+  return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, row[key]))?.some(matches) === true);
+}
+
+/** Returns what a read returns; undefined if it throws. */
+function attempt<T>(read: () => T): T | undefined {
   try {
-    if (!matches(file.rowAt(place))) return false;
-    return place % lookUpEvery !== 0 || (file.find("id", id).some(matches) && file.find("vin", vin).some(matches));
+    return read();
   } catch {
-    return false;
+    return undefined;
   }
 }
