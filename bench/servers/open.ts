@@ -5,6 +5,7 @@ import { PeerUnavailable } from "../peers/unavailable.ts";
 import { at } from "../queries/query.ts";
 import type { PeerName, SqlPeerName } from "../settings.ts";
 import { startScript } from "./carquet.ts";
+import { postgresPrograms } from "./postgres.ts";
 import { exactServer, type Server } from "./server.ts";
 
 export interface PeerServerOptions {
@@ -18,12 +19,13 @@ export async function openServer(
   name: PeerName,
   { dataset, solr, log }: PeerServerOptions,
 ): Promise<Server | undefined> {
-  if (name !== "solr") return openSqlServer(name, dataset);
   try {
-    return await openSolr(dataset, solr, log);
+    if (name === "postgres" && postgresPrograms() === undefined)
+      throw new PeerUnavailable("Expected initdb in /usr/lib/postgresql or on the PATH.");
+    return await (name === "solr" ? openSolr(dataset, solr, log) : openSqlServer(name, dataset));
   } catch (thrown) {
     if (!(thrown instanceof PeerUnavailable)) throw thrown;
-    log(`solr is left out. ${thrown.message}`);
+    log(`${name} is left out. ${thrown.message}`);
     return undefined;
   }
 }

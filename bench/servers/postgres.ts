@@ -49,8 +49,8 @@ export function postgresUser(): { readonly uid: number; readonly gid: number } |
 const settings = ["listen_addresses=", "max_connections=200", "shared_buffers=256MB"];
 const [startMs, pauseMs] = [30_000, 50];
 
-/** Starts a server with an empty database in a temporary folder. Throws a `UserError` if its programs are not installed. */
-export async function startPostgres(): Promise<PostgresProcess> {
+/** Starts a server with an empty database in a temporary folder; `more` are further settings. Throws a `UserError` if its programs are not installed. */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresProcess> {
   const programs = postgresPrograms();
   if (programs === undefined)
     throw new UserError("No PostgreSQL: expected initdb in /usr/lib/postgresql or on the PATH.");
@@ -59,7 +59,7 @@ export async function startPostgres(): Promise<PostgresProcess> {
   const data = join(folder, "data");
   const flags = ["--username=carquet", "--auth=trust", "--no-locale", "--encoding=UTF8"];
   await run(join(programs, "initdb"), [...flags, "-D", data], { ...user, cwd: folder });
-  const options = settings.flatMap((setting) => ["-c", setting]);
+  const options = [...settings, ...more].flatMap((setting) => ["-c", setting]);
   const server = spawn(join(programs, "postgres"), ["-D", data, "-k", folder, ...options], {
     ...user,
     stdio: "ignore",

@@ -49,5 +49,5 @@ async function serve(name: SqlPeerName): Promise<void> {
     const address = server.address();
     if (typeof address === "object") process.stdout.write(`listening on http://127.0.0.1:${address?.port}\n`);
   });
-  process.once("SIGTERM", () => process.exit(0));
+  process.once("SIGTERM", () => void peer.close().finally(() => process.exit(0)));
 }
