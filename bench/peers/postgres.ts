@@ -49,7 +49,16 @@ const kinds: readonly (readonly [column: string, kind: ColumnKind])[] = Object.e
 
 /** The columns, or expressions over them, of each index. */
 const indexes: readonly string[] = [
-  ...["id", "vin", "vin text_pattern_ops", "make, model, price", "model", "state, price", "dealer_id", "price, position"],
+  ...[
+    "id",
+    "vin",
+    "vin text_pattern_ops",
+    "make, model, price",
+    "model",
+    "state, price",
+    "dealer_id",
+    "price, position",
+  ],
   ...["days_on_market, position", "miles, position", "sold_on_record", "latitude, longitude"],
 ];
 
@@ -61,7 +70,9 @@ async function fill(pool: Pool, { flat }: Dataset): Promise<void> {
     for (const relation of relations) {
       const file = join(folder, `${relation}.csv`);
       await writeCsv(join(flat, `${relation}.parquet`), file);
-      await pool.query(`CREATE TABLE ${relation} (${kinds.map(([name, kind]) => `"${name}" ${columnTypes[kind]}`).join(", ")})`);
+      await pool.query(
+        `CREATE TABLE ${relation} (${kinds.map(([name, kind]) => `"${name}" ${columnTypes[kind]}`).join(", ")})`,
+      );
       await pool.query(`COPY ${relation} FROM ${quoteString(file)} (FORMAT csv)`);
       for (const statement of indexesOf(relation)) await pool.query(statement);
       await pool.query(`VACUUM ANALYZE ${relation}`);
@@ -90,7 +101,9 @@ async function writeCsv(parquet: string, file: string): Promise<void> {
     await database.using((session) =>
       session.run(
         new Sql(
-          [`COPY (SELECT ${columns.join(", ")} FROM read_parquet(${quoteString(parquet)})) TO ${quoteString(file)} (HEADER false)`],
+          [
+            `COPY (SELECT ${columns.join(", ")} FROM read_parquet(${quoteString(parquet)})) TO ${quoteString(file)} (HEADER false)`,
+          ],
           [],
         ),
       ),

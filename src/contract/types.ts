@@ -30,7 +30,9 @@ export type QueryOf<Id extends OperationId> = WithDefaults<RawQueryOf<Id>, Defau
 export type PathOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["path"]>;
 
 /** The JSON object that a request of an operation sends; never for one that sends none. */
-export type BodyOf<Id extends OperationId> = operations[Id] extends { readonly requestBody: { readonly content: infer Content } }
+export type BodyOf<Id extends OperationId> = operations[Id] extends {
+  readonly requestBody: { readonly content: infer Content };
+}
   ? JsonIn<Content>
   : never;
 

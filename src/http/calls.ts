@@ -17,9 +17,10 @@ export function callerOf(context: RequestContext): Caller {
 }
 
 /** Returns a signal that aborts with `Abandoned` when the client of a request disconnects. */
-export function clientSignal({ req }: Pick<RequestContext, "req">): AbortSignal {
+export function clientSignal({ res }: Pick<RequestContext, "res">): AbortSignal {
   const controller = new AbortController();
-  req.once("close", () => controller.abort(disconnected));
+  // A request whose body has been read is closed already.
+  res.once("close", () => controller.abort(disconnected));
   return controller.signal;
 }
 

@@ -65,7 +65,11 @@ export function createAgentServer(options: AgentServerOptions): Server {
   const server = new Server(serverInfo, { capabilities: { tools: {}, prompts: {} }, instructions, cacheHints });
   const describing = describingTool(tools);
   server.setRequestHandler("tools/list", () => ({
-    tools: [...tools.map((tool) => listingOf(tool, isCharged)), ...(runQuery === undefined ? [] : [queryTool]), describing],
+    tools: [
+      ...tools.map((tool) => listingOf(tool, isCharged)),
+      ...(runQuery === undefined ? [] : [queryTool]),
+      describing,
+    ],
   }));
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
   server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));

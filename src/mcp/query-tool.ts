@@ -1,5 +1,5 @@
 /**
- * The tool `query` of an agent on the machine of the lake: SQL over the published views, in a process of its own, with the limits of operation
+ * The tool `query` of an agent on the machine of the lake: SQL over the published views, in a separate process with the limits of operation
  * `runSql`.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -32,7 +32,10 @@ export const queryTool: ToolListing = {
   inputSchema: {
     type: "object",
     properties: {
-      sql: { type: "string", description: "For example: SELECT make, median(price) AS price FROM active WHERE state = $state GROUP BY make" },
+      sql: {
+        type: "string",
+        description: "For example: SELECT make, median(price) AS price FROM active WHERE state = $state GROUP BY make",
+      },
       params: { type: "object", description: "Values of $name: numbers, texts, booleans or null." },
       detail: { type: "string", enum: ["full"], description: "Allows a longer result." },
     },
@@ -53,8 +56,11 @@ export async function runQueryTool(
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
     const path = join(folder, "result");
-    const task = { ...statements, ...{ lake, version, format: "json", isRaw: true, path, rowsMax, memory: exportMemory } } as const;
-    await runStatement(task, { signal: AbortSignal.any([signal, deadline]), onRows: () => undefined });
+    const place = { lake, version, format: "json", isRaw: true, path, rowsMax, memory: exportMemory } as const;
+    await runStatement(
+      { ...statements, ...place },
+      { signal: AbortSignal.any([signal, deadline]), onRows: () => undefined },
+    );
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
-import { document, type Operation, operations, resolve, vocabulary } from "../../src/contract/document.ts";
+import { type Operation, operations, resolve, vocabulary } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";

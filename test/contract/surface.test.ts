@@ -74,7 +74,12 @@ test("the parameters and answers of the document are those of the golden file", 
   const all = [...operations.values()];
   const text = [
     ...all.map(({ id, path, method, scope = "none", statuses, deprecated }) =>
-      [`${id}: ${method.toUpperCase()} ${path}`, `scope ${scope}`, statuses.join(" "), ...(deprecated ? ["deprecated"] : [])].join("; "),
+      [
+        `${id}: ${method.toUpperCase()} ${path}`,
+        `scope ${scope}`,
+        statuses.join(" "),
+        ...(deprecated ? ["deprecated"] : []),
+      ].join("; "),
     ),
     "",
     ...linesOf(new Map(all.map(({ id }) => [id, parametersOf(id)]))),

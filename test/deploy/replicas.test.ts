@@ -130,7 +130,8 @@ describe("nginx", () => {
     const [answers, exports] = [...nginxText.matchAll(/proxy_read_timeout (\d+)s;/g)].map(([, s]) => Number(s) * 1000);
     assert.ok(Number(answers) > responseMs && Number(exports) > exportDeadlineMs);
     const [written = ""] = [...nginxText.matchAll(/location ~ (\S+) /g)].map(([, path]) => path);
-    for (const id of ["exportListings", "runSql"] as const) assert.match(operations.get(id)?.path ?? "", new RegExp(written));
+    for (const id of ["exportListings", "runSql"] as const)
+      assert.match(operations.get(id)?.path ?? "", new RegExp(written));
     assert.match(nginxText, /location = \/mcp /);
   });
 

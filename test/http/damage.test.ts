@@ -1,5 +1,6 @@
 /** Damaged files of the lake: refused, reported, and healed without a restart; the campaign `damage` is longer. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cp, open, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
@@ -7,6 +8,7 @@ import pino from "pino";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { sql } from "../../src/db/sql.ts";
+import { runExport } from "../../src/http/exports/export-process.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
@@ -16,6 +18,7 @@ import { type Client, startService } from "../support/http/service.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { rewriteManifest } from "../support/replication/published-lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const original = await createLakeOfEveryState(fileScope);
@@ -72,13 +75,26 @@ const needs: readonly Need[] = [
 
 test("an export that needs a damaged file is refused", { skip: skipInShortRun }, async (scope) => {
   const { lake, manifest } = await copyLake(scope);
-  const client = await startService(scope, lake);
+  const client = await startService(scope, lake, { exports: { quickRowsMax: 0 } });
   const token = manifest.tables.tokens.at(-1) ?? assert.fail("no file of tokens");
   const restore = await damage(lake, token);
   const refused = await client.getError("/v1/exports?format=csv");
   assert.deepEqual([refused.status, refused.code, refused.headers.get("Retry-After")], [503, "data_unavailable", "60"]);
   await restore();
   assert.equal((await fetch(`${client.url}/v1/exports?format=csv`, { headers: client.customer.bearer })).status, 200);
+});
+
+test("an export whose file is damaged after it was checked is refused", async (scope) => {
+  const { lake, manifest } = await copyLake(scope);
+  const [file = assert.fail("no file of listings"), ...others] = manifest.tables.listings;
+  const content = "no Parquet file";
+  await writeFile(join(lake, file.path), content);
+  const unchecked = { ...file, bytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
+  await rewriteManifest(lake, { tables: { ...manifest.tables, listings: [unchecked, ...others] } });
+  const task = { lake, version: manifest.version, queryString: "", format: "csv", memory: "1GiB" } as const;
+  const path = join(await temporaryFolder(scope), "export");
+  const events = { signal: new AbortController().signal, onRows: () => undefined };
+  await assert.rejects(runExport({ ...task, path }, events), { code: "data_unavailable" });
 });
 
 for (const { table, hasServingFiles, paths, others } of needs)

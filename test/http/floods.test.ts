@@ -1,6 +1,7 @@
 /** Floods by clients that do not pay: unknown API keys, idle connections, and responses that are never read. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -42,6 +43,24 @@ function connectFrom(t: TestContext, localAddress: string, { url }: { readonly u
   t.after(() => socket.destroy());
   return socket;
 }
+
+/** The most connections that the system accepts for a program. */
+const systemBacklog = (): number => Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));
+
+test("a service that is busy for a moment keeps 1,500 new connections, as after a restart", async (t) => {
+  if (systemBacklog() < 2048) return t.skip("the system accepts fewer connections");
+  const env = { CARQUET_LOG_LEVEL: "silent", CARQUET_CONNECTIONS_PER_ADDRESS: "0" };
+  const service = await startServing(t, serve, { env });
+  process.kill(service.pid ?? 0, "SIGSTOP");
+  const sockets = Array.from({ length: 1_500 }, () => connectFrom(t, paying, service));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  process.kill(service.pid ?? 0, "SIGCONT");
+  const answers = sockets.map(async (socket) => {
+    socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    return (await text(socket)).slice(0, 15);
+  });
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set(["HTTP/1.1 200 OK"]));
+});
 
 test("requests with unknown API keys, pipelined over 100 connections, fail no paid request", async (t) => {
   const service = await startServing(t, serve, { env: { CARQUET_LOG_LEVEL: "silent" } });

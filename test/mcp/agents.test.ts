@@ -111,46 +111,6 @@ describe("a call of a tool is answered as its request is, and charged once", () 
   });
 });
 
-describe("an agent on the machine of the lake", () => {
-  const query = (sql: string, params?: object) => local.call("query", { sql, ...(params === undefined ? {} : { params }) });
-
-  test("queries the published views with SQL and parameters", async () => {
-    const { body, text, isError } = await query("SELECT make, count(*) AS listings FROM active WHERE make = $make GROUP BY make", {
-      make: "Toyota",
-    });
-    assert.equal(isError, false, text);
-    const { pagination, meta } = (await service.getBody("searchListings", "/v1/listings?make=Toyota&limit=1")) ?? {};
-    assert.deepEqual(body, {
-      data: [{ make: "Toyota", listings: pagination.total }],
-      meta: { version: meta.version, as_of: meta.as_of },
-    });
-    assert.match(text, /^make,listings\nToyota,\d+/);
-    assert.match((await query("DESCRIBE active")).text, /days_on_market,INTEGER/);
-  });
-
-  test("gets as many rows as a result holds, and a note", async () => {
-    const { text, characters } = await query("SELECT range AS n, repeat('x', 100) AS t FROM range(1000)");
-    assert.ok(characters < 20_000);
-    assert.match(text, /^Shortened to the first \d+ of 1000 items/);
-  });
-
-  test("is told what is wrong with a statement, and cannot leave the lake", async () => {
-    const refusals: readonly (readonly [sql: unknown, message: RegExp])[] = [
-      ["SELECT pirce FROM active", /^invalid_statement: Invalid SQL: Binder Error: .*"pirce" not found/],
-      ["SELECT $make AS make", /Missing parameter \$make/],
-      ["FROM read_text('/etc/passwd')", /Permission Error/],
-      ["COPY (SELECT 1) TO 'a.csv'", /Invalid statement COPY/],
-      [7, /^invalid_parameter_value: Invalid value 7 for sql/],
-      [undefined, /^missing_parameter: Missing parameter sql/],
-    ];
-    for (const [sql, message] of refusals) {
-      const { text, isError } = await local.call("query", { sql });
-      assert.equal(isError, true, text);
-      assert.match(text, message);
-    }
-  });
-});
-
 test("the list of tools has fewer than 20,000 bytes, and is the same each time", async () => {
   const list = async ({ client }: Agent): Promise<string> => JSON.stringify((await client.listTools()).tools);
   const other = await connectAgent(fileScope, service.url, service.customer.bearer);

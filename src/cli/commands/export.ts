@@ -130,7 +130,8 @@ async function write(decoded: DecodedExport, settings: ExportValues, folder: str
     return await writeVersion(decoded, settings, folder);
   } catch (thrown) {
     const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
-    if (isRefused || thrown instanceof DamagedFile || classifyFault(thrown) === "missing")
+    // A file can be damaged after it was checked.
+    if (isRefused || thrown instanceof DamagedFile || ["missing", "damaged"].includes(classifyFault(thrown)))
       process.send?.(damagedMessage);
     throw asUserError(thrown);
   }

@@ -70,7 +70,7 @@ export const sqlCommand = (): Command =>
       });
     });
 
-/** Writes the result of statements to a file. Tells the service that has started this process how large it is, or why there is none. */
+/** Writes the result of statements to a file. Reports its size, or why there is none, to the service that has started this process. */
 async function writeResult(
   database: AnalystDatabase,
   chunks: AsyncIterable<string>,

@@ -65,13 +65,17 @@ function withEscapedTexts({ columns, types, batches, ...result }: StatementResul
   const texts = columns.filter((_, index) => types[index] === "VARCHAR");
   const escaped = (row: Row): Row => ({
     ...row,
-    ...Object.fromEntries(texts.flatMap((name) => (typeof row[name] === "string" ? [[name, escapeFormula(row[name])]] : []))),
+    ...Object.fromEntries(
+      texts.flatMap((name) => (typeof row[name] === "string" ? [[name, escapeFormula(row[name])]] : [])),
+    ),
   });
   return {
     ...{ ...result, columns: columns.map(escapeFormula), types },
     batches: async function* () {
       for await (const rows of batches())
-        yield rows.map(escaped).map((row) => Object.fromEntries(columns.map((name) => [escapeFormula(name), row[name] ?? null])));
+        yield rows
+          .map(escaped)
+          .map((row) => Object.fromEntries(columns.map((name) => [escapeFormula(name), row[name] ?? null])));
     },
   };
 }

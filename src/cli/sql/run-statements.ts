@@ -31,7 +31,8 @@ export async function printResults(
 ): Promise<void> {
   for await (const statement of statements) {
     const result = await runFormatted(database, statement, format, escapesFormulas);
-    for await (const chunk of result?.content ?? []) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+    for await (const chunk of result?.content ?? [])
+      if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
   }
 }
 

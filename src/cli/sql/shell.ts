@@ -131,8 +131,7 @@ class Shell {
     const time = (): string => (this.state.isTimed ? `, ${formatDuration(performance.now() - startedMs)}` : "");
     if (outputFile !== undefined) {
       const result = await runFormatted(this.database, statement, formatOfFile(outputFile, mode));
-      if (result === undefined)
-        throw new UserError(`Invalid statement for ${outputFile}: expected one with a result.`);
+      if (result === undefined) throw new UserError(`Invalid statement for ${outputFile}: expected one with a result.`);
       await writeResultFile(outputFile, this.untilCancelled(result.content));
       this.output.write(`(written to ${outputFile}${time()})\n`);
     } else if (mode === "table") {

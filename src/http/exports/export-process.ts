@@ -45,7 +45,7 @@ export async function runExport(task: ExportTask, { signal, onRows }: WriteEvent
   });
   // Only the kernel ends it with a signal, because memory is short.
   if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
-  if (code !== 0) throw isDamaged ? damagedData() : failureOf(errors);
+  if (code !== 0) throw isDamaged ? damagedData() : processFailure(errors);
   const result: Json = JSON.parse(output);
   if (!isRow(result)) throw new TypeError(`Invalid output ${output}: expected a JSON object.`);
   return { rows: integerIn(result, "rows"), bytes: integerIn(result, "bytes") };
@@ -60,7 +60,7 @@ function argumentsOf({ lake, version, queryString, format, path, memory }: Expor
 }
 
 /** Returns the failure of a process from what it wrote to its standard error. */
-export function failureOf(errors: string): Error {
+export function processFailure(errors: string): Error {
   const failure = new Error(`The process failed: ${errors.trim()}`);
   return classifyFault(failure) === "disk full" ? spoolFull() : failure;
 }

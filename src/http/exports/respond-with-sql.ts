@@ -1,5 +1,5 @@
 /**
- * Operation `runSql`: runs an analyst's statements in a process of their own, charges for the time, and sends the result. The result is complete
+ * Operation `runSql`: runs an analyst's statements in a separate process, charges for the time, and sends the result. The result is complete
  * before the first byte is sent. What a process writes lies in the spool until the response ends.
  */
 import { createReadStream } from "node:fs";
@@ -7,7 +7,6 @@ import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { decodeBody } from "../../contract/decode-body.ts";
-import { operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
@@ -17,7 +16,7 @@ import { type Caller, requireScope } from "../../operations/caller.ts";
 import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 import { readBody } from "../request-body.ts";
-import { contentTypeOf, setFileName } from "../responses/headers.ts";
+import { contentTypeOf } from "../responses/headers.ts";
 import { negotiateFormat } from "../responses/negotiate.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import { type ExportServices, sentOf } from "./respond-with-export.ts";

@@ -2,16 +2,17 @@
 import { dirname } from "node:path";
 import { isObject } from "../../base/json.ts";
 import { runProgram } from "../../base/worker-threads.ts";
-import type { BodyOf } from "../../contract/types.ts";
 import { refuse } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
+import type { BodyOf } from "../../contract/types.ts";
 import type { FormatName } from "../../formats/table-formats.ts";
-import { type ExportSize, exportRetrySeconds, failureOf, type WriteEvents } from "./export-process.ts";
+import { type ExportSize, exportRetrySeconds, processFailure, type WriteEvents } from "./export-process.ts";
 
 export interface StatementTask extends BodyOf<"runSql"> {
   readonly lake: string;
   readonly version: string;
   readonly format: FormatName;
-  /** Whether texts that a spreadsheet would take for formulas stay as they are in CSV. */
+  /** Whether texts that a spreadsheet would take for formulas are unchanged in CSV. */
   readonly isRaw: boolean;
   readonly path: string;
   /** The memory limit of its query engine. */
@@ -37,12 +38,29 @@ export async function runStatement(task: StatementTask, { signal }: WriteEvents)
   });
   if (reason !== undefined) throw refuse("invalid_statement", { reason });
   if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
-  if (code !== 0 || size === undefined) throw failureOf(errors);
+  if (code !== 0 || size === undefined) throw processFailure(errors);
   return size;
 }
 
-function argumentsOf({ lake, version, format, isRaw, path, memory, rowsMax, sql, params = {} }: StatementTask): readonly string[] {
-  const values = Object.entries(params).flatMap(([name, value]) => ["--param", `${name}=${JSON.stringify(value)}`]);
+/** Returns a parameter as the command takes it. Refuses a list or an object. */
+function parameterOf([name, value]: readonly [name: string, value: unknown]): string {
+  if (typeof value !== "object" || value === null) return `${name}=${JSON.stringify(value)}`;
+  const allowed = "a number, a text, true, false or null";
+  throw refuse("invalid_parameter_value", { parameter: `params.${name}`, value: quoted(value), allowed, hint: "" });
+}
+
+function argumentsOf({
+  lake,
+  version,
+  format,
+  isRaw,
+  path,
+  memory,
+  rowsMax,
+  sql,
+  params = {},
+}: StatementTask): readonly string[] {
+  const values = Object.entries(params).flatMap((entry) => ["--param", parameterOf(entry)]);
   const place = ["--lake", lake, "--lake-version", version, "--output", path];
   const form = ["--format", format === "json" ? "ndjson" : format, ...(isRaw ? [] : ["--escape-formulas"])];
   const limits = ["--memory", memory, "--threads", "1", "--max-rows", String(rowsMax)];

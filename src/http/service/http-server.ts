@@ -18,6 +18,12 @@ const requestMs = 30_000;
 /** From the arrival of a request to the end of its response: closes the connections of clients that read too slowly. */
 export const responseMs = 60_000;
 
+/**
+ * Connections that the system accepts before the event loop does, as far as it allows: after a restart all clients connect at once. Beyond it, connections
+ * wait for seconds, and some are reset.
+ */
+const backlogMax = 4_096;
+
 /** How long an idle connection stays open. */
 const keepAliveMs = 65_000;
 
@@ -120,7 +126,7 @@ export function listen(server: Server, host: string, port: number, settings = "-
         ),
       ),
     );
-    server.listen({ host, port }, resolve);
+    server.listen({ host, port, backlog: backlogMax }, resolve);
   });
 }
 

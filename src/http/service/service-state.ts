@@ -119,7 +119,9 @@ export interface SiteServices {
 }
 
 /** Limits of exports. */
-export interface ExportSettings extends SpoolLimits, Pick<SqlServices, "memory" | "quickRowsMax" | "deadlineMs" | "sqlDeadlineMs"> {
+export interface ExportSettings
+  extends SpoolLimits,
+    Pick<SqlServices, "memory" | "quickRowsMax" | "deadlineMs" | "sqlDeadlineMs"> {
   /** The most exports of one account in progress, until the last byte is sent. */
   readonly accountMax: number;
 }

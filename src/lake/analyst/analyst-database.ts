@@ -25,7 +25,15 @@ import { checkExplained, checkFunctions, checkStatement, explainedText, hasResul
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
 import { type Parameters, setParameters, withVariables } from "./parameters.ts";
-import { canSpool, copyStatement, type EngineFormat, readSpool, type SpooledQuery, spoolStatement, uniqueNames } from "./spool.ts";
+import {
+  canSpool,
+  copyStatement,
+  type EngineFormat,
+  readSpool,
+  type SpooledQuery,
+  spoolStatement,
+  uniqueNames,
+} from "./spool.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
 
 /** The result of a statement; valid until the next statement. */
@@ -119,7 +127,12 @@ export class AnalystDatabase {
 
   /** Returns a query that writes one row more than a result may have. */
   private spooled(text: string, columns: readonly ResultColumn[], path: string): SpooledQuery {
-    return { query: new Sql([text], []), columns, path, rowsMax: this.rowsMax === undefined ? undefined : this.rowsMax + 1 };
+    return {
+      query: new Sql([text], []),
+      columns,
+      path,
+      rowsMax: this.rowsMax === undefined ? undefined : this.rowsMax + 1,
+    };
   }
 
   /** Runs a statement that writes rows; returns their number. Throws a UserError if they are too many. */

@@ -80,11 +80,11 @@ export class RowStore {
       if (here.length > 0) {
         const found = this.rowFiles.get(path)?.rowsAt(here.map((position) => position - start));
         if (found === undefined) return undefined;
-        found.forEach(({ row }, index) => rows.set(here[index] ?? start, row));
+        for (const [index, { row }] of found.entries()) rows.set(here[index] ?? start, row);
       }
       start = end;
     }
-    const found = positions.flatMap((position) => rows.get(position) ?? []);
+    const found = positions.map((position) => rows.get(position)).filter((row) => row !== undefined);
     return found.length === positions.length ? found : undefined;
   }
 

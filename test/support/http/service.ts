@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { ValidateFunction } from "ajv";
 import pino from "pino";
 import { isObject } from "../../../src/base/json.ts";
-import { document, type Operation, operations } from "../../../src/contract/document.ts";
+import { type Operation, operations } from "../../../src/contract/document.ts";
 import { describeSchemaError } from "../../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import { type RunningService, serve } from "../../../src/http/server.ts";

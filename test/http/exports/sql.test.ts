@@ -8,6 +8,7 @@ import { prices } from "../../../src/accounts/policy/prices.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { eventually } from "../../support/command-line.ts";
+import { skipInShortRun } from "../../support/extent.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
 import { type Answer, assertMatchesDocument, sampleService, startService } from "../../support/http/service.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
@@ -30,8 +31,15 @@ interface Sent {
   readonly url?: string;
 }
 
-async function post(body: string, { headers, query = "", as = customer, url = client.url }: Sent = {}): Promise<Answer> {
-  const response = await fetch(`${url}/v1/sql${query}`, { method: "POST", body, headers: { ...as.bearer, ...headers } });
+async function post(
+  body: string,
+  { headers, query = "", as = customer, url = client.url }: Sent = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/v1/sql${query}`, {
+    method: "POST",
+    body,
+    headers: { ...as.bearer, ...headers },
+  });
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") === true;
   const answer = {
     ...{ status: response.status, headers: response.headers },
@@ -49,7 +57,9 @@ async function rowsOf(sql: string, params?: object): Promise<unknown> {
   return isObject(body) ? body.data : undefined;
 }
 
-async function errorOf(answer: Answer | Promise<Answer>): Promise<readonly [status: number, code: string, message: string]> {
+async function errorOf(
+  answer: Answer | Promise<Answer>,
+): Promise<readonly [status: number, code: string, message: string]> {
   const { status, body } = await answer;
   const error = isObject(body) && isObject(body.error) ? body.error : assert.fail(`${status}: expected an error`);
   return [status, String(error.code), String(error.message)];
@@ -61,7 +71,11 @@ const balanceOf = ({ accountId }: Customer): number =>
 test("SQL counts what the API counts, with typed parameters, and names the version", async () => {
   const { body } = await client.get("/v1/listings?limit=1&make=Toyota&max_price=40000");
   const { pagination, meta } = body as { pagination: { total: number }; meta: { version: string; as_of: string } };
-  const { status, headers, body: found } = await run(
+  const {
+    status,
+    headers,
+    body: found,
+  } = await run(
     "SELECT count(*) AS listings, typeof($max) AS number, typeof($make) AS text, $flag AS flag, $none AS none FROM active WHERE make = $make AND price <= $max",
     { make: "Toyota", max: 40_000, flag: true, none: null },
   );
@@ -77,16 +91,16 @@ test("SQL counts what the API counts, with typed parameters, and names the versi
 });
 
 test("statements before the last one create what it reads, for this request alone", async () => {
-  assert.deepEqual(await rowsOf("CREATE TABLE mine AS SELECT 1 AS a; INSERT INTO mine VALUES (2); FROM mine ORDER BY a"), [
-    { a: 1 },
-    { a: 2 },
-  ]);
+  assert.deepEqual(
+    await rowsOf("CREATE TABLE mine AS SELECT 1 AS a; INSERT INTO mine VALUES (2); FROM mine ORDER BY a"),
+    [{ a: 1 }, { a: 2 }],
+  );
   assert.match((await errorOf(run("FROM mine")))[2], /^Invalid SQL: .*mine does not exist/);
 });
 
 test("a result without rows, and texts with line breaks, are valid JSON", async () => {
   assert.deepEqual(await rowsOf("SELECT 1 AS a WHERE false"), []);
-  const texts = ["a\nb", "comma, \"quote\"", "\u2028", "é"];
+  const texts = ["a\nb", 'comma, "quote"', "\u2028", "é"];
   assert.deepEqual(
     await rowsOf("SELECT $a AS t UNION ALL SELECT $b UNION ALL SELECT $c UNION ALL SELECT $d", {
       ...{ a: texts[0], b: texts[1], c: texts[2], d: texts[3] },
@@ -99,10 +113,14 @@ test("a result larger than a chunk of the file arrives whole, in every format", 
   const statement = "SELECT range AS n, repeat('x', 20) AS t FROM range(20000) ORDER BY n";
   const expected = Array.from({ length: 20_000 }, (_, n) => ({ n, t: "x".repeat(20) }));
   assert.deepEqual(await rowsOf(statement), expected);
+  const columns = [
+    { name: "n", type: { kind: "integer", bits: 64 }, isNullable: true },
+    { name: "t", type: { kind: "text" }, isNullable: true },
+  ] as const;
   for (const format of ["arrow", "parquet", "ndjson"] as const) {
     const { status, headers, body } = await run(statement, undefined, { query: `?format=${format}` });
     assert.ok(Buffer.isBuffer(body), format);
-    const { rows } = await readers[format](body, []);
+    const { rows } = await readers[format](body, columns);
     assert.deepEqual([status, headers.get("X-Total-Count"), rows.length], [200, "20000", 20_000], format);
     assert.deepEqual([rows[0], rows.at(-1)], [expected[0], expected.at(-1)], format);
   }
@@ -112,7 +130,10 @@ test("Accept selects the format; CSV is safe to open in a spreadsheet unless csv
   const statement = "SELECT '=1+1' AS t, -1 AS n, '-' AS d";
   const csv = { headers: { Accept: "text/csv" } };
   assert.equal(String((await run(statement, undefined, csv)).body), "t,n,d\n'=1+1,-1,'-\n");
-  assert.equal(String((await run(statement, undefined, { ...csv, query: "?csv_raw=true" })).body), "t,n,d\n=1+1,-1,-\n");
+  assert.equal(
+    String((await run(statement, undefined, { ...csv, query: "?csv_raw=true" })).body),
+    "t,n,d\n=1+1,-1,-\n",
+  );
   assert.deepEqual((await errorOf(run(statement, undefined, { headers: { Accept: "image/png" } }))).slice(0, 2), [
     406,
     "not_acceptable",
@@ -138,12 +159,28 @@ const invalidBodies: readonly (readonly [body: string, code: string, message: Re
   ["{}", "missing_parameter", /^Missing parameter sql: expected text of 1 to 32768 characters\./],
   ['{"sql":""}', "invalid_parameter_value", /^Invalid value "" for sql: expected text of 1 to 32768 characters\./],
   ['{"sql":1}', "invalid_parameter_value", /^Invalid value 1 for sql/],
-  ['{"sql":"SELECT 1","query":"x"}', "invalid_parameter_value", /property query for body: expected only sql and params/],
-  ['{"sql":"SELECT $a AS a","params":{"a":[1]}}', "invalid_parameter_value", /for params: expected an object of at most 100/],
+  [
+    '{"sql":"SELECT 1","query":"x"}',
+    "invalid_parameter_value",
+    /property query for body: expected only sql and params/,
+  ],
+  [
+    '{"sql":"SELECT $a AS a","params":{"a":[1]}}',
+    "invalid_parameter_value",
+    /for params: expected an object of at most 100/,
+  ],
   ['{"sql":"SELECT $a AS a","params":{"a b":1}}', "invalid_parameter_value", /for params: expected an object/],
   ['{"sql":"SELECT $a AS a"}', "invalid_statement", /^Invalid SQL: Missing parameter \$a: expected a value for a\./],
-  ['{"sql":"SELECT 1 AS a","params":{"b":1}}', "invalid_statement", /^Invalid SQL: Unknown parameter b: expected no parameter/],
-  ['{"sql":"SELECT pirce FROM active"}', "invalid_statement", /Binder Error: Referenced column "pirce" not found[^]*price/],
+  [
+    '{"sql":"SELECT 1 AS a","params":{"b":1}}',
+    "invalid_statement",
+    /^Invalid SQL: Unknown parameter b: expected no parameter/,
+  ],
+  [
+    '{"sql":"SELECT pirce FROM active"}',
+    "invalid_statement",
+    /Binder Error: Referenced column "pirce" not found[\s\S]*price/,
+  ],
   ['{"sql":"  -- nothing"}', "invalid_statement", /expected one with a result/],
   ['{"sql":"CREATE TABLE a (b INTEGER)"}', "invalid_statement", /expected one with a result/],
   ['{"sql":"SELECT 1 AS a; SELECT 2 AS b"}', "invalid_statement", /expected a result of the last one only/],
@@ -181,8 +218,8 @@ const attacks: readonly (readonly [sql: string, reason: RegExp])[] = [
   ["FROM glob('/etc/*')", /Permission Error/],
   ["FROM read_parquet('https://example.com/a.parquet')", /Permission Error|Missing Extension|extension/i],
   ["FROM sniff_csv('/etc/passwd')", /Permission Error/],
-  ["COPY (SELECT 1) TO 'a.csv'", /Invalid statement COPY/],
-  ["EXPORT DATABASE 'a'", /Invalid statement/],
+  ["COPY (SELECT 1) TO 'a.csv'", /Permission Error/],
+  ["EXPORT DATABASE 'a'", /Permission Error/],
   ["ATTACH 'a.db'", /Invalid statement ATTACH/],
   ["INSTALL httpfs", /Invalid statement/],
   ["LOAD httpfs", /Invalid statement LOAD/],
@@ -192,13 +229,17 @@ const attacks: readonly (readonly [sql: string, reason: RegExp])[] = [
   ["PRAGMA memory_limit = '100GB'", /Invalid statement/],
   ["CALL enable_logging()", /Invalid (function|statement)/],
   ["SELECT * FROM query('SELECT 1')", /Invalid function query/],
-  ["CREATE SECRET s (TYPE s3)", /Invalid statement CREATE SECRET/],
+  ["CREATE SECRET s (TYPE s3)", /Permission Error/],
   ["SELECT 1 AS a; COPY (SELECT 1) TO '/tmp/a'; SELECT 1 AS a", /Invalid statement/],
-  ["CREATE TABLE t AS SELECT repeat('x', 1000000) AS x FROM range(100000); SELECT count(*) AS n FROM t", /Out of Memory|too large|No disk space/],
+  [
+    "CREATE TABLE t AS SELECT repeat('x', 1000000) AS x FROM range(100000); SELECT count(*) AS n FROM t",
+    /Out of Memory|too large|No disk space/,
+  ],
 ];
 
-for (const [sql, reason] of attacks)
-  test(`${sql.slice(0, 60)} is refused`, async () => {
+/** Each takes a process; `test/lake` runs such statements without one. */
+for (const [index, [sql, reason]] of attacks.entries())
+  test(`${sql.slice(0, 60)} is refused`, { skip: index % 5 === 0 ? false : skipInShortRun }, async () => {
     const [status, code, message] = await errorOf(run(sql));
     assert.ok(status === 400 || status === 503, `${status} ${code} ${message}`);
     assert.match(message, reason);
@@ -222,7 +263,12 @@ test("an endless statement ends at the deadline, is free, and leaves no process 
 test("no statement changes the lake, or reads a file beside it", async () => {
   await writeFile(join(lake, "beside.csv"), "a\n1\n");
   const manifest = await readFile(join(lake, "CURRENT"), "utf8");
-  for (const sql of [`FROM '${lake}/beside.csv'`, `FROM read_text('${lake}/CURRENT')`, `DELETE FROM active`, "DROP VIEW active"])
+  for (const sql of [
+    `FROM '${lake}/beside.csv'`,
+    `FROM read_text('${lake}/CURRENT')`,
+    `DELETE FROM active`,
+    "DROP VIEW active",
+  ])
     assert.equal((await run(sql)).status, 400, sql);
   assert.equal(await readFile(join(lake, "CURRENT"), "utf8"), manifest);
 });

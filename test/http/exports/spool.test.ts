@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { Abandoned, Job } from "../../src/db/job.ts";
-import { Spool } from "../../src/http/exports/spool.ts";
-import { WriterQueue } from "../../src/http/exports/writer-queue.ts";
-import { eventually } from "../support/command-line.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { Abandoned, Job } from "../../../src/db/job.ts";
+import { Spool } from "../../../src/http/exports/spool.ts";
+import { WriterQueue } from "../../../src/http/exports/writer-queue.ts";
+import { eventually } from "../../support/command-line.ts";
+import { temporaryFolder } from "../../support/lakes/lakes.ts";
 
 const filesOf = async (folder: string): Promise<readonly string[]> =>
   (await readdir(folder, { recursive: true })).filter((name) => name.endsWith("/export"));

@@ -1,0 +1,37 @@
+/** Exports that the service writes itself, beside those that a process writes. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exportFormats } from "../../../src/formats/table-formats.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const folder = await temporaryFolder(fileScope);
+const client = await startService(fileScope, lake, { exports: { folder } });
+const slow = await startService(fileScope, lake, { exports: { folder, quickRowsMax: 0 } });
+
+interface Download {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+async function download(query: string, { url, customer } = client): Promise<Download> {
+  const response = await fetch(`${url}/v1/exports?${query}`, { headers: customer.bearer });
+  return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
+}
+
+test("a small export has the same bytes, whether the service or a process writes it", async () => {
+  const queries = [
+    "make=Toyota&sort=-price&include=options",
+    "snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19&make=Ford",
+  ];
+  for (const query of [...queries, "inventory_status=sold", "make=None"])
+    for (const format of exportFormats) {
+      const path = `${query}&format=${format}`;
+      const [one, other] = [await download(path), await download(path, slow)];
+      assert.deepEqual([one.status, one.headers.get("ETag")], [200, other.headers.get("ETag")], path);
+      assert.ok(one.body.equals(other.body), path);
+    }
+});

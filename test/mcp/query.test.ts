@@ -1,0 +1,51 @@
+/** The tool `query` of an agent on the machine of the lake. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { spawnAgent } from "../support/agents.ts";
+import { sampleService } from "../support/http/service.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake, client: service } = await sampleService();
+const local = await spawnAgent(fileScope, lake);
+
+const query = (sql: string, params?: object) =>
+  local.call("query", { sql, ...(params === undefined ? {} : { params }) });
+
+test("the published views are queried with SQL and parameters", async () => {
+  const { body, text, isError } = await query(
+    "SELECT make, count(*) AS listings FROM active WHERE make = $make GROUP BY make",
+    {
+      make: "Toyota",
+    },
+  );
+  assert.equal(isError, false, text);
+  const { pagination, meta } = (await service.getBody("searchListings", "/v1/listings?make=Toyota&limit=1")) ?? {};
+  assert.deepEqual(body, {
+    data: [{ make: "Toyota", listings: pagination.total }],
+    meta: { version: meta.version, as_of: meta.as_of },
+  });
+  assert.match(text, /^make,listings\nToyota,\d+/);
+  assert.match((await query("DESCRIBE active")).text, /days_on_market,INTEGER/);
+});
+
+test("a result has as many rows as it holds, and a note", async () => {
+  const { text, characters } = await query("SELECT range AS n, repeat('x', 100) AS t FROM range(1000)");
+  assert.ok(characters < 20_000);
+  assert.match(text, /^Shortened to the first \d+ of 1000 items/);
+});
+
+test("a statement that is invalid, or reads another file, is refused with what was expected", async () => {
+  const refusals: readonly (readonly [sql: unknown, message: RegExp])[] = [
+    ["SELECT pirce FROM active", /^invalid_statement: Invalid SQL: Binder Error: .*"pirce" not found/],
+    ["SELECT $make AS make", /Missing parameter \$make/],
+    ["FROM read_text('/etc/passwd')", /Permission Error/],
+    ["COPY (SELECT 1) TO 'a.csv'", /Permission Error/],
+    [7, /^invalid_parameter_value: Invalid value 7 for sql/],
+    [undefined, /^missing_parameter: Missing parameter sql/],
+  ];
+  for (const [sql, message] of refusals) {
+    const { text, isError } = await local.call("query", { sql });
+    assert.equal(isError, true, text);
+    assert.match(text, message);
+  }
+});
