@@ -1,9 +1,11 @@
 /** Exports that the service writes itself, beside those that a process writes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { getAccount } from "../../../src/accounts/account.ts";
 import { exportFormats } from "../../../src/formats/table-formats.ts";
+import { inAccountsFile } from "../../support/accounts.ts";
 import { startService } from "../../support/http/service.ts";
-import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake, smallDisk, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -34,4 +36,18 @@ test("a small export has the same bytes, whether the service or a process writes
       assert.deepEqual([one.status, one.headers.get("ETag")], [200, other.headers.get("ETag")], path);
       assert.ok(one.body.equals(other.body), path);
     }
+});
+
+test("a full disk refuses an export, which is not charged", async (t) => {
+  const disk = await smallDisk(t, "16k");
+  if (disk === undefined) return t.skip("mounting a tmpfs needs root");
+  for (const quickRowsMax of [0, 1_000]) {
+    const full = await startService(t, lake, { exports: { folder: disk, quickRowsMax } });
+    const { status, code } = await full.getError("/v1/exports?format=ndjson");
+    assert.deepEqual([status, code], [503, "data_unavailable"]);
+    const { accountId } = full.customer;
+    const { balanceMicros } = inAccountsFile(full.accounts, (database) => getAccount(database, accountId, "2026-11"));
+    assert.equal(balanceMicros, 1_000_000_000);
+    await full.stop();
+  }
 });

@@ -167,7 +167,7 @@ const invalidBodies: readonly (readonly [body: string, code: string, message: Re
   [
     '{"sql":"SELECT $a AS a","params":{"a":[1]}}',
     "invalid_parameter_value",
-    /for params: expected an object of at most 100/,
+    /for params.a: expected a number, a text, true, false or null/,
   ],
   ['{"sql":"SELECT $a AS a","params":{"a b":1}}', "invalid_parameter_value", /for params: expected an object/],
   ['{"sql":"SELECT $a AS a"}', "invalid_statement", /^Invalid SQL: Missing parameter \$a: expected a value for a\./],
