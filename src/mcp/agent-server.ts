@@ -1,20 +1,24 @@
 /** The MCP server of one connection or request: lists tools, and calls their operations. */
 import {
   type CallToolResult,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type ServerContext,
   type Tool as ToolListing,
 } from "@modelcontextprotocol/server";
 import { prices, usageClassOf } from "../accounts/policy/prices.ts";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
+import { decoderOf } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import type { OperationRequest } from "../operations/operation-request.ts";
 import { requestOfCall } from "./call-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
+import { confirmPrice, usd } from "./confirm-price.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
 import { explorerLink } from "./explorer-link.ts";
 import { promptMessage, prompts } from "./prompts.ts";
@@ -27,6 +31,8 @@ export interface AgentServerOptions {
   readonly tools: readonly Tool[];
   /** Whether calls are charged. */
   readonly isCharged: boolean;
+  /** Counts a call that ends before its operation is called against the rate limit. Refuses with `rate_limit_exceeded`. */
+  readonly countUncalled?: () => void;
   /** The origin of the explorer, for links; undefined without one. */
   readonly explorerOrigin?: string | undefined;
   /** Calls an operation. Throws the Refusal of the API, or Abandoned if the call is cancelled. */
@@ -73,12 +79,12 @@ export function createAgentServer(options: AgentServerOptions): Server {
   }));
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
   server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));
-  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: values = {} } = params;
     try {
       if (name === describing.name) return describeParameters(tools, values);
-      if (name === queryTool.name && runQuery !== undefined) return await runQuery(values, mcpReq.signal);
-      return await callTool(toolNamed(name, tools), values, { ...options, signal: mcpReq.signal });
+      if (name === queryTool.name && runQuery !== undefined) return await runQuery(values, context.mcpReq.signal);
+      return await callTool(toolNamed(name, tools), values, { ...options, context });
     } catch (thrown) {
       if (thrown instanceof Abandoned || thrown instanceof ProtocolError) throw thrown;
       return resultOfRefusal(refusalOf(thrown));
@@ -100,12 +106,23 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
 async function callTool(
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
-  { callOperation, explorerOrigin, signal }: AgentServerOptions & { readonly signal: AbortSignal },
-): Promise<CallToolResult> {
+  options: AgentServerOptions & { readonly context: ServerContext },
+): Promise<CallToolResult | InputRequiredResult> {
+  const { callOperation, explorerOrigin, isCharged, context } = options;
   const request = requestOfCall(tool, values);
-  const { body, usage } = await callOperation(request, signal);
+  const unpaid = isCharged ? confirmPrice(tool.name, microsOf(request), context) : undefined;
+  if (unpaid !== undefined) {
+    options.countUncalled?.();
+    return unpaid;
+  }
+  const { body, usage } = await callOperation(request, context.mcpReq.signal);
   const link = explorerOrigin === undefined ? undefined : explorerLink(explorerOrigin, request);
   return resultOfAnswer(body, { id: tool.id, isFull: values.detail === "full", usage, link });
+}
+
+/** Returns the price of a call of an operation. Throws the Refusal of an invalid request. */
+function microsOf({ id, querystring, params = {} }: OperationRequest): number {
+  return id === "getUsage" ? 0 : prices[usageClassOf(id, decoderOf(id)(querystring, params).query)];
 }
 
 /** Listings by tool: deriving the schemas takes longer than a call. */
@@ -124,8 +141,6 @@ function listingOf(tool: Tool, isCharged: boolean): ToolListing {
   listings.set(key, listing);
   return listing;
 }
-
-const usd = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
 
 /** Returns a sentence about the price of a call. */
 function priceOf({ id }: Tool): string {

@@ -91,7 +91,7 @@ function handle(
   const { requestId, arrivedAtMs, log } = context.state;
   const { signal } = request;
   const options: AgentServerOptions = {
-    ...{ tools, isCharged: true },
+    ...{ tools, isCharged: true, countUncalled: () => services.accounts.countRequest(identity) },
     explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
     callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);

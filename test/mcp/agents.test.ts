@@ -79,7 +79,7 @@ const chargedTo = async ({ get, customer }: Pick<Client, "get" | "customer">): P
 describe("a call of a tool is answered as its request is, and charged once", () => {
   for (const era of ["auto", "legacy"] as const)
     test(`with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
-      const client = await connectAgent(t, service.url, service.customer.bearer, era);
+      const client = await connectAgent(t, service.url, service.customer.bearer, { era });
       const { tools: listed } = await client.client.listTools();
       assert.deepEqual(
         listed.map(({ name }) => name),

@@ -72,7 +72,7 @@ async function chargedRequests({ get }: Client, bearer: Record<string, string>):
 for (const era of ["auto", "legacy"] as const)
   test(`a cancelled call is not charged and stops, with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
     const { bearer } = createCustomer(service.accounts);
-    const agent = await connectAgent(t, service.url, bearer, era);
+    const agent = await connectAgent(t, service.url, bearer, { era });
     const staying = Array.from({ length: 3 }, () => agent.call("trends", slowArguments));
     await untilBusy(service);
     const leaving = Array.from({ length: 4 }, async () => {

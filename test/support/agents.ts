@@ -1,6 +1,6 @@
 /** Agents: the MCP SDK's client, connected over HTTP or to `carquet mcp`, and its results. */
 import assert from "node:assert/strict";
-import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type ClientOptions, Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { isObject } from "../../src/base/json.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
@@ -26,32 +26,42 @@ export interface Agent {
 /** The protocols of 2025, and that of 2026 where the server offers it. */
 export type Era = "legacy" | "auto";
 
+/** How a client behaves; one without capabilities of the protocol of 2026 by default. */
+export interface AgentOptions {
+  readonly era?: Era;
+  readonly capabilities?: ClientOptions["capabilities"];
+  /** Answers the questions of the server to the user. */
+  readonly answer?: (message: string) => "accept" | "decline" | "cancel";
+}
+
 /** Connects over HTTP. */
 export async function connectAgent(
   scope: Scope,
   url: string,
   headers: Record<string, string>,
-  era: Era = "auto",
+  options: AgentOptions = {},
 ): Promise<Agent> {
-  return connect(scope, new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }), era);
+  return connect(scope, new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }), options);
 }
 
 /** Starts `carquet mcp` on a lake and connects to it. */
-export async function spawnAgent(scope: Scope, lake: string, era: Era = "auto"): Promise<Agent> {
+export async function spawnAgent(scope: Scope, lake: string, options: AgentOptions = {}): Promise<Agent> {
   const args = [programPath, "mcp", "--lake", lake];
   return connect(
     scope,
     new StdioClientTransport({ command: process.execPath, args, cwd: projectPath("."), stderr: "ignore" }),
-    era,
+    options,
   );
 }
 
 async function connect(
   scope: Scope,
   transport: StdioClientTransport | StreamableHTTPClientTransport,
-  mode: Era,
+  { era: mode = "auto", capabilities = {}, answer }: AgentOptions,
 ): Promise<Agent> {
-  const client = new McpClient({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const client = new McpClient({ name: "test", version: "1" }, { versionNegotiation: { mode }, capabilities });
+  if (answer !== undefined)
+    client.setRequestHandler("elicitation/create", ({ params }) => ({ action: answer(params.message) }));
   await client.connect(transport);
   onScopeEnd(scope, () => client.close());
   return {
