@@ -18,17 +18,19 @@ import { Abandoned } from "../db/job.ts";
 import type { OperationRequest } from "../operations/operation-request.ts";
 import { requestOfCall } from "./call-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
-import { confirmPrice, usd } from "./confirm-price.ts";
+import { confirmPrice, priceText } from "./confirm-price.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
 import { explorerLink } from "./explorer-link.ts";
+import type { Exporter } from "./exports/export-listings.ts";
+import { tasksExtension } from "./exports/export-tasks.ts";
 import { promptMessage, prompts } from "./prompts.ts";
 import { queryTool } from "./query-tool.ts";
 import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
 import { annotations, inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
-import type { Tool } from "./tools.ts";
+import type { AnyTool, Tool } from "./tools.ts";
 
 export interface AgentServerOptions {
-  readonly tools: readonly Tool[];
+  readonly tools: readonly AnyTool[];
   /** Whether calls are charged. */
   readonly isCharged: boolean;
   /** Counts a call that ends before its operation is called against the rate limit. Refuses with `rate_limit_exceeded`. */
@@ -42,6 +44,8 @@ export interface AgentServerOptions {
   ) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
   /** Answers calls of the tool `query`, which is offered if this is present. Throws the Refusal of the API. */
   readonly runQuery?: (values: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<CallToolResult>;
+  /** Answers the tool that exports; absent if it is not among the tools. */
+  readonly exporter?: Exporter;
   /** Converts an exception to the refusal that the agent receives. */
   readonly refusalOf: (thrown: unknown) => Refusal;
 }
@@ -67,8 +71,11 @@ const cacheHints = { "tools/list": listHint, "prompts/list": listHint, "server/d
 
 /** Returns a server that is not connected yet. */
 export function createAgentServer(options: AgentServerOptions): Server {
-  const { tools, isCharged, refusalOf, runQuery } = options;
-  const server = new Server(serverInfo, { capabilities: { tools: {}, prompts: {} }, instructions, cacheHints });
+  const { tools, isCharged, refusalOf, runQuery, exporter } = options;
+  const extensions = exporter === undefined ? {} : { [tasksExtension]: {} };
+  const capabilities = { tools: {}, prompts: {}, extensions };
+  const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
+  exporter?.serveTasks(server);
   const describing = describingTool(tools);
   server.setRequestHandler("tools/list", () => ({
     tools: [
@@ -84,7 +91,10 @@ export function createAgentServer(options: AgentServerOptions): Server {
     try {
       if (name === describing.name) return describeParameters(tools, values);
       if (name === queryTool.name && runQuery !== undefined) return await runQuery(values, context.mcpReq.signal);
-      return await callTool(toolNamed(name, tools), values, { ...options, context });
+      const tool = toolNamed(name, tools);
+      if (tool.id !== "exportListings") return await callTool(tool, values, { ...options, context });
+      if (exporter === undefined) throw new TypeError("No exporter: expected one for the tool that exports.");
+      return await exporter.exportListings(tool, values, context);
     } catch (thrown) {
       if (thrown instanceof Abandoned || thrown instanceof ProtocolError) throw thrown;
       return resultOfRefusal(refusalOf(thrown));
@@ -93,7 +103,7 @@ export function createAgentServer(options: AgentServerOptions): Server {
   return server;
 }
 
-function toolNamed(name: string, tools: readonly Tool[]): Tool {
+function toolNamed(name: string, tools: readonly AnyTool[]): AnyTool {
   const tool = tools.find((known) => known.name === name);
   if (tool !== undefined) return tool;
   const expected = [...tools, describingTool(tools)].map((known) => known.name).join(", ");
@@ -129,22 +139,24 @@ function microsOf({ id, querystring, params = {} }: OperationRequest): number {
 const listings = new Map<string, ToolListing>();
 
 /** Returns a tool as clients see it. */
-function listingOf(tool: Tool, isCharged: boolean): ToolListing {
+function listingOf(tool: AnyTool, isCharged: boolean): ToolListing {
   const key = `${tool.name} ${isCharged}`;
   const known = listings.get(key);
   if (known !== undefined) return known;
   const { name, title, description } = tool;
   const listing = {
     ...{ name, title, description: isCharged ? `${description} ${priceOf(tool)}` : description },
-    ...{ inputSchema: inputSchemaOf(tool), outputSchema: outputSchemaOf(tool), annotations },
+    ...{ inputSchema: inputSchemaOf(tool), annotations },
+    ...(tool.id === "exportListings" ? {} : { outputSchema: outputSchemaOf(tool) }),
   };
   listings.set(key, listing);
   return listing;
 }
 
 /** Returns a sentence about the price of a call. */
-function priceOf({ id }: Tool): string {
+function priceOf({ id }: AnyTool): string {
   if (id === "getUsage") return "Free.";
+  const unit = id === "exportListings" ? " per started 1,000 rows" : "";
   const variants = [
     ["for sold and past inventory", "snapshot_date", { snapshot_date: "" }],
     ["with dealer_id", "dealer_id", { dealer_id: "" }],
@@ -155,6 +167,6 @@ function priceOf({ id }: Tool): string {
     .filter(([, parameter]) => operation(id).parameters.some(({ name }) => name === parameter))
     .map(([when, , query]) => [prices[usageClassOf(id, query)], when] as const)
     .filter(([price]) => price !== usual)
-    .map(([price, when]) => `, ${usd(price)} ${when}`);
-  return `Costs ${usd(usual)}${others.join("")}.`;
+    .map(([price, when]) => `, ${priceText(price)} ${when}`);
+  return `Costs ${priceText(usual)}${unit}${others.join("")}.`;
 }

@@ -3,8 +3,8 @@ import { isObject } from "../base/json.ts";
 import { separatorOf } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
-import { type OperationRequest, operationRequest } from "../operations/operation-request.ts";
-import type { Tool } from "./tools.ts";
+import { type OperationRequest, operationRequest, type TextParameters } from "../operations/operation-request.ts";
+import type { AnyTool, Tool } from "./tools.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,16 @@ export const otherNames: ReadonlySet<string> = new Set(["filters", "detail", "fo
  * Returns the request of a call; the operation decodes and refuses the arguments as it does those of a URL. Arguments that are null or an empty
  * list count as omitted. Refuses an argument that is in `filters` too.
  */
-export function requestOfCall({ id, defaults }: Tool, values: Arguments): OperationRequest {
+export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
+  const { query, params } = parametersOfCall(tool, values);
+  return operationRequest(tool.id, query, params);
+}
+
+/** Returns the parameters of a call, in the query and in the path. */
+export function parametersOfCall(
+  { id, defaults }: AnyTool,
+  values: Arguments,
+): { readonly query: TextParameters; readonly params: TextParameters } {
   const { parameters } = operation(id);
   const query: Record<string, string> = {};
   const params: Record<string, string> = {};
@@ -29,7 +38,7 @@ export function requestOfCall({ id, defaults }: Tool, values: Arguments): Operat
     const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
     (parameter?.in === "path" ? params : query)[name] = text;
   }
-  return operationRequest(id, query, params);
+  return { query, params };
 }
 
 /** Returns the values of `filters`, a query string. Many agents send an object. */

@@ -15,7 +15,7 @@ import { canAskUser } from "./client-capabilities.ts";
 const unconfirmedMicrosMax = 25_000;
 
 /** Returns a price in US dollars. */
-export const usd = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
+export const priceText = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
 
 /** Returns the question about a price, or the result of a declined call; undefined if the call may be charged. */
 export function confirmPrice(
@@ -28,11 +28,11 @@ export function confirmPrice(
   const key = `pay_${micros}_micros`;
   const response = inputResponse(context.mcpReq.inputResponses, key);
   if (response.kind !== "elicit") {
-    const message = `This call of ${name} costs ${usd(micros)}. Accept to pay for it.`;
+    const message = `This call of ${name} costs ${priceText(micros)}. Accept to pay for it.`;
     const question = inputRequired.elicit({ message, requestedSchema: { type: "object", properties: {} } });
     return inputRequired({ inputRequests: { [key]: question } });
   }
   if (response.action === "accept") return undefined;
-  const text = `Not called: the price of ${usd(micros)} was not accepted. Nothing was charged.`;
+  const text = `Not called: the price of ${priceText(micros)} was not accepted. Nothing was charged.`;
   return { content: [{ type: "text", text }], isError: true };
 }

@@ -5,10 +5,10 @@ import { type Refusal, refuse } from "../contract/errors.ts";
 import { meantWord, parameterNames } from "../contract/synonyms.ts";
 import { otherNames } from "./call-request.ts";
 import { annotations } from "./tool-schemas.ts";
-import type { Tool } from "./tools.ts";
+import type { AnyTool } from "./tools.ts";
 
 /** Returns the tool as clients see it. */
-export const describingTool = (tools: readonly Tool[]): ToolListing => ({
+export const describingTool = (tools: readonly AnyTool[]): ToolListing => ({
   name: "describe_parameters",
   title: "Describe all parameters of a tool",
   description:
@@ -27,12 +27,12 @@ export const describingTool = (tools: readonly Tool[]): ToolListing => ({
 
 /** Returns a line for each parameter of a tool. Throws a Refusal for an unknown tool. */
 export function describeParameters(
-  tools: readonly Tool[],
+  tools: readonly AnyTool[],
   { tool: name, names }: Readonly<Record<string, unknown>>,
 ): CallToolResult {
   const tool = tools.find((known) => known.name === name);
   if (tool === undefined) throw refusalOfName("tool", name, tools);
-  const parameters = operation(tool.id).parameters.filter((parameter) => !otherNames.has(parameter.name));
+  const parameters = operation(tool.id).parameters.filter(({ name }) => !otherNames.has(name));
   const chosen = [names ?? []].flat();
   const stranger = chosen.find((chosenName) => !parameters.some((parameter) => parameter.name === chosenName));
   if (stranger !== undefined) throw refusalOfName("names", stranger, parameters);

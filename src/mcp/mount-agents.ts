@@ -5,17 +5,18 @@ import { refuseKeyInQuery } from "../http/middleware/refuse-requests.ts";
 import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { identifyAgent } from "./identify-agent.ts";
-import type { CallsInProgress } from "./respond-to-agent.ts";
+import type { AgentServices } from "./respond-to-agent.ts";
 
 /** Adds the agent server to a service. It passes requests for other paths on. */
 export function mountAgents(app: Koa<RequestState>, services: SiteServices): void {
   const router = createRouter();
-  const calls: CallsInProgress = new Map();
+  let agents: AgentServices | undefined;
   router.post("/mcp", refuseKeyInQuery, async (context) => {
     const identity = await identifyAgent(context, services);
     // Loads the SDK with the first request: most services start without it in half of the time that it takes.
-    const { respondToAgent } = await import("./respond-to-agent.ts");
-    await respondToAgent(context, identity, { ...services, calls });
+    const { agentServicesOf, respondToAgent } = await import("./respond-to-agent.ts");
+    agents ??= agentServicesOf(services);
+    await respondToAgent(context, identity, agents);
   });
   app.use(router.routes());
 }

@@ -15,6 +15,8 @@ import { refusalOf } from "../http/middleware/handle-errors.ts";
 import { readBody } from "../http/request-body.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
+import { exporterOf } from "./exports/export-listings.ts";
+import { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { tools } from "./tools.ts";
 
@@ -29,7 +31,14 @@ export type CallsInProgress = Map<string, AbortController>;
 
 export interface AgentServices extends SiteServices {
   readonly calls: CallsInProgress;
+  readonly tasks: ExportTasks;
 }
+
+export const agentServicesOf = (services: SiteServices): AgentServices => ({
+  ...services,
+  calls: new Map(),
+  tasks: new ExportTasks(services.exports),
+});
 
 /** Sets the response to a request of an identified agent. Refuses with `rate_limit_exceeded`, and with `missing_scope` if a token lacks a scope. */
 export async function respondToAgent(
@@ -90,6 +99,12 @@ function handle(
 ): Promise<Response> {
   const { requestId, arrivedAtMs, log } = context.state;
   const { signal } = request;
+  const toRefusal = (thrown: unknown): Refusal => {
+    const refusal = refusalOf(thrown, requestId);
+    context.state.errorCode = refusal.code;
+    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+    return refusal;
+  };
   const options: AgentServerOptions = {
     ...{ tools, isCharged: true, countUncalled: () => services.accounts.countRequest(identity) },
     explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
@@ -101,12 +116,8 @@ function handle(
       const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
       return { body: answer, usage: { request_id, charged_micros, usage_class } };
     },
-    refusalOf: (thrown): Refusal => {
-      const refusal = refusalOf(thrown, requestId);
-      context.state.errorCode = refusal.code;
-      if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
-      return refusal;
-    },
+    refusalOf: toRefusal,
+    exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }, toRefusal),
   };
   const handler = createMcpHandler(() => createAgentServer(options), {
     // No list of tools changes while the service runs.
@@ -116,10 +127,10 @@ function handle(
   return handler.fetch(request, body === undefined ? {} : { parsedBody: body });
 }
 
-/** Returns the scope that a message needs; empty unless it calls a tool. */
+/** Returns the scope that a message needs; empty unless it calls a tool. A token cannot have that of exports, so that asking for it is no use. */
 function scopesOf({ method, params }: Record<string, unknown>): readonly string[] {
   const tool = method === "tools/call" && isObject(params) ? tools.find(({ name }) => name === params.name) : undefined;
-  const scope = tool === undefined ? undefined : operation(tool.id).scope;
+  const scope = tool === undefined || tool.id === "exportListings" ? undefined : operation(tool.id).scope;
   return scope === undefined ? [] : [scope];
 }
 

@@ -17,7 +17,7 @@ export interface CallUsage {
 }
 
 /** The key of `CallUsage` in the `_meta` of a result. */
-const usageKey = "carquet/usage";
+export const usageKey = "carquet/usage";
 
 /** What the result of a call says beside the answer. */
 interface ResultOptions {

@@ -2,7 +2,7 @@
 import type { JSONObject, JSONValue } from "@modelcontextprotocol/server";
 import { document, type Operation, operation, type Parameter } from "../contract/document.ts";
 import { type ResponseSchema, resolveIn } from "../contract/operations.ts";
-import type { Tool } from "./tools.ts";
+import type { AnyTool } from "./tools.ts";
 
 type ObjectSchema = {
   type: "object";
@@ -31,7 +31,7 @@ const ownSchemas: Readonly<Record<string, JSONObject>> = {
   detail: { type: "string", enum: ["full"], description: "`full` allows answers of twice the size." },
 };
 
-export function inputSchemaOf({ id, parameters, described, defaults }: Tool): ObjectSchema {
+export function inputSchemaOf({ id, parameters, described, defaults }: AnyTool): ObjectSchema {
   const definition = operation(id);
   const properties = parameters.map((name): readonly [string, JSONObject] => {
     const isDescribed = described.includes(name);
@@ -98,7 +98,7 @@ const adviceOf = (description: string): string =>
     ?.replaceAll(", in any case", "") ?? "";
 
 /** Returns the schema of a tool's structured content: the body of its operation's response, and a note where it was shortened. */
-export function outputSchemaOf({ id }: Tool): JSONObject {
+export function outputSchemaOf({ id }: AnyTool): JSONObject {
   const { properties, required } = resolveIn<ResponseSchema>(document, operation(id).body);
   const types = Object.entries(properties ?? {}).map(
     ([name, schema]) => [name, { type: String(resolveIn<ResponseSchema>(document, schema).type) }] as const,

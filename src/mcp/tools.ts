@@ -2,13 +2,15 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
+
+import type { OperationId } from "../contract/types.ts";
 import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
 import type { CallableId } from "../operations/operation-request.ts";
 
-export interface Tool {
+export interface Tool<Id extends OperationId = CallableId> {
   readonly name: string;
   /** The operation that answers it. */
-  readonly id: CallableId;
+  readonly id: Id;
   readonly title: string;
   /** For the agent: when to call it, and what it returns. The price follows from the operation. */
   readonly description: string;
@@ -19,6 +21,9 @@ export interface Tool {
   /** Values of parameters that a call omits, where they differ from those of the operation. */
   readonly defaults: Readonly<Record<string, string | number | string[]>>;
 }
+
+/** A tool that an operation within the process answers, or the tool that exports. */
+export type AnyTool = Tool | Tool<"exportListings">;
 
 const words = (text: string): string[] => text.split(/\s+/);
 
@@ -38,14 +43,16 @@ const compactFields =
   distance_miles`);
 
 /** Describes all parameters that it names. */
-const tool = (row: Omit<Tool, "described" | "defaults"> & Partial<Pick<Tool, "described" | "defaults">>): Tool => ({
+const tool = <Id extends OperationId>(
+  row: Omit<Tool<Id>, "described" | "defaults"> & Partial<Pick<Tool, "described" | "defaults">>,
+): Tool<Id> => ({
   described: row.parameters,
   defaults: {},
   ...row,
 });
 
 /** All tools, in the order in which agents see them. */
-export const tools: readonly Tool[] = [
+export const tools: readonly AnyTool[] = [
   tool({
     name: "search_listings",
     id: "searchListings",
@@ -143,6 +150,21 @@ export const tools: readonly Tool[] = [
     defaults: { limit: 25, fields: compactFields.filter((name) => !name.startsWith("dealer")) },
   }),
   tool({
+    name: "export_listings",
+    id: "exportListings",
+    title: "Export listings to a file",
+    description:
+      "Writes all listings that match to one file, for more than a few pages or another program. Returns the number of rows and a link to " +
+      "download it with an API key. Takes the filters of `search_listings`.",
+    parameters: [
+      ...words("format"),
+      ...vehicles.slice(0, 4),
+      ...words("inventory_type sold_within_days filters sort fields"),
+    ],
+    described: ["format"],
+    defaults: { format: "csv" },
+  }),
+  tool({
     name: "get_usage",
     id: "getUsage",
     title: "Get usage and charges",
@@ -152,5 +174,5 @@ export const tools: readonly Tool[] = [
   }),
 ];
 
-/** The tools that need no account. */
-export const lakeTools: readonly Tool[] = tools.filter(({ id }) => id !== "getUsage");
+/** The tools that need no account; `carquet export` exports without one. */
+export const lakeTools: readonly AnyTool[] = tools.filter(({ id }) => id !== "getUsage" && id !== "exportListings");

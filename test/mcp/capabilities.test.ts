@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
-import { createCustomer } from "../support/accounts.ts";
+import { type Customer, createCustomer } from "../support/accounts.ts";
 import { connectAgent } from "../support/agents.ts";
+import { eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -69,3 +70,121 @@ describe("an expensive call is confirmed by the user of a client that can ask", 
     assert.ok(declined >= 2 && declined < 6, `${declined} declined calls`);
   });
 });
+
+describe("an export", () => {
+  const query = { make: ["Toyota"], fields: ["vin", "price"] };
+  const path = "/v1/exports?format=csv&make=Toyota&fields=vin,price";
+  const download = async (customer: Customer, uri: string) => {
+    const response = await fetch(uri, { headers: customer.bearer });
+    return { micros: response.headers.get("X-Usage-Cost-Micros"), text: await response.text() };
+  };
+
+  test("is a link for a client without tasks, whose download is charged", async (t) => {
+    const customer = createCustomer(service.accounts);
+    const agent = await connectAgent(t, service.url, customer.bearer);
+    const { content } = await agent.client.callTool({ name: "export_listings", arguments: query });
+    const [text, link] = content;
+    assert.ok(text?.type === "text" && link?.type === "resource_link");
+    const rows = Number(/^(\d+) rows; the download costs \$0\.010\./.exec(text.text)?.[1]);
+    assert.equal(link.uri, service.url + path);
+    const { micros, text: csv } = await download(customer, link.uri);
+    assert.equal(micros, "10000");
+    assert.match(csv, /^id,vin,price/);
+    assert.equal(csv.trimEnd().split("\n").length, rows + 1);
+  });
+
+  test("is a task for a client with tasks, which charges for the file and links to it", async () => {
+    const customer = createCustomer(service.accounts);
+    const created = await request(customer, "tools/call", { name: "export_listings", arguments: query });
+    assert.deepEqual([created.result.resultType, created.result.status], ["task", "working"]);
+    const taskId = String(created.result.taskId);
+    const stateOf = async () => (await request(customer, "tasks/get", { taskId })).result;
+    await eventually("the export is written", async () => (await stateOf()).status === "completed");
+    const { result } = await stateOf();
+    assert.ok(isObject(result) && Array.isArray(result.content) && isObject(result._meta));
+    const usage = result._meta["carquet/usage"];
+    assert.deepEqual(isObject(usage) && [usage.charged_micros, usage.usage_class], [10_000, "listing_export"]);
+    const [{ text }, { uri }] = result.content;
+    const { micros, text: csv } = await download(customer, uri);
+    assert.equal(micros, "0");
+    assert.ok(text.startsWith(`Wrote ${csv.trimEnd().split("\n").length - 1} rows in ${csv.length} bytes.`), text);
+
+    const other = createCustomer(service.accounts);
+    assert.deepEqual((await request(other, "tasks/get", { taskId })).error.code, -32_602);
+    assert.deepEqual((await request(customer, "tasks/get", { taskId }, [])).error.code, -32_021);
+    assert.equal((await request(customer, "tasks/cancel", { taskId })).result.resultType, "complete");
+    assert.equal((await stateOf()).status, "completed");
+  });
+
+  test("is refused before a task begins, and asks for a high price", async () => {
+    const customer = createCustomer(service.accounts);
+    const call = async (args: object, more = {}) => {
+      const { result } = await request(customer, "tools/call", { name: "export_listings", arguments: args, ...more }, [
+        "tasks",
+        "elicitation",
+      ]);
+      return result;
+    };
+    assert.match(JSON.stringify(await call({ format: "xls" })), /invalid_parameter_value: .*format/);
+    const enriched = { ...query, include: ["options"] };
+    const asked = await call(enriched);
+    assert.equal(asked.resultType, "input_required");
+    const [key = "", question] = Object.entries(Object(asked.inputRequests))[0] ?? [];
+    assert.match(JSON.stringify(question), /export_listings costs \$0\.200/);
+    const declined = await call(enriched, { inputResponses: { [key]: { action: "decline" } } });
+    assert.equal(declined.isError, true);
+    const accepted = await call(enriched, { inputResponses: { [key]: { action: "accept", content: {} } } });
+    assert.equal(accepted.resultType, "task");
+    const taskId = String(accepted.taskId);
+    await request(customer, "tasks/cancel", { taskId });
+    const stateOf = async () => (await request(customer, "tasks/get", { taskId })).result.status;
+    await eventually("the task is cancelled", async () => (await stateOf()) === "cancelled");
+  });
+
+  test("ends with the service", async (t) => {
+    const stopped = await startService(t, lake, { mountSite: mountAgents });
+    const params = { name: "export_listings", arguments: query };
+    const { result } = await request(stopped.customer, "tools/call", params, ["tasks"], stopped.url);
+    assert.equal(result.status, "working");
+    await stopped.stop();
+  });
+
+  test("needs the scope of exports", async () => {
+    const scopeless = createCustomer(service.accounts, { scopes: ["inventory.read"] });
+    const refused = await request(scopeless, "tools/call", { name: "export_listings", arguments: query });
+    assert.match(JSON.stringify(refused.result), /missing_scope: .*export\.read/);
+  });
+});
+
+interface JsonRpcAnswer {
+  readonly result: Record<string, unknown>;
+  readonly error: Record<string, unknown>;
+}
+
+/** Sends a request of the protocol of 2026: the SDK's client refuses tasks. */
+async function request(
+  customer: Customer,
+  method: string,
+  params: Record<string, unknown>,
+  capabilities: readonly string[] = ["tasks"],
+  url = service.url,
+): Promise<JsonRpcAnswer> {
+  const version = "2026-07-28";
+  const clientCapabilities = {
+    ...(capabilities.includes("elicitation") ? { elicitation: {} } : {}),
+    extensions: capabilities.includes("tasks") ? { "io.modelcontextprotocol/tasks": {} } : {},
+  };
+  const envelope = { protocolVersion: version, clientInfo: { name: "test", version: "1" }, clientCapabilities };
+  const members = Object.entries(envelope).map(([name, value]) => [`io.modelcontextprotocol/${name}`, value]);
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      ...customer.bearer,
+      ...{ "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
+      ...{ "MCP-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": String(params.name ?? params.taskId) },
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: Object.fromEntries(members) } }),
+  });
+  const { result = {}, error = {} } = await response.json();
+  return { result, error };
+}

@@ -19,7 +19,8 @@ import { readBody } from "../request-body.ts";
 import { contentTypeOf } from "../responses/headers.ts";
 import { negotiateFormat } from "../responses/negotiate.ts";
 import { limitResponseTime } from "../service/http-server.ts";
-import { type ExportServices, sentOf } from "./respond-with-export.ts";
+import type { ExportServices } from "./charged-export.ts";
+import { sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
 import { runStatement, type StatementTask } from "./statement-process.ts";
 

@@ -103,7 +103,7 @@ export interface ServeOptions
 }
 
 /** The services that the web application and the agent server use. */
-export interface SiteServices {
+export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission"> {
   readonly publicUrl: string | undefined;
   /** The name or address that the service listens on. */
   readonly host: string;

@@ -1,0 +1,199 @@
+/**
+ * The steps of an export: name it and count its rows, hold its price, write its file to the spool.
+ *
+ * An account is charged once in 24 hours for an export of one entity tag: for the first response, whole or a part. The tag is the
+ * idempotency key of the charge.
+ */
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import type { Accounts, Hold } from "../../accounts/accounts.ts";
+import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
+import { projectText } from "../../base/project-files.ts";
+import { decoderOf } from "../../contract/decode.ts";
+import { document } from "../../contract/document.ts";
+import { engineVersion } from "../../db/duckdb.ts";
+import { Abandoned, type Job } from "../../db/job.ts";
+import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
+import { writeExport } from "../../export/write-export.ts";
+import type { TableFormat } from "../../formats/table-formats.ts";
+import type { Admission } from "../../operations/admission.ts";
+import { charge, type Usage } from "../../operations/answer.ts";
+import { type Caller, requireScope } from "../../operations/caller.ts";
+import { keyTextOf } from "../../operations/result-cache.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import { entityTag, strongEntityTag } from "../responses/etag.ts";
+import { type ExportSize, runExport, type WriteEvents } from "./export-process.ts";
+import type { Spool, SpooledExport } from "./spool.ts";
+
+export interface ExportServices {
+  readonly lake: string;
+  readonly current: CurrentVersion;
+  readonly accounts: Accounts;
+  readonly spool: Spool;
+  readonly memory: string;
+  /** An export of up to this many rows is written by the service itself, in a thirtieth of the time that a process takes. */
+  readonly quickRowsMax: number;
+  /** How long an export may take to be written, and then to be sent. */
+  readonly deadlineMs: number;
+  /** How long a file is kept once it is written. */
+  readonly ageMs: number;
+}
+
+/** Distinguishes releases whose exports of the same request can differ in a byte. */
+const releaseTag = entityTag(`${projectText("package.json")} ${JSON.stringify(document)} ${engineVersion}`);
+
+export interface NamedExport {
+  readonly query: ExportQuery;
+  readonly tag: string;
+  readonly version: string;
+  readonly asOf: string;
+  readonly format: TableFormat;
+  readonly total: number;
+}
+
+/** A valid request for an export in a format. */
+export interface ExportRequest extends Omit<ExportQuery, "format"> {
+  readonly format: TableFormat;
+}
+
+export interface ExportCall {
+  readonly caller: Caller;
+  readonly queryString: string;
+  readonly log: Logger;
+  readonly job: Job;
+}
+
+/** An export of a caller that is no response. */
+export type ExportOrder = Omit<ExportCall, "job">;
+
+/** What an export costs its caller: nothing if it has been charged already. */
+export interface ExportPrice {
+  readonly rows: number;
+  readonly micros: number;
+}
+
+/** Returns the rows and the price of an export. Refuses one that the account cannot pay for. */
+export const priceExport = (services: ExportServices, admission: Admission, order: ExportOrder): Promise<ExportPrice> =>
+  runOrder(services, admission, order, async ({ total: rows }, { micros }) => ({ rows, micros }));
+
+/** Writes an export to the spool, for a later response, and charges for it. */
+export const spoolExport = (
+  services: ExportServices,
+  admission: Admission,
+  order: ExportOrder,
+): Promise<ExportSize & Usage> =>
+  runOrder(services, admission, order, async (named, hold, call) => {
+    const { rows, bytes, release } = await openExport(services, call, named, hold);
+    release();
+    return { rows, bytes, ...(await charge(services.accounts, call.caller, hold)) };
+  });
+
+function runOrder<T>(
+  services: ExportServices,
+  admission: Admission,
+  order: ExportOrder,
+  work: (named: NamedExport, hold: Hold, call: ExportCall) => Promise<T>,
+): Promise<T> {
+  const { caller, queryString } = order;
+  requireScope(caller, "exportListings");
+  return admission.run(caller, async (job) => {
+    const { query } = decoderOf("exportListings")(queryString, {});
+    const named = await job.race(nameExport({ format: defaultFormat, ...query }, services, job));
+    if (named === undefined) throw new TypeError("No export: expected one for a caller without a known tag.");
+    const hold = await holdExport(services, caller, query, named);
+    try {
+      return await work(named, hold, { ...order, job });
+    } finally {
+      hold.release();
+    }
+  });
+}
+
+/** The format of an export without `format`, as in a response. */
+const defaultFormat = "parquet";
+
+/** Returns what identifies an export, and its number of rows; undefined if the client has the version's answer already. */
+export function nameExport(
+  { format, ...request }: ExportRequest,
+  { current }: ExportServices,
+  job: Job,
+  isKnown: (tag: string, version: string) => boolean = () => false,
+): Promise<NamedExport | undefined> {
+  return current.use(async (open) => {
+    const parts = partsOf(request, open.withJob(job));
+    const { as_of: asOf, version } = open.manifest;
+    const key = keyTextOf({ version, operation: "exportListings", request });
+    const tag = strongEntityTag(`${releaseTag} ${format} ${key}`);
+    if (isKnown(tag, version)) return undefined;
+    return { query: request, tag, version, asOf, format, total: await countRows(parts) };
+  });
+}
+
+/**
+ * Returns the file of an export, to be released. If the client disconnects while it is written, the rows until then are charged in place of the hold.
+ * Throws if its number of rows differs from the counted and charged one.
+ */
+export async function openExport(
+  services: ExportServices,
+  call: ExportCall,
+  named: NamedExport,
+  hold: Hold,
+): Promise<SpooledExport> {
+  const { queryString, job } = call;
+  const { tag, version, format, total } = named;
+  const onUnfinished = (rows: number): void => chargeUnfinished(services, call, { hold, rows });
+  const isQuick = total <= services.quickRowsMax;
+  const file = await services.spool.open({ key: tag, job, isQuick, onUnfinished }, async (path, events) => {
+    const written = isQuick ? await writeHere(services, named, path, events) : undefined;
+    return written ?? runExport({ ...services, version, queryString, format, path }, events);
+  });
+  if (file.rows === total) return file;
+  file.release();
+  throw new Error(`Export of ${file.rows} rows: expected the ${total} counted rows.`);
+}
+
+/** Writes an export by the version in service; returns undefined if that is another one by now. */
+const writeHere = (
+  { current }: ExportServices,
+  { query, version, format }: NamedExport,
+  path: string,
+  { job, onRows: onBegin }: WriteEvents & { readonly job: Job },
+): Promise<ExportSize | undefined> =>
+  current.use(async (open) =>
+    open.manifest.version === version
+      ? writeExport(query, open.withJob(job), { format, folder: dirname(path), onBegin })
+      : undefined,
+  );
+
+/** Holds the price of an export; nothing if the account has been charged for it. A client's own idempotency keys have no spaces. */
+export function holdExport(
+  { accounts }: ExportServices,
+  { identity }: Caller,
+  query: ExportQuery,
+  { tag, total }: NamedExport,
+): Promise<Hold> {
+  const sha256 = createHash("sha256").update(tag).digest("hex");
+  const usageClass = usageClassOf("exportListings", query);
+  return accounts.holdOnce(identity, usageClass, { idempotencyKey: `export ${tag}`, sha256 }, exportUnits(total));
+}
+
+/** An export whose client disconnected while it was written. */
+interface UnfinishedExport {
+  readonly hold: Hold;
+  readonly rows: number;
+}
+
+/** Charges for the rows of an export that were written or being written when its client disconnected. Its deadline costs nothing. */
+function chargeUnfinished(
+  { accounts }: ExportServices,
+  { caller, job, log }: ExportCall,
+  { hold, rows }: UnfinishedExport,
+): void {
+  if (!(job.signal.reason instanceof Abandoned) || rows === 0 || hold.micros === 0) return;
+  hold.release();
+  const { identity, requestId } = caller;
+  const charged = async (): Promise<number> =>
+    accounts.charge(identity, accounts.hold(identity, hold.usageClass, undefined, exportUnits(rows)), requestId);
+  charged().catch((thrown: unknown) => log.error({ err: thrown }, "unfinished export not charged"));
+}
