@@ -17,6 +17,15 @@ import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import type { OperationRequest } from "../operations/operation-request.ts";
 import { requestOfCall } from "./call-request.ts";
+import {
+  type AgentCharts,
+  hasPage,
+  serveChartPage,
+  showsCharts,
+  uiExtension,
+  withChart,
+  withPage,
+} from "./chart-resource.ts";
 import type { AnswerBody } from "./compact-text.ts";
 import { confirmPrice, priceText } from "./confirm-price.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
@@ -44,6 +53,8 @@ export interface AgentServerOptions {
   ) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
   /** Answers calls of the tool `query`, which is offered if this is present. Throws the Refusal of the API. */
   readonly runQuery?: (values: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<CallToolResult>;
+  /** Draws answers for clients that show them; absent if nothing does. */
+  readonly charts?: AgentCharts | undefined;
   /** Answers the tool that exports; absent if it is not among the tools. */
   readonly exporter?: Exporter;
   /** Converts an exception to the refusal that the agent receives. */
@@ -71,19 +82,21 @@ const cacheHints = { "tools/list": listHint, "prompts/list": listHint, "server/d
 
 /** Returns a server that is not connected yet. */
 export function createAgentServer(options: AgentServerOptions): Server {
-  const { tools, isCharged, refusalOf, runQuery, exporter } = options;
-  const extensions = exporter === undefined ? {} : { [tasksExtension]: {} };
-  const capabilities = { tools: {}, prompts: {}, extensions };
+  const { tools, isCharged, refusalOf, runQuery, exporter, charts } = options;
+  const extensions = { ...(exporter && { [tasksExtension]: {} }), ...(charts && { [uiExtension]: {} }) };
+  const capabilities = { tools: {}, prompts: {}, ...(charts && { resources: {} }), extensions };
   const server = new Server(serverInfo, { capabilities, instructions, cacheHints });
   exporter?.serveTasks(server);
+  if (charts !== undefined) serveChartPage(server, charts);
   const describing = describingTool(tools);
-  server.setRequestHandler("tools/list", () => ({
-    tools: [
-      ...tools.map((tool) => listingOf(tool, isCharged)),
-      ...(runQuery === undefined ? [] : [queryTool]),
-      describing,
-    ],
-  }));
+  const others = [...(runQuery === undefined ? [] : [queryTool]), describing];
+  server.setRequestHandler("tools/list", (_, context) => {
+    const listed = tools.map((tool) => listingOf(tool, isCharged));
+    if (charts === undefined || !showsCharts(context)) return { tools: [...listed, ...others] };
+    // Differs from the list of other clients, so that only this one may keep it.
+    const paged = tools.map((tool) => withPage(listingOf(tool, isCharged), tool));
+    return { tools: [...paged, ...others], ...listHint, cacheScope: "private" };
+  });
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
   server.setRequestHandler("prompts/get", ({ params }) => promptMessage(params.name, params.arguments ?? {}));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -118,7 +131,7 @@ async function callTool(
   values: Readonly<Record<string, unknown>>,
   options: AgentServerOptions & { readonly context: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { callOperation, explorerOrigin, isCharged, context } = options;
+  const { callOperation, explorerOrigin, isCharged, charts, context } = options;
   const request = requestOfCall(tool, values);
   const unpaid = isCharged ? confirmPrice(tool.name, microsOf(request), context) : undefined;
   if (unpaid !== undefined) {
@@ -127,7 +140,9 @@ async function callTool(
   }
   const { body, usage } = await callOperation(request, context.mcpReq.signal);
   const link = explorerOrigin === undefined ? undefined : explorerLink(explorerOrigin, request);
-  return resultOfAnswer(body, { id: tool.id, isFull: values.detail === "full", usage, link });
+  const result = resultOfAnswer(body, { id: tool.id, isFull: values.detail === "full", usage, link });
+  const isDrawn = hasPage(tool) && showsCharts(context);
+  return isDrawn ? withChart(result, charts?.draw(body)) : result;
 }
 
 /** Returns the price of a call of an operation. Throws the Refusal of an invalid request. */

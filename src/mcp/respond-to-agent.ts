@@ -15,6 +15,7 @@ import { refusalOf } from "../http/middleware/handle-errors.ts";
 import { readBody } from "../http/request-body.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
+import type { AgentCharts } from "./chart-resource.ts";
 import { exporterOf } from "./exports/export-listings.ts";
 import { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
@@ -32,10 +33,12 @@ export type CallsInProgress = Map<string, AbortController>;
 export interface AgentServices extends SiteServices {
   readonly calls: CallsInProgress;
   readonly tasks: ExportTasks;
+  readonly charts: AgentCharts | undefined;
 }
 
-export const agentServicesOf = (services: SiteServices): AgentServices => ({
+export const agentServicesOf = (services: SiteServices, charts?: AgentCharts): AgentServices => ({
   ...services,
+  charts,
   calls: new Map(),
   tasks: new ExportTasks(services.exports),
 });
@@ -117,6 +120,7 @@ function handle(
       return { body: answer, usage: { request_id, charged_micros, usage_class } };
     },
     refusalOf: toRefusal,
+    charts: services.charts,
     exporter: exporterOf(services, { identity, arrivedAtMs, signal, log }, toRefusal),
   };
   const handler = createMcpHandler(() => createAgentServer(options), {

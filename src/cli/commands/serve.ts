@@ -10,6 +10,7 @@ import type { ServeOptions } from "../../http/service/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
 import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
+import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -73,7 +74,7 @@ function warnOfEmptyLake(lake: string, logger: Logger): void {
 
 /** Serves the web application and the agent server beside the API. */
 const mountPages: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
-  mountAgents(app, services);
+  mountAgents(app, services, { page: agentChartPage(), draw: drawAnswer });
   mountSite(app, services);
 };
 

@@ -38,6 +38,9 @@ export function assetPath(name: string): string {
   return found;
 }
 
+/** Returns the content of a bundle by the name of its entry. */
+export const assetText = (name: string): string => String(bundles.get(assetPath(name)));
+
 /** Adds the bundles to a router. Their content never changes under one name. */
 export function addAssets(router: Router<RequestState>): void {
   for (const [path, content] of bundles)
