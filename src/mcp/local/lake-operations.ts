@@ -1,13 +1,13 @@
 /** Operations of a lake without accounts: validated and computed as in the service, neither limited nor charged. */
-import { decoderOf } from "../contract/decode.ts";
-import { refuse } from "../contract/errors.ts";
-import { Abandoned, Job } from "../db/job.ts";
-import { type Endpoint, endpoints } from "../operations/endpoints.ts";
-import type { EndpointId, OperationRequest } from "../operations/operation-request.ts";
-import { bodyOf } from "../operations/result.ts";
-import type { CurrentVersion } from "../serving/current-version.ts";
-import type { LakeVersion } from "../serving/lake-version.ts";
-import type { AnswerBody } from "./compact-text.ts";
+import { decoderOf } from "../../contract/decode.ts";
+import { refuse } from "../../contract/errors.ts";
+import { Abandoned, Job } from "../../db/job.ts";
+import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
+import type { EndpointId, OperationRequest } from "../../operations/operation-request.ts";
+import { bodyOf } from "../../operations/result.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+import type { AnswerBody } from "../compact-text.ts";
 
 /** Calls an operation of the version in service. Throws the Refusal of the API, or Abandoned if the signal aborts. */
 export async function callLakeOperation(

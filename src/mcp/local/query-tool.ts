@@ -6,14 +6,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
-import type { Row } from "../base/json.ts";
-import { decodeBody } from "../contract/decode-body.ts";
-import { refuse } from "../contract/errors.ts";
-import { exportMemory } from "../export/limits.ts";
-import { runStatement } from "../http/exports/statement-process.ts";
-import type { CurrentVersion } from "../serving/current-version.ts";
-import { resultOfAnswer } from "./tool-results.ts";
-import { annotations } from "./tool-schemas.ts";
+import type { Row } from "../../base/json.ts";
+import { decodeBody } from "../../contract/decode-body.ts";
+import { refuse } from "../../contract/errors.ts";
+import { exportMemory } from "../../export/limits.ts";
+import { runStatement } from "../../http/exports/statement-process.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import { resultOfAnswer } from "../tool-results.ts";
+import { annotations } from "../tool-schemas.ts";
 
 /** The most rows of a result, of which the agent sees as many as its result holds. */
 const rowsMax = 10_000;
