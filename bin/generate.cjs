@@ -1,22 +1,25 @@
 /**
- * Writes what derives from `schemas/`, if that has changed: the document as JSON, validators, and a part of the TypeScript client. With the argument
- * `types`, also the types of the document, which the compiler of TypeScript and editors need, and a start does not.
+ * Writes what derives from `schemas/`, if that has changed: the document as JSON, validators, and parts of the clients. With the argument `types`,
+ * also the types of the document, which the compiler of TypeScript and editors need, and a start does not.
  *
  * Any number of processes can do so at once: each file is replaced as a whole, and the fingerprint is written last.
  */
 const { spawnSync } = require("node:child_process");
 const { randomUUID } = require("node:crypto");
 const { accessSync, constants, existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
-const { join } = require("node:path");
+const { dirname, join } = require("node:path");
 const { project, sourcesIn, fingerprintOf } = require("./fingerprint.cjs");
 
 const generated = join(project, "src/contract/generated");
 const clientTypes = join(project, "clients/typescript/src/document.gen.ts");
+const clientModules = ["typescript/src/operations.gen.ts", "python/src/carquet/models.py", "python/src/carquet/operations.py"];
 
 /** Writes the files that the program loads. */
 function generate() {
   const inputs = [...sourcesIn("schemas", /\.(yaml|json|url)$/), ...sourcesIn("src/contract", /(?<!\.gen(\.d)?)\.ts$/)];
-  const outputs = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js"];
+  const modules = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js"].map((file) => join(generated, file));
+  const clients = clientModules.map((file) => join(project, "clients", file)).filter((file) => existsSync(dirname(file)));
+  const outputs = [...modules, ...clients];
   once("fingerprint", fingerprintOf(inputs, [__filename, require.resolve("ajv/package.json")]), { outputs, build: runGenerator });
 }
 
@@ -37,19 +40,20 @@ function runGenerator() {
 function generateTypes() {
   const folder = join(project, "node_modules/openapi-typescript");
   const makers = [__filename, join(folder, "package.json")];
+  const outputs = [join(generated, "document.gen.ts"), clientTypes];
   const build = () => {
     const unfinished = join(generated, `${randomUUID()}.ts`);
     run(process.execPath, [join(folder, "bin/cli.js"), join(project, "schemas/openapi.yaml"), "--output", unfinished]);
     replace(clientTypes, readFileSync(unfinished));
     renameSync(unfinished, join(generated, "document.gen.ts"));
   };
-  once("types-fingerprint", fingerprintOf(["schemas/openapi.yaml"], makers), { outputs: ["document.gen.ts"], build });
+  once("types-fingerprint", fingerprintOf(["schemas/openapi.yaml"], makers), { outputs, build });
 }
 
 /** Calls `build` and writes a fingerprint to a file, unless the file has it and all outputs exist. */
 function once(name, fingerprint, { outputs, build }) {
   const path = join(generated, name);
-  if (outputs.every((file) => existsSync(join(generated, file))) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
+  if (outputs.every((file) => existsSync(file)) && existsSync(path) && readFileSync(path, "utf8") === fingerprint) return;
   requireWritable(generated);
   build();
   replace(path, fingerprint);

@@ -1,7 +1,15 @@
-/** Installs the client generators into `.clients`; the tests of one that cannot be installed are skipped. */
+/** Installs the client generators, and the environment of the Python client, into `.clients`; the tests of one that cannot be installed are skipped. */
 import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
-import { generators, openapiGeneratorVersion, python, pythonEnvironment } from "./tools.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import {
+  clientEnvironment,
+  clientPython,
+  generators,
+  openapiGeneratorVersion,
+  python,
+  pythonEnvironment,
+} from "./tools.ts";
 
 interface Installation {
   readonly generator: string;
@@ -22,6 +30,13 @@ const installations: readonly Installation[] = [
     steps: [
       ["python3", "-m", "venv", pythonEnvironment],
       [python, "-m", "pip", "install", "--quiet", "openapi-python-client"],
+    ],
+  },
+  {
+    generator: "the environment of the Python client",
+    steps: [
+      ["python3", "-m", "venv", clientEnvironment],
+      [clientPython, "-m", "pip", "install", "--quiet", "-r", projectPath("test/clients/python/requirements.txt")],
     ],
   },
   {

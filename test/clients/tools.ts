@@ -1,4 +1,4 @@
-/** Client generators and the folder that they are installed into. */
+/** Client generators, the environment of the Python client, and the folder that they are installed into. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +20,18 @@ export const generators = {
 export const pythonEnvironment = join(folder, "python");
 export const pythonPath = join(pythonEnvironment, "bin");
 export const python = join(pythonPath, "python");
+
+/** Python with the build backend, the type checker and the optional libraries of the Python client. */
+export const clientEnvironment = join(folder, "python-client");
+export const clientPython = join(clientEnvironment, "bin/python");
+
+/** Returns why the Python client cannot be built and tested; false if it can. */
+export function clientUnavailableReason(): string | false {
+  if (!existsSync(clientPython)) return `${clientPython} is not installed: npm run test:all installs it`;
+  const modules = "duckdb, hatchling, httpx, ipykernel, matplotlib, mypy, nbclient, pandas, polars, pyarrow";
+  const isComplete = spawnSync(clientPython, ["-c", `import ${modules}`]).status === 0;
+  return isComplete ? false : `${clientPython} lacks one of ${modules}`;
+}
 
 /** Returns why a client cannot be generated and compiled; false if it can. */
 export function unavailableReason(generator: keyof typeof generators, ...commands: readonly string[]): string | false {

@@ -10,22 +10,41 @@ import {
   resolveIn,
 } from "../operations.ts";
 
-export function clientModule(document: Document): string {
+/** What clients need of the document beside its types. */
+export interface ClientTables {
+  /** Paths whose operation takes an `Idempotency-Key`: a repeated request is charged once. */
+  readonly idempotentPaths: readonly string[];
+  /** Statuses of responses with `Retry-After`. */
+  readonly retriedStatuses: readonly number[];
+  /** Separators of lists, by parameter; all others are separated by commas. */
+  readonly separators: readonly (readonly [parameter: string, separator: string])[];
+}
+
+export function clientTables(document: Document): ClientTables {
   const parameters = [...operationsIn(document).values()].flatMap((operation) => operation.parameters);
   const separators = parameters.flatMap(({ name, schema }) => {
     const separator = schema["x-separator"];
     return separator === undefined ? [] : [[name, separator] as const];
   });
+  return {
+    idempotentPaths: idempotentPathsIn(document),
+    retriedStatuses: retriedStatusesIn(document),
+    separators: [...new Map(separators)],
+  };
+}
+
+export function clientModule(document: Document): string {
+  const { idempotentPaths, retriedStatuses, separators } = clientTables(document);
   return `/** What the client needs of the document beside its types. Generated. */
 
 /** Paths whose operation takes an \`Idempotency-Key\`: a repeated request is charged once. */
-export const idempotentPaths: ReadonlySet<string> = new Set(${JSON.stringify(idempotentPathsIn(document), null, 2)});
+export const idempotentPaths: ReadonlySet<string> = new Set(${JSON.stringify(idempotentPaths, null, 2)});
 
 /** Statuses of responses with \`Retry-After\`. */
-export const retriedStatuses: ReadonlySet<number> = new Set(${JSON.stringify(retriedStatusesIn(document))});
+export const retriedStatuses: ReadonlySet<number> = new Set(${JSON.stringify(retriedStatuses)});
 
 /** Separators of lists, by parameter; all others are separated by commas. */
-export const separators: ReadonlyMap<string, string> = new Map(${JSON.stringify([...new Map(separators)])});
+export const separators: ReadonlyMap<string, string> = new Map(${JSON.stringify(separators)});
 `;
 }
 

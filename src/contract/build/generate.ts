@@ -1,4 +1,4 @@
-/** Writes the files that are generated from `schemas/`, for `bin/generate.cjs`: those of the client only where its sources are. */
+/** Writes the files that are generated from `schemas/`, for `bin/generate.cjs`: those of a client only where its sources are. */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { projectPath } from "../../base/project-files.ts";

@@ -7,6 +7,7 @@ import type { FileKind } from "../schema.ts";
 import { clientModule } from "./client.ts";
 import { generateValidatorModule } from "./compile.ts";
 import { withExamples } from "./examples.ts";
+import { pythonModels, pythonOperations } from "./python-client.ts";
 
 const parameterLocations: readonly Parameter["in"][] = ["query", "path"];
 
@@ -19,6 +20,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ["src/contract/generated/manifest.gen.js", fileValidator("manifest", { allErrors: false })],
     ["src/contract/generated/mapping.gen.js", fileValidator("mapping")],
     ["clients/typescript/src/operations.gen.ts", clientModule(document)],
+    ["clients/python/src/carquet/models.py", pythonModels(document)],
+    ["clients/python/src/carquet/operations.py", pythonOperations(document)],
   ]);
 }
 
