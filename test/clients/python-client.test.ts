@@ -26,12 +26,12 @@ import { clientPython, clientUnavailableReason } from "./tools.ts";
 const skip = skipInShortRun || clientUnavailableReason();
 const examples = readdirSync(projectPath("clients/python/examples")).filter((name) => name.endsWith(".ipynb"));
 
+const packages = await temporaryFolder(fileScope);
 let installed: Promise<string> | undefined;
 
-/** Builds the package and installs it into a folder, without the network. Returns the folder. */
+/** Builds the package, and installs it into a folder, without the network. Returns the folder. */
 async function installPackage(): Promise<string> {
-  const folder = await temporaryFolder(fileScope);
-  const [wheels, site] = [join(folder, "wheels"), join(folder, "site")];
+  const [wheels, site] = [join(packages, "wheels"), join(packages, "site")];
   const pip = (...args: readonly string[]) =>
     promisify(execFile)(clientPython, ["-m", "pip", ...args, "--quiet", "--no-deps"]);
   await pip("wheel", "--no-build-isolation", "--wheel-dir", wheels, projectPath("clients/python"));

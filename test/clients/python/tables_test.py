@@ -93,11 +93,11 @@ class Lakes(TableCase):
     def test_the_views_of_a_lake_have_what_the_service_has(self):
         market = carquet.lake(LAKE)
         total = next(self.client.listings(limit=1).iter_pages())["pagination"]["total"]
-        self.assertEqual(market.sql("SELECT count(*) FROM active").fetchone(), (total,))
+        self.assertEqual(market.sql("SELECT count(*) FROM active").fetchall(), [(total,)])
         cheapest = next(iter(self.client.listings(sort="price")))
-        self.assertEqual(market.sql("SELECT min(price) FROM active").fetchone(), (cheapest["price"],))
+        self.assertEqual(market.sql("SELECT min(price) FROM active").fetchall(), [(cheapest["price"],)])
         day = next(self.client.listings(snapshot_date="2026-11-18", limit=1).iter_pages())["pagination"]["total"]
-        self.assertEqual(market.sql("SELECT count(*) FROM snapshot('2026-11-18')").fetchone(), (day,))
+        self.assertEqual(market.sql("SELECT count(*) FROM snapshot('2026-11-18')").fetchall(), [(day,)])
         self.assertEqual(market.cursor().sql("SELECT count(*) FROM active").pl().item(), total)
 
     def test_every_view_can_be_read(self):
@@ -105,20 +105,20 @@ class Lakes(TableCase):
         views = [name for (name,) in market.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
         self.assertIn("price_changes", views)
         for name in views:
-            market.sql(f'SELECT count(*) FROM "{name}"').fetchone()
+            market.sql(f'SELECT count(*) FROM "{name}"').fetchall()
 
     def test_a_lake_that_was_moved_is_read_at_its_new_place(self):
         moved = self.folder / "the lake's [copy]"
         shutil.copytree(LAKE, moved, symlinks=True, ignore=shutil.ignore_patterns("serving", "iceberg", "*.lock"))
-        expected = carquet.lake(LAKE).sql("SELECT count(*) FROM sold").fetchone()
-        self.assertEqual(carquet.lake(moved).sql("SELECT count(*) FROM sold").fetchone(), expected)
+        expected = carquet.lake(LAKE).sql("SELECT count(*) FROM sold").fetchall()
+        self.assertEqual(carquet.lake(moved).sql("SELECT count(*) FROM sold").fetchall(), expected)
         # Bucket copies and lakes without links have the same files below files/.
         shutil.rmtree(moved / "versions" / (moved / "CURRENT").read_text().strip())
-        self.assertEqual(carquet.lake(moved).sql("SELECT count(*) FROM sold").fetchone(), expected)
+        self.assertEqual(carquet.lake(moved).sql("SELECT count(*) FROM sold").fetchall(), expected)
 
     def test_an_earlier_version_is_read_by_its_name(self):
         market = carquet.lake(LAKE, version="2026-11-18.1")
-        self.assertEqual(market.sql("SELECT max(snapshot_date)::VARCHAR FROM days").fetchone(), ("2026-11-18",))
+        self.assertEqual(market.sql("SELECT max(snapshot_date)::VARCHAR FROM days").fetchall(), [("2026-11-18",)])
 
     def test_folders_and_versions_that_do_not_exist_are_refused(self):
         with self.assertRaisesRegex(ValueError, 'Invalid value ".*" for path: expected the folder of a lake'):
