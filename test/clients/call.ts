@@ -2,33 +2,16 @@
 import createClient from "openapi-fetch";
 import type { paths } from "../../src/contract/generated/document.gen.ts";
 
-/** Separators of lists whose values contain commas. */
-const separators: Readonly<Record<string, string>> = { assembly_location: "|", exclude_assembly_location: "%2B" };
-
-/** Writes a list as one parameter; openapi-fetch repeats the parameter by default. */
-function querySerializer(query: object): string {
-  const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  return parameters
-    .map(([name, value]) =>
-      [
-        name,
-        [value]
-          .flat()
-          .map(encodeURIComponent)
-          .join(separators[name] ?? ","),
-      ].join("="),
-    )
-    .join("&");
-}
-
 /** Returns the results of a few requests, in the shape that the programs in the other languages print. */
 export async function callWithOpenapiFetch(baseUrl: string, key: string): Promise<object> {
-  const options = { baseUrl, headers: { Authorization: `Bearer ${key}` }, querySerializer };
+  const options = { baseUrl, headers: { Authorization: `Bearer ${key}` } };
   const client = createClient<paths, "application/json">(options);
-  const search = { make: ["Toyota", "Honda"], sort: "-price", limit: 5 } as const;
-  const { data: listings } = await client.GET("/v1/listings", {
-    params: { query: { ...search, make: [...search.make] } },
-  });
+  const search = (offset: number) =>
+    client.GET("/v1/listings", {
+      params: { query: { make: ["Toyota", "Honda"], sort: "-price", limit: 5, offset } },
+    });
+  const { data: listings } = await search(0);
+  const { data: next } = await search(listings?.pagination.next_offset ?? 0);
   const { data: located } = await client.GET("/v1/listings", {
     params: { query: { assembly_location: ["Georgetown, Kentucky", "Dearborn, Michigan"], limit: 1 } },
   });
@@ -44,6 +27,7 @@ export async function callWithOpenapiFetch(baseUrl: string, key: string): Promis
   const latest = vehicle?.data.latest_listing;
   return {
     listings: [listings?.pagination.total, listings?.data.map(({ vin, price }) => [vin, price])],
+    next: [listings?.pagination.next_offset, next?.data.map(({ vin }) => vin)],
     located: located?.pagination.total,
     facets: facets?.data.facets.make?.map(({ value, count, metric }) => [value, count, metric?.value]),
     ranges: facets?.data.range_facets.price?.buckets.map(({ min, max, count }) => [min, max, count]),

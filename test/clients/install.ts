@@ -1,62 +1,52 @@
-/** Installs the client generators, and the environment of the Python client, into `.clients`; the tests of one that cannot be installed are skipped. */
+/** Installs the client generators, Schemathesis, and the environment of the Python client into `.clients`; the tests of a tool that cannot be installed are skipped. */
 import { spawnSync } from "node:child_process";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
-import {
-  clientEnvironment,
-  clientPython,
-  generators,
-  openapiGeneratorVersion,
-  python,
-  pythonEnvironment,
-} from "./tools.ts";
+import { clientEnvironment } from "./python-environment.ts";
+import { pythonEnvironments, type ToolName, toolPaths, toolVersions } from "./tools.ts";
+
+type Step = readonly [command: string, ...args: string[]];
 
 interface Installation {
-  readonly generator: string;
-  readonly steps: readonly (readonly [command: string, ...args: string[]])[];
+  readonly steps: readonly Step[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-const artifact = `org.openapitools:openapi-generator-cli:${openapiGeneratorVersion}`;
+const artifact = `org.openapitools:openapi-generator-cli:${toolVersions.openapiGenerator}`;
 
-const installations: readonly Installation[] = [
-  {
-    generator: "oapi-codegen",
-    steps: [["go", "install", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@latest"]],
-    environment: { GOBIN: dirname(generators.oapiCodegen) },
+/** Installs Python packages into an environment that they share with no others, because such packages require different versions of others. */
+const installInPython = (environment: string, ...requirements: readonly string[]): Installation => ({
+  steps: [
+    ["python3", "-m", "venv", environment],
+    [join(environment, "bin/python"), "-m", "pip", "install", "--quiet", ...requirements],
+  ],
+});
+
+const installations: Readonly<Record<ToolName | "pythonClient", Installation>> = {
+  oapiCodegen: {
+    steps: [["go", "install", `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v${toolVersions.oapiCodegen}`]],
+    environment: { GOBIN: dirname(toolPaths.oapiCodegen) },
   },
-  {
-    generator: "openapi-python-client",
-    steps: [
-      ["python3", "-m", "venv", pythonEnvironment],
-      [python, "-m", "pip", "install", "--quiet", "openapi-python-client"],
-    ],
-  },
-  {
-    generator: "the environment of the Python client",
-    steps: [
-      ["python3", "-m", "venv", clientEnvironment],
-      [clientPython, "-m", "pip", "install", "--quiet", "-r", projectPath("test/clients/python/requirements.txt")],
-    ],
-  },
-  {
-    generator: "openapi-generator",
+  pythonClient: installInPython(clientEnvironment, "-r", projectPath("test/clients/python/requirements.txt")),
+  openapiPythonClient: installInPython(
+    pythonEnvironments.openapiPythonClient,
+    `openapi-python-client==${toolVersions.openapiPythonClient}`,
+  ),
+  openapiGenerator: {
     steps: [
       ["mvn", "-q", "-B", "dependency:get", `-Dartifact=${artifact}`, "-Dtransitive=false"],
       [
-        "mvn",
-        "-q",
-        "-B",
-        "dependency:copy",
+        ...(["mvn", "-q", "-B", "dependency:copy"] as const),
         `-Dartifact=${artifact}`,
-        `-DoutputDirectory=${dirname(generators.openapiGenerator)}`,
+        `-DoutputDirectory=${dirname(toolPaths.openapiGenerator)}`,
       ],
     ],
   },
-];
+  schemathesis: installInPython(pythonEnvironments.schemathesis, `schemathesis==${toolVersions.schemathesis}`),
+};
 
-for (const { generator, steps, environment = {} } of installations) {
+for (const [tool, { steps, environment = {} }] of Object.entries(installations)) {
   const env = { ...process.env, ...environment };
   if (!steps.every(([command, ...args]) => spawnSync(command, args, { stdio: "inherit", env }).status === 0))
-    process.stderr.write(`${generator} was not installed: its tests will be skipped.\n`);
+    process.stderr.write(`${tool} was not installed: its tests will be skipped.\n`);
 }

@@ -21,7 +21,7 @@ import { demoLake } from "../support/lakes/demo.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
-import { clientPython, clientUnavailableReason } from "./tools.ts";
+import { clientPython, clientUnavailableReason } from "./python-environment.ts";
 
 const skip = skipInShortRun || clientUnavailableReason();
 const examples = readdirSync(projectPath("clients/python/examples")).filter((name) => name.endsWith(".ipynb"));

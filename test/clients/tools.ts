@@ -1,4 +1,4 @@
-/** Client generators, the environment of the Python client, and the folder that they are installed into. */
+/** Client generators and Schemathesis: the versions that the tests use, and the folder that they are installed into. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,37 +6,45 @@ import { projectPath } from "../../src/base/project-files.ts";
 
 const folder = projectPath(".clients");
 
-/** The newest version that was tested; the repositories of Maven have no name for the newest one. */
-export const openapiGeneratorVersion = "7.17.0";
-
-/** Executables and archives, by generator. */
-export const generators = {
-  oapiCodegen: join(folder, "bin/oapi-codegen"),
-  openapiPythonClient: join(folder, "python/bin/openapi-python-client"),
-  openapiGenerator: join(folder, `openapi-generator-cli-${openapiGeneratorVersion}.jar`),
+/** The newest versions that were tested. */
+export const toolVersions = {
+  oapiCodegen: "2.8.2",
+  openapiPythonClient: "0.29.1",
+  openapiGenerator: "7.17.0",
+  schemathesis: "4.32.5",
 } as const;
 
-/** The Python environment of openapi-python-client, and the folder of its executables. */
-export const pythonEnvironment = join(folder, "python");
-export const pythonPath = join(pythonEnvironment, "bin");
-export const python = join(pythonPath, "python");
+export type ToolName = keyof typeof toolVersions;
 
-/** Python with the build backend, the type checker and the optional libraries of the Python client. */
-export const clientEnvironment = join(folder, "python-client");
-export const clientPython = join(clientEnvironment, "bin/python");
+/** The Python environments of the tools that are Python packages. */
+export const pythonEnvironments = {
+  openapiPythonClient: join(folder, "python"),
+  schemathesis: join(folder, "schemathesis"),
+} as const;
 
-/** Returns why the Python client cannot be built and tested; false if it can. */
-export function clientUnavailableReason(): string | false {
-  if (!existsSync(clientPython)) return `${clientPython} is not installed: npm run test:all installs it`;
-  const modules = "duckdb, hatchling, httpx, ipykernel, matplotlib, mypy, nbclient, pandas, polars, pyarrow";
-  const isComplete = spawnSync(clientPython, ["-c", `import ${modules}`]).status === 0;
-  return isComplete ? false : `${clientPython} lacks one of ${modules}`;
+/** The folder of the executables of openapi-python-client, which calls others of them by name. */
+export const pythonPath = join(pythonEnvironments.openapiPythonClient, "bin");
+
+/** Executables and archives, by tool. */
+export const toolPaths: Readonly<Record<ToolName, string>> = {
+  oapiCodegen: join(folder, "bin/oapi-codegen"),
+  openapiPythonClient: join(pythonPath, "openapi-python-client"),
+  openapiGenerator: join(folder, `openapi-generator-cli-${toolVersions.openapiGenerator}.jar`),
+  schemathesis: join(pythonEnvironments.schemathesis, "bin/schemathesis"),
+};
+
+interface Needs {
+  /** Programs that must start. */
+  readonly commands: readonly string[];
+  /** Files that must exist, and what installs them. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a client cannot be generated and compiled; false if it can. */
-export function unavailableReason(generator: keyof typeof generators, ...commands: readonly string[]): string | false {
-  if (!existsSync(generators[generator]))
-    return `${generators[generator]} is not installed: npm run test:all installs it`;
+/** Returns why a test of a tool cannot run here; false if it can. */
+export function unavailableReason(tool: ToolName, { commands, files = {} }: Needs): string | false {
+  if (!existsSync(toolPaths[tool])) return `${toolPaths[tool]} is not installed: npm run test:all installs it`;
   const missing = commands.find((command) => spawnSync(command, ["--help"]).error !== undefined);
-  return missing === undefined ? false : `${missing} is not installed`;
+  if (missing !== undefined) return `${missing} is not installed`;
+  const absent = Object.keys(files).find((path) => !existsSync(path));
+  return absent === undefined ? false : `${absent} does not exist: expected ${files[absent]}`;
 }

@@ -3,6 +3,7 @@ import type { Argument, Option } from "commander";
 import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { tierLimits } from "../../src/accounts/policy/tiers.ts";
+import { projectText } from "../../src/base/project-files.ts";
 import { figuresOfCommands, metricsOfCommand, type ScheduledCommand } from "../../src/cli/scheduled.ts";
 import { operation } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
@@ -12,6 +13,8 @@ import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/inge
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
 import { tools } from "../../src/mcp/tools.ts";
+import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
+import { toolVersions } from "../clients/tools.ts";
 import { type NamedCommand, runnableCommands, shownOptions } from "./command-list.ts";
 
 const code = (text: string): string => (text === "" ? "" : `\`${text.replaceAll("|", "\\|")}\``);
@@ -173,7 +176,6 @@ function lakeTables(): string {
   return `${overview}\n\n${markdownTable(["tables", "columns"], rows)}`;
 }
 
-/** The generated parts of the documentation, by the name in their marker. */
 /** The metrics of the service. */
 const metrics = (): string =>
   markdownTable(
@@ -198,6 +200,38 @@ function agentTools(): string {
   );
 }
 
+/** The version of an npm package in the lock file. */
+function lockedVersion(name: string): string {
+  const { packages } = JSON.parse(projectText("package-lock.json"));
+  return packages[`node_modules/${name}`].version;
+}
+
+/** The names of client generators. */
+const generatorNames = {
+  oapiCodegen: "oapi-codegen",
+  openapiPythonClient: "openapi-python-client",
+  openapiGenerator: "OpenAPI Generator",
+  schemathesis: "Schemathesis",
+} as const;
+
+/** The generated clients that are tested, with the versions of their generators and libraries. */
+function clients(): string {
+  const rows = Object.entries<GeneratedClient>(generatedClients).map(
+    ([language, { generator, options, libraries }]) => [
+      language,
+      `${generatorNames[generator]} ${toolVersions[generator]}`,
+      code(options.join(" ")),
+      libraries,
+    ],
+  );
+  const typeScript = `openapi-typescript ${lockedVersion("openapi-typescript")}`;
+  return markdownTable(
+    ["language", "generator", "options", "libraries"],
+    [["TypeScript", typeScript, "", `openapi-fetch ${lockedVersion("openapi-fetch")}`], ...rows],
+  );
+}
+
+/** The generated parts of the documentation, by the name in their marker. */
 export const references: Readonly<Record<string, () => string>> = {
   settings,
   commandMetrics,
@@ -211,4 +245,5 @@ export const references: Readonly<Record<string, () => string>> = {
   tables: lakeTables,
   metrics,
   agentTools,
+  clients,
 };

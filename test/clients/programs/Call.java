@@ -41,8 +41,9 @@ public class Call {
         request -> request.header("Authorization", "Bearer " + System.getenv("CARQUET_KEY")));
     var listings = new ListingsApi(client);
 
-    var page = listings.searchListings(
-        APISearchListingsRequest.newBuilder().make(List.of("Toyota", "Honda")).sort("-price").limit(5).build());
+    var search = APISearchListingsRequest.newBuilder().make(List.of("Toyota", "Honda")).sort("-price").limit(5);
+    var page = listings.searchListings(search.build());
+    var next = listings.searchListings(search.offset(page.getPagination().getNextOffset()).build());
     var located = listings.searchListings(
         APISearchListingsRequest.newBuilder()
             .assemblyLocation(List.of("Georgetown, Kentucky", "Dearborn, Michigan")).limit(1).build());
@@ -55,6 +56,8 @@ public class Call {
 
     var found = new ArrayList<Object>();
     for (var listing : page.getData()) found.add(Arrays.asList(listing.getVin(), listing.getPrice()));
+    var following = new ArrayList<Object>();
+    for (var listing : next.getData()) following.add(listing.getVin());
     var values = new ArrayList<Object>();
     for (var bucket : facets.getData().getFacets().get("make"))
       values.add(Arrays.asList(bucket.getValue(), bucket.getCount(), bucket.getMetric().getValue()));
@@ -66,6 +69,7 @@ public class Call {
     var latest = vehicle.getLatestListing();
     System.out.println(mapper.writeValueAsString(Map.of(
         "listings", List.of(page.getPagination().getTotal(), found),
+        "next", List.of(page.getPagination().getNextOffset(), following),
         "located", located.getPagination().getTotal(),
         "facets", values,
         "ranges", ranges,

@@ -3,7 +3,6 @@
 import json
 import os
 
-import httpx
 from carquet_client import AuthenticatedClient
 from carquet_client.api.dealers import search_dealers
 from carquet_client.api.facets import get_facets
@@ -12,28 +11,23 @@ from carquet_client.api.vehicles import get_vin
 from carquet_client.models import (
     GetFacetsFacetsItem,
     GetVinIncludeItem,
+    ListingCollection,
     MetricName,
     SearchListingsSort,
 )
 
 
-def join_lists(request: httpx.Request) -> None:
-    """Joins the values of a list, which httpx sends as repeated parameters."""
-    separators = {"assembly_location": "|", "exclude_assembly_location": "+"}
-    items = request.url.params
-    joined = {name: separators.get(name, ",").join(items.get_list(name)) for name in items}
-    request.url = request.url.copy_with(params=joined)
+client = AuthenticatedClient(base_url=os.environ["CARQUET_URL"], token=os.environ["CARQUET_KEY"])
 
 
-client = AuthenticatedClient(
-    base_url=os.environ["CARQUET_URL"],
-    token=os.environ["CARQUET_KEY"],
-    httpx_args={"event_hooks": {"request": [join_lists]}},
-)
+def search(offset: int) -> ListingCollection:
+    return search_listings.sync(
+        client=client, make=["Toyota", "Honda"], sort=SearchListingsSort.PRICE_DESCENDING, limit=5, offset=offset
+    )
 
-listings = search_listings.sync(
-    client=client, make=["Toyota", "Honda"], sort=SearchListingsSort.PRICE_DESCENDING, limit=5
-)
+
+listings = search(0)
+next_page = search(listings.pagination.next_offset)
 located = search_listings.sync(
     client=client, assembly_location=["Georgetown, Kentucky", "Dearborn, Michigan"], limit=1
 )
@@ -53,6 +47,7 @@ print(
     json.dumps(
         {
             "listings": [listings.pagination.total, [[item.vin, item.price] for item in listings.data]],
+            "next": [listings.pagination.next_offset, [item.vin for item in next_page.data]],
             "located": located.pagination.total,
             "facets": [[b.value, b.count, b.metric.value] for b in facets.data.facets["make"]],
             "ranges": [[b.min_, b.max_, b.count] for b in facets.data.range_facets["price"].buckets],

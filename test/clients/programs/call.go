@@ -27,11 +27,16 @@ func main() {
 	})
 	client := must(carquet.NewClientWithResponses(os.Getenv("CARQUET_URL"), authorize))
 
-	listings := must(client.SearchListingsWithResponse(ctx, &carquet.SearchListingsParams{
-		Make:  &carquet.Make{"Toyota", "Honda"},
-		Sort:  pointer(carquet.SearchListingsParamsSortPriceDescending),
-		Limit: pointer(5),
-	})).JSON200
+	search := func(offset *int) *carquet.ListingCollection {
+		return must(client.SearchListingsWithResponse(ctx, &carquet.SearchListingsParams{
+			Make:   &carquet.Make{"Toyota", "Honda"},
+			Sort:   pointer(carquet.SearchListingsParamsSortPriceDescending),
+			Limit:  pointer(5),
+			Offset: offset,
+		})).JSON200
+	}
+	listings := search(nil)
+	next := search(listings.Pagination.NextOffset)
 	located := must(client.SearchListingsWithResponse(ctx, &carquet.SearchListingsParams{
 		AssemblyLocation: &carquet.AssemblyLocation{"Georgetown, Kentucky", "Dearborn, Michigan"},
 		Limit:            pointer(1),
@@ -50,9 +55,12 @@ func main() {
 		MaxPrice: pointer[float32](1),
 	}))
 
-	var found, values, ranges, named []any
+	var found, following, values, ranges, named []any
 	for _, listing := range listings.Data {
 		found = append(found, []any{listing.Vin, listing.Price})
+	}
+	for _, listing := range next.Data {
+		following = append(following, listing.Vin)
 	}
 	for _, bucket := range facets.Data.Facets["make"] {
 		values = append(values, []any{bucket.Value, bucket.Count, bucket.Metric.Value})
@@ -66,6 +74,7 @@ func main() {
 	latest := vehicle.LatestListing
 	must(0, json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"listings": []any{listings.Pagination.Total, found},
+		"next":     []any{listings.Pagination.NextOffset, following},
 		"located":  located.Pagination.Total,
 		"facets":   values,
 		"ranges":   ranges,
