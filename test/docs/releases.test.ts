@@ -9,7 +9,9 @@ import { pages } from "./markdown.ts";
 const deployed = readdirSync(projectPath("deploy"), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => `${entry.parentPath.slice(projectPath(".").length)}/${entry.name}`.replace(/^\//, ""));
-const files = [...new Set([...pages, ...deployed, "clients/typescript/README.md", "clients/python/README.md", "Containerfile"])];
+const files = [
+  ...new Set([...pages, ...deployed, "clients/typescript/README.md", "clients/python/README.md", "Containerfile"]),
+];
 
 /** Returns the matches of a pattern's first group in the files, with the name of the file. */
 const namesOf = (pattern: RegExp): readonly (readonly [file: string, name: string])[] =>

@@ -2,7 +2,7 @@
  * Generator of the modules of the Python client that derive from the document: a `TypedDict` for each schema of a response and for the query of
  * each operation, `Literal` types of enumerated values, and the tables that all clients need.
  */
-import { type Document, type HeaderParameter, operationsIn, type Parameter, resolveIn } from "../operations.ts";
+import { type Document, documentedOperations, type HeaderParameter, operationsIn, type Parameter, resolveIn } from "../operations.ts";
 import { clientTables } from "./client.ts";
 
 /** The JSON Schema keywords from which types derive. */
@@ -84,7 +84,8 @@ from typing import Literal, NotRequired, Required, TypeAlias, TypedDict
 
 /** Returns the parameters of a query, in the order of the document. */
 function queryOf(document: Document, path: string): readonly QueryParameter[] {
-  return (document.paths[path]?.get.parameters ?? []).flatMap((reference) => {
+  const described = documentedOperations(document).find((one) => one.path === path);
+  return (described?.object.parameters ?? []).flatMap((reference) => {
     const parameter = resolveIn<Parameter | HeaderParameter>(document, reference);
     if (parameter.in !== "query" || omittedParameters.has(parameter.name)) return [];
     const component = "$ref" in reference ? lastSegment(reference.$ref) : parameter.name;

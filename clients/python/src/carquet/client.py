@@ -31,6 +31,7 @@ from .models import (
     SearchDealersQuery,
     SearchListingsQuery,
     TrendEnvelope,
+    SqlResult,
     UsageEnvelope,
     VinEnvelope,
 )
@@ -150,6 +151,12 @@ class Client:
     def usage(self, **query: Unpack[GetUsageQuery]) -> UsageEnvelope:
         """Returns the requests and charges of the account."""
         body: UsageEnvelope = self._json("/v1/usage", query)
+        return body
+
+    def sql(self, sql: str, **params: str | float | bool | None) -> SqlResult:
+        """Runs SQL over the published version, if the service allows it; returns the rows of the last statement. `params` are the values of `$name`."""
+        request = self._http.build_request("POST", f"{self._url}/v1/sql", json={"sql": sql, "params": params})
+        body: SqlResult = self._send(request).json()
         return body
 
     def document(self) -> OpenApiDocument:
