@@ -2,7 +2,14 @@
  * Generator of the modules of the Python client that derive from the document: a `TypedDict` for each schema of a response and for the query of
  * each operation, `Literal` types of enumerated values, and the tables that all clients need.
  */
-import { type Document, documentedOperations, type HeaderParameter, operationsIn, type Parameter, resolveIn } from "../operations.ts";
+import {
+  type Document,
+  documentedOperations,
+  type HeaderParameter,
+  operationsIn,
+  type Parameter,
+  resolveIn,
+} from "../operations.ts";
 import { clientTables } from "./client.ts";
 
 /** The JSON Schema keywords from which types derive. */

@@ -90,6 +90,14 @@ test("SQL counts what the API counts, with typed parameters, and names the versi
   );
 });
 
+test("the TypeScript client runs SQL", async () => {
+  const { CarquetClient } = await import("../../../clients/typescript/src/index.ts");
+  const { data } = await new CarquetClient({ baseUrl: client.url, apiKey: customer.key }).sql("SELECT $a AS a", {
+    a: 1,
+  });
+  assert.deepEqual(data, [{ a: 1 }]);
+});
+
 test("statements before the last one create what it reads, for this request alone", async () => {
   assert.deepEqual(
     await rowsOf("CREATE TABLE mine AS SELECT 1 AS a; INSERT INTO mine VALUES (2); FROM mine ORDER BY a"),

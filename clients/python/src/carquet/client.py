@@ -30,8 +30,8 @@ from .models import (
     SearchDealerListingsQuery,
     SearchDealersQuery,
     SearchListingsQuery,
-    TrendEnvelope,
     SqlResult,
+    TrendEnvelope,
     UsageEnvelope,
     VinEnvelope,
 )
