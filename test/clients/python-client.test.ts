@@ -86,7 +86,13 @@ describe("the Python client", { skip }, async () => {
     });
 
   test("repeats refused requests as Retry-After says, and is charged once for each", async (scope) => {
-    const limits = { concurrentRequests: 4, sessions: 1, waitingQueries: 1, responseCacheBytes: 0 };
+    const limits = {
+      concurrentRequests: 4,
+      sessions: 1,
+      waitingQueries: 1,
+      responseCacheBytes: 0,
+      deadlineMs: 120_000,
+    };
     const { lake: unindexed } = await createLake(scope, samplePath, { hasServingFiles: false });
     const { url, customer, accounts } = await startService(scope, unindexed, limits);
     await runRetry("test_refused_requests_are_repeated_as_retry_after_says", url, customer);
