@@ -155,7 +155,7 @@ class Client:
 
     def sql(self, sql: str, **params: str | float | bool | None) -> SqlResult:
         """Runs SQL over the published version, if the service allows it; returns the rows of the last statement. `params` are the values of `$name`."""
-        request = self._http.build_request("POST", f"{self._url}/v1/sql", json={"sql": sql, "params": params})
+        request = self._http.build_request("POST", self._url + "/v1/sql", json={"sql": sql, "params": params})
         body: SqlResult = self._send(request).json()
         return body
 
