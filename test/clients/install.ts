@@ -1,4 +1,4 @@
-/** Installs the client generators, and the environment of the Python client into `.clients`; the tests of a tool that cannot be installed are skipped. */
+/** Installs the client generators, Schemathesis, and the environment of the Python client into `.clients`; the tests of a tool that cannot be installed are skipped. */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -42,6 +42,7 @@ const installations: Readonly<Record<ToolName | "pythonClient", Installation>> =
       ],
     ],
   },
+  schemathesis: installInPython(pythonEnvironments.schemathesis, `schemathesis==${toolVersions.schemathesis}`),
 };
 
 for (const [tool, { steps, environment = {} }] of Object.entries(installations)) {

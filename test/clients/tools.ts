@@ -1,4 +1,4 @@
-/** Client generators: the versions that the tests use, and the folder that they are installed into. */
+/** Client generators and Schemathesis: the versions that the tests use, and the folder that they are installed into. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ export const toolVersions = {
   oapiCodegen: "2.8.2",
   openapiPythonClient: "0.29.1",
   openapiGenerator: "7.17.0",
+  schemathesis: "4.32.5",
 } as const;
 
 export type ToolName = keyof typeof toolVersions;
@@ -18,6 +19,7 @@ export type ToolName = keyof typeof toolVersions;
 /** The Python environments of the tools that are Python packages. */
 export const pythonEnvironments = {
   openapiPythonClient: join(folder, "python"),
+  schemathesis: join(folder, "schemathesis"),
 } as const;
 
 /** The folder of the executables of openapi-python-client, which calls others of them by name. */
@@ -27,6 +29,7 @@ export const pythonPath = join(pythonEnvironments.openapiPythonClient, "bin");
 export const toolPaths: Readonly<Record<ToolName, string>> = {
   oapiCodegen: join(folder, "bin/oapi-codegen"),
   openapiPythonClient: join(pythonPath, "openapi-python-client"),
+  schemathesis: join(pythonEnvironments.schemathesis, "bin/schemathesis"),
   openapiGenerator: join(folder, `openapi-generator-cli-${toolVersions.openapiGenerator}.jar`),
 };
 

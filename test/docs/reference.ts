@@ -211,6 +211,7 @@ const generatorNames = {
   oapiCodegen: "oapi-codegen",
   openapiPythonClient: "openapi-python-client",
   openapiGenerator: "OpenAPI Generator",
+  schemathesis: "Schemathesis",
 } as const;
 
 /** The generated clients that are tested, with the versions of their generators and libraries. */
