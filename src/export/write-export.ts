@@ -13,6 +13,7 @@ import { integerIn } from "../base/json.ts";
 import type { Column, TableMetadata } from "../contract/tables.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { parquetOptions } from "../formats/engine-formats.ts";
+import { jsonItemsOf } from "../formats/json-items.ts";
 import type { FormatName } from "../formats/table-formats.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -137,24 +138,13 @@ const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(
 const jsonArray: Assembler = {
   add: async (piece, path) => {
     const isFirst = (await sizeOf(path)) === 0;
-    const asItems = (lines: AsyncIterable<Buffer>): AsyncIterable<Buffer> => itemsOf(lines, isFirst ? "[\n" : ",\n");
+    const asItems = (lines: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+      jsonItemsOf(lines, isFirst ? "[\n" : ",\n", ",\n");
     await pipeline(createReadStream(piece), asItems, createWriteStream(path, { flags: "a" }));
     await rm(piece);
   },
   finish: async (_, { path }) => appendFile(path, (await sizeOf(path)) === 0 ? "[]\n" : "\n]\n"),
 };
-
-/** Returns lines of JSON as items after `separator`. No item contains a line feed. */
-async function* itemsOf(lines: AsyncIterable<Buffer>, separator: string): AsyncGenerator<Buffer> {
-  let before = separator;
-  for await (const chunk of lines) {
-    // Latin-1 keeps bytes unchanged: a chunk can end within a character of UTF-8.
-    const text = chunk.toString("latin1");
-    const isWhole = text.endsWith("\n");
-    yield Buffer.from(before + (isWhole ? text.slice(0, -1) : text).replaceAll("\n", ",\n"), "latin1");
-    before = isWhole ? ",\n" : "";
-  }
-}
 
 const assemblers: Readonly<Record<FormatName, Assembler>> = {
   parquet: {

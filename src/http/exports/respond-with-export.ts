@@ -2,7 +2,7 @@
  * Operation `exportListings`: writes the export to the spool, charges for its rows, and sends it. The file is complete before the first
  * byte is sent, so a download that breaks off is shorter than its `Content-Length`.
  */
-import { createReadStream } from "node:fs";
+import { createReadStream, type ReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { decoderOf } from "../../contract/decode.ts";
 import { operation } from "../../contract/document.ts";
@@ -88,21 +88,27 @@ function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedE
   context.set("X-Total-Count", String(total));
 }
 
-/** Sends a file or a part of it. Closes the connection if it cannot be read, so that the response does not look complete. */
+/** Opens a file or a part of it as a body. Closes the connection if it cannot be read, so that the response does not look complete. */
+export function openContent(
+  { res }: RequestContext,
+  path: string,
+  part: { readonly start?: number; readonly end?: number } = {},
+): ReadStream {
+  const content = createReadStream(path, { ...part, highWaterMark: 2 ** 18 });
+  content.once("error", () => res.destroy());
+  // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
+  res.setMaxListeners(20);
+  return content;
+}
+
+/** Sends a file or a part of it. */
 function sendFile(context: RequestContext, { path, bytes }: SpooledExport, range: ByteRange | undefined): void {
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
   if (range !== undefined) {
     context.status = 206;
     context.set("Content-Range", `bytes ${first}-${last}/${bytes}`);
   }
-  const content = createReadStream(path, {
-    ...(bytes === 0 ? {} : { start: first, end: last }),
-    highWaterMark: 2 ** 18,
-  });
-  content.once("error", () => context.res.destroy());
-  // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
-  context.res.setMaxListeners(20);
-  context.body = content;
+  context.body = openContent(context, path, bytes === 0 ? {} : { start: first, end: last });
   context.length = last + 1 - first;
 }
 

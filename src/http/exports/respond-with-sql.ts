@@ -2,13 +2,13 @@
  * Operation `runSql`: runs an analyst's statements in a separate process, charges for the time, and sends the result. The result is complete
  * before the first byte is sent. What a process writes lies in the spool until the response ends.
  */
-import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { decodeBody } from "../../contract/decode-body.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
+import { jsonItemsOf } from "../../formats/json-items.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
@@ -20,7 +20,7 @@ import { contentTypeOf } from "../responses/headers.ts";
 import { negotiateFormat } from "../responses/negotiate.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
-import { sentOf } from "./respond-with-export.ts";
+import { openContent, sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
 import { runStatement, type StatementTask } from "./statement-process.ts";
 
@@ -132,9 +132,7 @@ interface ResultForm {
 }
 
 function sendResult(context: RequestContext, { path, bytes }: SpooledExport, { format, meta }: ResultForm): void {
-  const content = createReadStream(path, { highWaterMark: 2 ** 18 });
-  content.once("error", () => context.res.destroy());
-  context.res.setMaxListeners(20);
+  const content = openContent(context, path);
   context.set("Content-Type", contentTypeOf(format));
   if (format !== "json") {
     context.body = content;
@@ -148,15 +146,7 @@ function sendResult(context: RequestContext, { path, bytes }: SpooledExport, { f
 
 /** Yields the lines of NDJSON as the items of an array, between `start` and `end`. */
 async function* jsonArray(lines: AsyncIterable<Buffer>, start: string, end: string): AsyncGenerator<Buffer> {
-  const [newline, comma] = [0x0a, 0x2c];
   yield Buffer.from(start);
-  let isPending = false;
-  for await (const chunk of lines) {
-    if (isPending) yield Buffer.of(comma);
-    isPending = chunk.at(-1) === newline;
-    const text = isPending ? chunk.subarray(0, -1) : chunk;
-    for (let at = text.indexOf(newline); at !== -1; at = text.indexOf(newline, at + 1)) text[at] = comma;
-    yield text;
-  }
+  yield* jsonItemsOf(lines, "", ",");
   yield Buffer.from(end);
 }
