@@ -6,7 +6,7 @@ import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import { IndexSource, sortValueIn } from "./index-source.ts";
-import { choosePage, type KeyedChunk, keyedChunksOf } from "./page.ts";
+import { choosePage, countOf, keyedChunksOf } from "./page.ts";
 import { overMatches } from "./where.ts";
 
 export class TodaySource extends IndexSource {
@@ -49,8 +49,6 @@ export class TodaySource extends IndexSource {
     return this.indexed.engine.vectors(sql`SELECT ${columns} ${overMatches(matches, context)}`);
   }
 }
-
-const countOf = (parts: readonly KeyedChunk[]): number => parts.reduce((sum, [keys]) => sum + keys.length, 0);
 
 /** The positions of the listings of the published day in the order of each sort, read when a page needs them. */
 export class RankedPositions {
