@@ -4,7 +4,6 @@
  * them waits any longer.
  */
 import { setMaxListeners } from "node:events";
-import { nextTurn } from "../base/event-loop-turns.ts";
 import { SessionTime } from "./session-time.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
@@ -15,7 +14,7 @@ export class Abandoned extends Error {
 export class Job {
   private readonly accountIds: Set<string>;
   private readonly controller = new AbortController();
-  private readonly foundListeners: (() => void)[] = [];
+  private readonly beginListeners: (() => void)[] = [];
   private usedTime = new SessionTime();
   private waiting = 0;
 
@@ -39,16 +38,17 @@ export class Job {
     return this.usedTime;
   }
 
-  /** Calls `listener` when the engine has found what the request asks for, and only its rows are left to be read. */
-  onFound(listener: () => void): void {
-    this.foundListeners.push(listener);
+  /** Calls `listener` when the first statement of the job runs, or, without one, when its rows are about to be read. */
+  onBegin(listener: () => void): void {
+    this.beginListeners.push(listener);
   }
 
-  /** Calls the listeners of `onFound`, unless the job has ended. Resolves in the next turn of the event loop, after what they have scheduled. */
-  async found(): Promise<void> {
-    if (this.signal.aborted) return;
-    for (const listener of this.foundListeners.splice(0)) listener();
-    await nextTurn();
+  /** Calls the listeners of `onBegin` once, unless the job has ended. Returns whether there were any. */
+  begin(): boolean {
+    if (this.signal.aborted) return false;
+    const listeners = this.beginListeners.splice(0);
+    for (const listener of listeners) listener();
+    return listeners.length > 0;
   }
 
   /** Ends the job early. Its waiting statements are dropped, its running ones are interrupted. */
@@ -60,7 +60,7 @@ export class Job {
   join(job: Job): void {
     for (const accountId of job.accounts) this.accountIds.add(accountId);
     job.usedTime = this.usedTime;
-    this.onFound(() => void job.found());
+    this.onBegin(() => job.begin());
     this.waiting += 1;
     const leave = (): void => {
       this.waiting -= 1;

@@ -136,7 +136,9 @@ export class SessionPool {
     };
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const result = await work(session);
+      const working = work(session);
+      job.begin();
+      const result = await working;
       signal.throwIfAborted();
       return result;
     } catch (thrown) {

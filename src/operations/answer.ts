@@ -1,6 +1,6 @@
 /**
  * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, and charged. The charge of a page is written while its rows are read, and refunded if reading fails. It knows neither HTTP
+ * or taken from the cache, and charged. The charge is written while the first statement runs, and refunded if the call fails. It knows neither HTTP
  * nor formats: its caller builds the body from the result.
  */
 import { createHash } from "node:crypto";
@@ -59,7 +59,7 @@ export const answererOf =
     return admission.run(caller, async (job) => {
       const request = decoderOf(id)(querystring, params);
       const hold = await holdPrice(accounts, id, caller, request);
-      const payment = payWhenFound(accounts, caller, hold, job);
+      const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
         const computed = await compute(id, request, { services, job, isKnown: presenter.isKnown });
@@ -118,8 +118,8 @@ interface Payment {
   cancel(): void;
 }
 
-/** Charges a hold once only rows are left to be read, so that the ledger writes while they are read. */
-function payWhenFound(accounts: Accounts, caller: Caller, hold: Hold, job: Job): Payment {
+/** Charges a hold once the first statement runs or rows are about to be read, so that the ledger writes meanwhile. */
+function payWhenBegun(accounts: Accounts, caller: Caller, hold: Hold, job: Job): Payment {
   let charging: Promise<Usage> | undefined;
   const charged = (): Promise<Usage> => {
     charging ??= charge(accounts, caller, hold);
@@ -128,7 +128,7 @@ function payWhenFound(accounts: Accounts, caller: Caller, hold: Hold, job: Job):
   const ignore = (): undefined => undefined;
   const refund = ({ micros }: Usage): Promise<void> | undefined =>
     micros === 0 ? undefined : accounts.refund(caller.identity, hold, caller.requestId);
-  job.onFound(() => void charged().catch(ignore));
+  job.onBegin(() => void charged().catch(ignore));
   return { charged, cancel: () => void charging?.then(refund, ignore) };
 }
 

@@ -4,6 +4,7 @@
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
+import { nextTurn } from "../base/event-loop-turns.ts";
 import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
@@ -237,7 +238,8 @@ export class LakeVersion {
     // Reading Parquet files takes another statement, which may be refused.
     if (serving.state.rows) {
       await reading;
-      await this.job.found();
+      // What begins with the job is scheduled before the rows keep the thread busy.
+      if (this.job.begin()) await nextTurn();
     }
     const [stored, completing] = await Promise.all([
       serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
