@@ -194,10 +194,14 @@ function numberedRanges(numbers: readonly RangeChoice[], summaries: Summaries): 
   });
 }
 
-export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {
+export const countMatches = async (indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> =>
+  knownCount(indexed, parts) ?? (await summarize(indexed, parts, [])).total;
+
+/** Returns the number of matches if it is known without a statement: none, or all listings. */
+export function knownCount(indexed: IndexedListings, parts: readonly IndexMatches[]): number | undefined {
   if (parts.length === 0) return 0;
   const isWhole = parts.length === indexed.contexts.length && parts.every(({ matches }) => matches === "always");
-  return isWhole ? indexed.count : (await summarize(indexed, parts, [])).total;
+  return isWhole ? indexed.count : undefined;
 }
 
 async function summarize(

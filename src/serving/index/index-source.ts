@@ -1,11 +1,11 @@
 /**
- * Listings in one or several search indexes: those of a past day, or sold ones. A page takes one statement, which counts the matches too: counting them
- * in a second statement takes longer.
+ * Listings in one or several search indexes: those of a past day, or sold ones. A page takes one statement, which counts the matches too, unless their
+ * number is known: counting them in a second statement takes longer.
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
-import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
+import { countMatches, type IndexedListings, type IndexMatches, knownCount, matchesIn } from "./count-matches.ts";
 import { sortValueOf, unknownSortValue } from "./sort-value.ts";
 import { type IndexContext, numberOn, overMatches } from "./where.ts";
 
@@ -16,16 +16,18 @@ export class IndexSource {
     const { engine } = this.indexed;
     const parts = matchesIn(this.indexed, filters);
     if (parts.length === 0) return { total: 0, places: [] };
+    const known = knownCount(this.indexed, parts);
+    // Of a single index, the engine sorts without ids and looks them up afterwards, unless it counts: half again the time.
+    const counting = known === undefined || parts.length === 1 ? sql`, count(*) OVER ()::INTEGER AS total` : sql``;
     // The outer statement converts the ids of the page alone.
     const page = await engine.rows(sql`
-      SELECT replace(listing_id::VARCHAR, '-', '') AS id, total
-      FROM   (SELECT listing_id, count(*) OVER ()::INTEGER AS total FROM (${sortable(parts, order)})
+      SELECT * REPLACE (replace(listing_id::VARCHAR, '-', '') AS listing_id)
+      FROM   (SELECT listing_id ${counting} FROM (${sortable(parts, order)})
               ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`);
     const [first] = page;
-    return {
-      total: first === undefined ? await countMatches(this.indexed, parts) : integerIn(first, "total"),
-      places: page.map((row) => textIn(row, "id")),
-    };
+    const counted = async (): Promise<number> =>
+      first === undefined ? countMatches(this.indexed, parts) : integerIn(first, "total");
+    return { total: known ?? (await counted()), places: page.map((row) => textIn(row, "listing_id")) };
   }
 
   /**
@@ -58,8 +60,15 @@ function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
 /** Selects the columns of listings that a page needs, with their places among all builds: places in an index compare within it only. */
 const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
   SELECT listing_id, valid_from, sort_value, places.place
-  FROM   (${listings}) AS listings
-  JOIN   (SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key)) AS places USING (build)`;
+  FROM   (${listings}) AS listings JOIN ${placesOf(catalog)} AS places USING (build)`;
+
+/** The table of the place of each build of an index among all builds of the version. */
+const placesOf = (catalog: string): Sql => ident(`places of ${catalog}`);
+
+/** Returns the statement that creates the places of an index's builds. Needs the table `build_places` of the version. */
+export const placesStatement = (catalog: string): Sql => sql`
+  CREATE OR REPLACE TABLE ${placesOf(catalog)} AS
+  SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key) ORDER BY build`;
 
 /** Returns the sort key of a page as an integer in ascending order. */
 export function sortValueIn(order: PageOrder, context: IndexContext): Sql {

@@ -13,7 +13,7 @@ import type { CategoryName } from "../../listing/schema.ts";
 import { isNewest, isToday } from "./build.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary } from "./dictionary.ts";
-import type { IndexSource } from "./index-source.ts";
+import { type IndexSource, placesStatement } from "./index-source.ts";
 import { RankedPositions, TodaySource } from "./today.ts";
 import { holdsBetween, type IndexContext, isSold } from "./where.ts";
 
@@ -30,8 +30,9 @@ export class SearchIndex {
     private readonly positions: RankedPositions,
   ) {}
 
-  /** Reads the dictionary of an index that is attached as a catalog. Needs the table `dealers` of the version. */
+  /** Reads the dictionary of an index that is attached as a catalog. Needs the tables `dealers` and `build_places` of the version. */
   static async open(session: Session, catalog: string, engine: Engine): Promise<SearchIndex> {
+    await session.run(placesStatement(catalog));
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const row = await session.row(sql`
