@@ -12,6 +12,7 @@ import {
   duckdbType,
   interimParquetOptions,
   jsonCell,
+  ndjsonCell,
   ndjsonOptions,
   parquetOptions,
 } from "../formats/engine-formats.ts";
@@ -29,7 +30,7 @@ interface PieceFormat {
   readonly storedValue: (value: Sql, type: ColumnType, isRaw: boolean) => Sql;
 }
 
-const ndjson: PieceFormat = { options: () => ndjsonOptions, storedValue: jsonCell };
+const ndjson: PieceFormat = { options: () => ndjsonOptions, storedValue: ndjsonCell };
 
 export const pieceFormats: Readonly<Record<FormatName, PieceFormat>> = {
   // Several pieces are read again, to become one file.

@@ -8,7 +8,6 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { appendFile, rename, rm, stat } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { redactKeys } from "../accounts/keys/api-key.ts";
 import { integerIn } from "../base/json.ts";
 import type { Column, TableMetadata } from "../contract/tables.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
@@ -22,6 +21,7 @@ import { type ExportedColumn, exportedColumns, selectStatement } from "./columns
 import { sortedRowsMax } from "./limits.ts";
 import { type ExportPart, type ExportQuery, partsOf } from "./parts.ts";
 import { type PiecePlace, type PieceStyle, pieceFormats, selectAs } from "./pieces.ts";
+import { metadataOf } from "./small-export.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
 
 export interface WrittenExport extends UnmatchedMeta {
@@ -87,9 +87,6 @@ const columnsOfPart = ({ plan, fields, days }: ExportPart): readonly ExportedCol
   ...days,
   ...exportedColumns(plan, fields),
 ];
-
-/** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
-const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
 
 interface ExportFile {
   readonly path: string;

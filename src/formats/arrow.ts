@@ -27,9 +27,11 @@ import type { Column, ColumnType, Table, TableMetadata } from "../contract/table
 /** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
 export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {
   const valuesOf = ({ name }: Column): readonly (Json | undefined)[] => rows.map((row) => row[name]);
-  const stream = new ArrowStream(columns, metadata, ({ name }) => [
-    ...new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : []))),
-  ]);
+  const wordsOf = ({ name }: Column): readonly string[] => {
+    const words = new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : [])));
+    return [...words].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+  };
+  const stream = new ArrowStream(columns, metadata, wordsOf);
   const batches = rows.length === 0 ? [] : [stream.add(rows.length, valuesOf)];
   return Buffer.concat([...batches, stream.end()]);
 }
@@ -41,7 +43,7 @@ export class ArrowStream {
   private readonly bytes = new CollectedBytes();
   private readonly writer = new RecordBatchStreamWriter();
 
-  /** `wordsOf` returns the values of a category, each once. */
+  /** `wordsOf` returns the values of a category, each once, in the order of their bytes. */
   constructor(
     private readonly columns: readonly Column[],
     metadata: TableMetadata,

@@ -31,6 +31,13 @@ export function duckdbType(type: ColumnType): Sql {
   }
 }
 
+/** Returns a number as JSON text, as JavaScript spells it: the engine writes `3.0`, and outside of JSON `1e-05`. */
+const numberText = (value: Sql): Sql => sql`regexp_replace(to_json((${value})::DOUBLE)::VARCHAR, '\\.0$', '')`;
+
+/** Returns a served value as NDJSON has it. */
+export const ndjsonCell = (value: Sql, type: ColumnType): Sql =>
+  type.kind === "number" ? sql`${numberText(value)}::JSON` : jsonCell(value, type);
+
 /** Returns a served value for readers of JSON: dates are text, and numbers have the type of the column, even if the lake computes with another. */
 export function jsonCell(value: Sql, type: ColumnType): Sql {
   if (type.kind === "date") return sql`(${value})::VARCHAR`;
@@ -50,13 +57,10 @@ export const interimParquetOptions = sql`FORMAT parquet, COMPRESSION lz4_raw, RO
 export const csvOptions = (hasHeader: boolean): Sql =>
   sql`FORMAT csv, HEADER ${hasHeader ? sql`true` : sql`false`}, NEW_LINE '\\r\\n'`;
 
-/**
- * Returns the content of a CSV cell; `isRaw` leaves formulas in texts. The engine's own text of a double differs from that of JSON: `1e-05` and
- * `3.0`.
- */
+/** Returns the content of a CSV cell; `isRaw` leaves formulas in texts. */
 export function csvCell(value: Sql, { kind }: ColumnType, isRaw: boolean): Sql {
   if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;
-  if (kind === "number") return sql`regexp_replace(to_json(${value})::VARCHAR, '\\.0$', '')`;
+  if (kind === "number") return numberText(value);
   if (isRaw || (kind !== "text" && kind !== "category")) return value;
   return sql`regexp_replace(${value}, ${literal(`(${formulaPattern})`)}, '''\\1')`;
 }

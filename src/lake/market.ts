@@ -177,6 +177,7 @@ export const daysOnMarket = (day: Sql): Sql =>
 export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] {
   const computed: Readonly<Record<string, Sql>> = {
     days_on_market: daysOnMarket(day),
+    days_seen: sql`-unseen_deliveries`,
     ...(hasDeliveries
       ? {
           days_seen: sql`coalesce(delivered.deliveries, 0) - unseen_deliveries`,

@@ -2,13 +2,14 @@
  * The columns of listings that the API serves, each as the SQL expression that produces its served form (for example, timestamps as
  * ISO 8601 text). Build, dealer and token keys are resolved by `Dimensions`, not here.
  */
-import { ident, join, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { Attribute, ServeKind } from "../listing/attribute.ts";
 import { attributeOf, type NameOf, namesIn } from "../listing/schema.ts";
 import { JsonRowFormat } from "./json-row.ts";
+import { keywordBits } from "./tables.ts";
 
 /** Attributes of listings that no response contains. */
-type UnservedColumn = NameOf<{ readonly serve: "analysts" | "none" }>;
+type UnservedColumn = NameOf<{ readonly serve: "none" }>;
 
 export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, UnservedColumn>;
 
@@ -18,11 +19,20 @@ export function jsonValue({ home, column, type }: Attribute & { readonly column:
   return typeof type === "string" && type.startsWith("DECIMAL") ? sql`${value}::DOUBLE` : value;
 }
 
+/** Returns the words that the bits of a number stand for. */
+export function keywordsOf(bits: Sql): Sql {
+  const words = Object.entries(keywordBits).map(
+    ([word, bit]) => sql`CASE WHEN ${bits} & ${integerLiteral(bit)} <> 0 THEN ${literal(word)} END`,
+  );
+  return sql`list_filter([${join(words)}], lambda word: word IS NOT NULL)`;
+}
+
 /** Conversions to the served form, for the kinds whose served form differs from the JSON value. */
 const conversions: Readonly<Partial<Record<ServeKind, (fact: Sql) => Sql>>> = {
   second: (fact) => sql`strftime(${fact}, '%Y-%m-%dT%H:%M:%SZ')`,
   microsecond: (fact) => sql`strftime(${fact}, '%Y-%m-%d %H:%M:%S.%f')`,
   day: (fact) => sql`${fact}::VARCHAR`,
+  keywords: keywordsOf,
   price_history: (fact) => sql`list_transform(coalesce(${fact}, []), lambda change: {
     date: strftime(change.changed_at, '%Y-%m-%d'), price: change.price,
     changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'),
@@ -30,7 +40,7 @@ const conversions: Readonly<Partial<Record<ServeKind, (fact: Sql) => Sql>>> = {
 };
 
 const isServed = (name: NameOf<{ readonly home: "listings" }>): name is ServedColumn =>
-  !["analysts", "none"].includes(attributeOf(name).serve ?? "");
+  attributeOf(name).serve !== "none";
 
 /** The served form of each column, as SQL over `facts`. */
 export const servedColumns = Object.fromEntries(

@@ -42,10 +42,10 @@ export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" 
  * - `words`: the tokens that its keys stand for.
  * - `price_history`: a list of price changes.
  * - `key`: not served; the dimension row that it identifies is served instead.
- * - `analysts`: only in the analysts' views.
+ * - `keywords`: the words that the bits of a number stand for.
  * - `none`: not served.
  */
-export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
+export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "keywords" | "none";
 
 /**
  * When the files of listings hold an attribute; by default, always.

@@ -148,7 +148,7 @@ const listings = {
     feed: "keywords",
     search: "keywords",
     words: keywordValues,
-    serve: "analysts",
+    serve: "keywords",
     shown: { agents: 14 },
   },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
@@ -162,7 +162,7 @@ const listings = {
     title: "Days on market",
     shown: { facet: 17, column: 5 },
   },
-  days_seen: { type: "INTEGER", feed: "history", serve: "analysts", kept: "counted" },
+  days_seen: { type: "INTEGER", feed: "history", kept: "counted" },
   last_seen: { type: "DATE", feed: "history", serve: "none", kept: "counted" },
   last_checked_at: { type: "TIMESTAMP", feed: "rule", serve: "microsecond", kept: "counted" },
   missing_since: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
@@ -173,7 +173,7 @@ const listings = {
   last_known_price: { type: "INTEGER", feed: "history", serve: "none" },
   pricing: { type: pricingType, feed: "rule" },
   /** The day whose delivery showed the sale; null unless sold. */
-  sold_on_record: { type: "DATE", feed: "history", serve: "analysts", kept: "gone" },
+  sold_on_record: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */

@@ -42,25 +42,7 @@ export function fieldsAmong<Field extends string>(
   return all.filter(isServed);
 }
 
-/** Returns the listing columns that fields and expansions need, dimension keys included. */
-export function columnsOfFields(
-  fields: readonly ListingField[],
-  include: readonly Expansion[],
-): readonly ServedColumn[] {
-  const listingColumns = fields.filter((field) => listingRow.has(field));
-  return [
-    ...new Set<ServedColumn>([
-      "build_key",
-      "dealer_key",
-      ...listingColumns,
-      ...include.map((expansion) => expansionColumn[expansion]),
-    ]),
-  ];
-}
-
 export interface SerializerOptions {
-  readonly fields: readonly ListingField[];
-  readonly include: readonly Expansion[];
   readonly status: "active" | "sold";
   /** The origin of `distance_miles`. */
   readonly origin: Point | undefined;
@@ -70,34 +52,48 @@ type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
 type PropertySerializer = (listing: JoinedListing) => string;
 
-/** Returns a function that serializes a listing row as JSON text of schema `ListingSummary`. */
-export function listingSerializer(
-  { fields, include, status, origin }: SerializerOptions,
+export interface ListingSerializer {
+  /** The columns that rows need. */
+  readonly columns: readonly ServedColumn[];
+  /** Returns a row as JSON text. */
+  readonly serialize: (facts: JsonRow) => string;
+}
+
+/** Returns the serializer of listings to JSON texts with the named fields and expansions: of a page, to schema `ListingSummary`. */
+export function serializerOf(
+  names: readonly string[],
+  { status, origin }: SerializerOptions,
   dimensions: Dimensions,
-): (facts: JsonRow) => string {
+): ListingSerializer {
   const statusJson = JSON.stringify(status);
   const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, PropertySerializer>> &
-    Readonly<Partial<Record<ListingField, PropertySerializer>>> = {
+    Readonly<Record<string, PropertySerializer>> = {
     status: () => statusJson,
     inventory_status: () => statusJson,
     distance_miles: distanceSerializer(origin),
   };
-  const properties: readonly (readonly [string, PropertySerializer])[] = [
-    ...fields.map((field) => [field, computed[field] ?? fieldSerializer(field, dimensions)] as const),
-    ...include.map((expansion) => [expansion, expansionSerializer(expansion, dimensions)] as const),
-  ];
-  const labelled = properties.map(([name, serialize], index) => ({
+  const propertyOf = (name: string): PropertySerializer =>
+    computed[name] ?? (isExpansion(name) ? expansionSerializer(name, dimensions) : fieldSerializer(name, dimensions));
+  const labelled = names.map((name, index) => ({
     label: `${index === 0 ? "{" : ","}"${name}":`,
-    serialize,
+    serialize: propertyOf(name),
   }));
-  return (facts) => {
-    const builds = dimensions.buildOf(parseJsonValue(facts[buildKey]));
-    const listing = { facts, builds, dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])) };
-    let json = "";
-    for (const { label, serialize } of labelled) json += label + serialize(listing);
-    return `${json}}`;
+  const needed = names.map((name) => (isExpansion(name) ? expansionColumn[name] : name)).filter(isListingColumn);
+  return {
+    columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...needed])],
+    serialize: (facts) => {
+      const builds = dimensions.buildOf(parseJsonValue(facts[buildKey]));
+      const listing = { facts, builds, dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])) };
+      let json = "";
+      for (const { label, serialize } of labelled) json += label + serialize(listing);
+      return `${json}}`;
+    },
   };
 }
+
+const isExpansion = (name: string): name is Expansion => name in expansionColumn;
+
+const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
 const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
 
@@ -109,7 +105,7 @@ function columnSerializer(table: keyof JoinedListing, column: string): PropertyS
   return (listing) => listing[table][place] ?? "null";
 }
 
-function fieldSerializer(field: ListingField, dimensions: Dimensions): PropertySerializer {
+function fieldSerializer(field: string, dimensions: Dimensions): PropertySerializer {
   const origin = flatColumns[field];
   if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
   if (origin.of !== "tokens") return columnSerializer(origin.of, origin.of === "facts" ? field : origin.column);

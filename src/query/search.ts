@@ -11,7 +11,7 @@ import type { Point } from "../listing/geography.ts";
 import type { PageOrder, PageResult, Place } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Expansion } from "./expansions.ts";
-import { columnsOfFields, type ListingField, listingSerializer, resolveFields } from "./fields.ts";
+import { type ListingField, resolveFields, serializerOf } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
 import { originOf, requireOrigin } from "./geography.ts";
 import { type InventoryMode, modeOf } from "./modes.ts";
@@ -61,8 +61,12 @@ export async function readPage(
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
-  const serialize = listingSerializer({ ...plan, status: mode.status }, version.dimensions);
-  return (await mode.listings.read(places, columnsOfFields(fields, include))).map(serialize);
+  const { columns, serialize } = serializerOf(
+    [...fields, ...include],
+    { ...plan, status: mode.status },
+    version.dimensions,
+  );
+  return (await mode.listings.read(places, columns)).map(serialize);
 }
 
 /** Returns the query of `searchListings` that one of the deprecated `searchListingsByPage` stands for. Refuses `page` or `per_page` combined with `limit` or `offset`. */

@@ -1,6 +1,6 @@
 /**
- * The columns of active listings that follow from the day on which a row is read: days on market, and `last_checked_at`, the time of its dealer's
- * last delivery unless the row has another. `market.ts` computes the same in SQL.
+ * The columns of active listings that follow from the day on which a row is read: days on market; `days_seen`, the number of its dealer's deliveries
+ * added to what the row has; and `last_checked_at`, the time of the last of them unless the row has another. `market.ts` computes the same in SQL.
  */
 import { epochDay } from "../base/day.ts";
 import { integerIn, type Row } from "../base/json.ts";
@@ -8,26 +8,35 @@ import { type Sql, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { rowsOfDay } from "../lake/market.ts";
-import { listingRow, servedColumns } from "../lake/served-columns.ts";
+import { listingRow, type ServedColumn, servedColumns } from "../lake/served-columns.ts";
 
-const [dealerKey, listedAt, daysOnMarket, lastCheckedAt] = (
-  ["dealer_key", "listed_at", "days_on_market", "last_checked_at"] as const
-).map((column) => listingRow.indexOf(column)) as [number, number, number, number];
+const [dealerKey, listedAt, daysOnMarket, daysSeen, lastCheckedAt] = (
+  ["dealer_key", "listed_at", "days_on_market", "days_seen", "last_checked_at"] as const
+).map((column) => listingRow.indexOf(column)) as [number, number, number, number, number];
 
-/** Selects when each dealer delivered last, from the deliveries of a day. */
+/** Selects how often each dealer had delivered, and when last, from the deliveries of a day. */
 const deliveredStatement = (deliveries: readonly LakeFile[], folder: string, day: string): Sql => sql`
-  SELECT dealer_key, ${servedColumns.last_checked_at} AS delivered_at
-  FROM   (SELECT dealer_key, last_delivered_at AS last_checked_at FROM (${rowsOfDay("deliveries", deliveries, folder, day)})) AS facts
+  SELECT dealer_key, deliveries::INTEGER AS deliveries, ${servedColumns.last_checked_at} AS delivered_at
+  FROM   (SELECT dealer_key, deliveries, last_delivered_at AS last_checked_at FROM (${rowsOfDay("deliveries", deliveries, folder, day)})) AS facts
   WHERE  dealer_key IS NOT NULL`;
+
+interface Delivered {
+  readonly deliveries: number;
+  /** The time of the last delivery, as JSON. */
+  readonly last: string;
+}
 
 export class DayColumns {
   /** The columns of a row from which others follow. */
-  static readonly needed = ["dealer_key", "listed_at", "last_checked_at"] as const;
+  static readonly needed = ["dealer_key", "listed_at", "days_seen", "last_checked_at"] as const;
+
+  /** The columns that follow from deliveries. */
+  static readonly ofDeliveries: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
 
   private constructor(
     private readonly day: string,
-    /** The JSON line of the last delivery's time, by the JSON line of the dealer's key. */
-    private readonly delivered: ReadonlyMap<string, string>,
+    /** By the JSON line of the dealer's key. */
+    private readonly delivered: ReadonlyMap<string, Delivered>,
   ) {}
 
   /** Reads a day's columns from its deliveries. `rows` runs a statement. */
@@ -38,14 +47,14 @@ export class DayColumns {
     rows: (statement: Sql) => Promise<readonly Row[]>,
   ): Promise<DayColumns> {
     const found = deliveries.length === 0 ? [] : await rows(deliveredStatement(deliveries, folder, day));
-    const delivered = found.map((row): [string, string] => [
+    const delivered = found.map((row): [string, Delivered] => [
       String(integerIn(row, "dealer_key")),
-      JSON.stringify(row.delivered_at ?? null),
+      { deliveries: integerIn(row, "deliveries"), last: JSON.stringify(row.delivered_at ?? null) },
     ]);
     return new DayColumns(day, new Map(delivered));
   }
 
-  /** Returns the columns of a day for requests without `last_checked_at`. */
+  /** Returns the columns of a day for requests without those of deliveries. */
   static withoutDeliveries(day: string): DayColumns {
     return new DayColumns(day, new Map());
   }
@@ -58,7 +67,9 @@ export class DayColumns {
       const days = epochDay(this.day) - epochDay(listed.slice(1, 1 + this.day.length));
       completed[daysOnMarket] = String(Math.max(0, days));
     }
-    if (row[lastCheckedAt] === "null") completed[lastCheckedAt] = this.delivered.get(row[dealerKey] ?? "") ?? "null";
+    const delivered = this.delivered.get(row[dealerKey] ?? "");
+    if (row[lastCheckedAt] === "null") completed[lastCheckedAt] = delivered?.last ?? "null";
+    if (delivered !== undefined) completed[daysSeen] = String(Number(row[daysSeen]) + delivered.deliveries);
     return completed;
   }
 }

@@ -191,7 +191,7 @@ export class LakeVersion {
   ): Promise<DayColumns | undefined> {
     if (day === undefined) return undefined;
     const { dayColumns, folder } = this.resources;
-    if (!columns.includes("last_checked_at")) return DayColumns.withoutDeliveries(day);
+    if (!DayColumns.ofDeliveries.some((column) => columns.includes(column))) return DayColumns.withoutDeliveries(day);
     return dayColumns.get(day, () =>
       DayColumns.read(day, deliveries, folder, (query) => this.rowsFrom(deliveries, query)),
     );

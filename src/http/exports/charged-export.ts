@@ -5,7 +5,7 @@
  * idempotency key of the charge.
  */
 import { createHash } from "node:crypto";
-import { dirname } from "node:path";
+import { writeFile } from "node:fs/promises";
 import type { Logger } from "pino";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
@@ -15,8 +15,8 @@ import { document } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
 import { Abandoned, type Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
-import { writeExport } from "../../export/write-export.ts";
-import type { TableFormat } from "../../formats/table-formats.ts";
+import { encodeExport } from "../../export/small-export.ts";
+import type { TableEncoder, TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, type Usage } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
@@ -32,7 +32,9 @@ export interface ExportServices {
   readonly accounts: Accounts;
   readonly spool: Spool;
   readonly memory: string;
-  /** An export of up to this many rows is written by the service itself, in a thirtieth of the time that a process takes. */
+  /** Encodes small exports. */
+  readonly encoder: TableEncoder;
+  /** An export of up to this many rows is written by the service itself: a process takes more than a second to start. */
   readonly quickRowsMax: number;
   /** How long an export may take to be written, and then to be sent. */
   readonly deadlineMs: number;
@@ -153,18 +155,22 @@ export async function openExport(
   throw new Error(`Export of ${file.rows} rows: expected the ${total} counted rows.`);
 }
 
-/** Writes an export by the version in service; returns undefined if that is another one by now. */
+/** Writes a small export from the version in service; returns undefined if that is another one by now, or the export has several days. */
 const writeHere = (
-  { current }: ExportServices,
+  { current, encoder, quickRowsMax }: ExportServices,
   { query, version, format }: NamedExport,
   path: string,
-  { job, onRows: onBegin }: WriteEvents & { readonly job: Job },
+  { job, onRows }: WriteEvents & { readonly job: Job },
 ): Promise<ExportSize | undefined> =>
-  current.use(async (open) =>
-    open.manifest.version === version
-      ? writeExport(query, open.withJob(job), { format, folder: dirname(path), onBegin })
-      : undefined,
-  );
+  current.use(async (open) => {
+    if (open.manifest.version !== version) return undefined;
+    const encoded = await encodeExport(query, open.withJob(job), quickRowsMax, { encoder, format });
+    if (encoded === undefined) return undefined;
+    const { content, rows } = encoded;
+    onRows(rows);
+    await writeFile(path, content);
+    return { rows, bytes: content.length };
+  });
 
 /** Holds the price of an export; nothing if the account has been charged for it. A client's own idempotency keys have no spaces. */
 export function holdExport(

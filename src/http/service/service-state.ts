@@ -151,6 +151,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const resultCache = new ResultCache(responseCacheBytes);
   const exportSettings = exportSettingsOf(options);
   const spool = new Spool(exportSettings);
+  const encoder = new TableEncoder();
   const lakeOptions = { ...options, onStatement: metrics.addStatement, writableFolders: [spool.folder] };
   const current = await watchLake(lakeOptions, resultCache);
   const connections = new Connections(connectionLimits(options));
@@ -165,12 +166,12 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
     stopScrub: scrub === undefined ? () => undefined : startScrub({ current, accounts, location, logger }, scrub),
-    encoder: new TableEncoder(),
+    encoder,
     sessions: new Sessions(accounts.administration),
     visits: new VisitLimits(() => clock.monotonicMs()),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
-    exports: { lake: options.lake, current, accounts, spool, ...exportSettings },
+    exports: { lake: options.lake, current, accounts, spool, encoder, ...exportSettings },
     exportAdmission: new Admission(accounts, { ...options, concurrentRequests, deadlineMs }),
   };
   return state;

@@ -4,10 +4,10 @@
  * This module defines where each column of a flat listing comes from. Analyst views join the star schema in SQL. The API reads only
  * the rows of a page and resolves keys in memory through `Dimensions`.
  */
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { type AttributeName, attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
-import { jsonValue } from "../served-columns.ts";
-import { keywordBits, type TokenColumn } from "../tables.ts";
+import { jsonValue, keywordsOf } from "../served-columns.ts";
+import type { TokenColumn } from "../tables.ts";
 
 /** The origin of a column: the listing, its build or its dealer, as SQL over that relation, or the tokens of a list of token keys. */
 export type ListingOrigin =
@@ -15,20 +15,13 @@ export type ListingOrigin =
   | { readonly of: "builds" | "dealers"; readonly column: string; readonly value: Sql }
   | { readonly of: "tokens"; readonly column: TokenColumn };
 
-const keywords = join(
-  Object.entries(keywordBits).map(
-    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${integerLiteral(bit)} <> 0 THEN ${literal(keyword)} END`,
-  ),
-);
-
 function originOf(attribute: AttributeName): ListingOrigin {
   const row = attributeOf(attribute);
   const { home, column, search } = row;
   const list = tokensNames.find((name) => name === attribute);
   if (list !== undefined) return { of: "tokens", column: list };
   if (home !== "listings") return { of: home, column, value: jsonValue(row) };
-  if (search === "keywords")
-    return { of: "facts", value: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)` };
+  if (search === "keywords") return { of: "facts", value: keywordsOf(ident("facts", column)) };
   return { of: "facts", value: jsonValue(row) };
 }
 

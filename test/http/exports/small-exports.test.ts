@@ -27,6 +27,8 @@ async function download(query: string, { url, customer } = client): Promise<Down
 test("a small export has the same bytes, whether the service or a process writes it", async () => {
   const queries = [
     "make=Toyota&sort=-price&include=options",
+    "state=CA&snapshot_date=2026-11-18&fields=default,features,options_packages,pricing&csv_raw=true",
+    "postal_code=90012&radius=400&sort=distance&include=price_history&fields=days_seen,distance_miles,latitude,keywords",
     "snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19&make=Ford",
   ];
   for (const query of [...queries, "inventory_status=sold", "make=None"])

@@ -1,0 +1,49 @@
+/** Small exports: their rows are read as those of a page and encoded like one, in a fifth of the time that reading the Parquet files takes. */
+import { redactKeys } from "../accounts/keys/api-key.ts";
+import { nextTurn } from "../base/event-loop-turns.ts";
+import type { Row } from "../base/json.ts";
+import type { TableMetadata } from "../contract/tables.ts";
+import type { TableEncoder, TableFormat } from "../formats/table-formats.ts";
+import { serializerOf } from "../query/fields.ts";
+import { unmatchedIn } from "../query/unmatched.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+import { exportedColumns } from "./columns.ts";
+import { type ExportQuery, partsOf } from "./parts.ts";
+
+export interface EncodedExport {
+  readonly content: Buffer;
+  readonly rows: number;
+}
+
+/** Rows that are read in one turn of the event loop. */
+const turnRows = 100;
+
+/** Returns the bytes that `writeExport` writes, of up to `rowsMax` rows; undefined for an export of several days, whose rows are no page. */
+export async function encodeExport(
+  query: ExportQuery,
+  version: LakeVersion,
+  rowsMax: number,
+  { encoder, format }: { readonly encoder: TableEncoder; readonly format: TableFormat },
+): Promise<EncodedExport | undefined> {
+  const [part, ...others] = partsOf(query, version);
+  if (part === undefined || others.length + part.days.length > 0) return undefined;
+  const { plan, fields } = part;
+  const columns = exportedColumns(plan, fields).map(({ column }) => column);
+  const { places } = await plan.mode.listings.findPage({ ...plan, limit: rowsMax });
+  const serializer = serializerOf(
+    columns.map(({ name }) => name),
+    { ...plan, status: plan.mode.status },
+    version.dimensions,
+  );
+  const rows: Row[] = [];
+  for (let first = 0; first < places.length; first += turnRows) {
+    const read = await plan.mode.listings.read(places.slice(first, first + turnRows), serializer.columns);
+    for (const row of read) rows.push(JSON.parse(serializer.serialize(row)));
+    await nextTurn();
+  }
+  const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });
+  return { content: await encoder.encode(format, { columns, rows, metadata }, query.csv_raw), rows: rows.length };
+}
+
+/** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
+export const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
