@@ -109,7 +109,7 @@ const buildValues = {
   model: upperCased(sql`model`),
   model_code: sql`model_code`,
   trim: upperCased(sql`trim`),
-  version: sql`version`,
+  version: sql`if(kind = 'new' OR NOT omits_versions, version, NULL)`,
   body_type: aliased("body_alias", sql`body_type`),
   drivetrain: aliased("drivetrain_alias", sql`drivetrain`),
   fuel_type: aliased("fuel_alias", sql`fuel_type`),

@@ -9,12 +9,13 @@ import { type MarketShape, stayDaysMin, vacancyDaysMax, vacancyShare } from "../
 import type { RandomDraws } from "../random.ts";
 import { interiorKey, paintKey, plantOf } from "../vehicles/catalogue.ts";
 import { equipmentKey, equipmentOf } from "../vehicles/equipment.ts";
-import { askingPrice, milesOf } from "../vehicles/prices.ts";
+import { askingPrice, excessOf, milesOf } from "../vehicles/prices.ts";
 import { cellsOfAny, cellsOfMake } from "../vehicles/variants.ts";
 import { uncheckedVin, withCheckDigit } from "../vehicles/vins.ts";
 
-/** Standard deviation of the logarithm of the length of stay. */
+/** Standard deviation of the logarithm of the length of stay, and the part of it that the excess of the price explains. */
 const stayDeviation = 0.7;
+const stayOfExcess = 0.3;
 /** Median days of stay of used and certified cars. That of new cars depends on the make. */
 const usedMedianDays = 38;
 const certifiedMedianDays = 32;
@@ -32,10 +33,10 @@ export async function createCars(session: Session, draws: RandomDraws, shape: Ma
 async function createLifetimes(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
   await session.createTempTable(
     "slots",
-    sql`SELECT kind, make, dealer, is_large, unnest(range(first_slot, first_slot + slots)) AS slot,
+    sql`SELECT kind, make, dealer, is_large, price_level, unnest(range(first_slot, first_slot + slots)) AS slot,
                unnest(range(first_place, first_place + slots))::INTEGER AS place, pool_key,
                CASE kind WHEN 'new' THEN days WHEN 'used' THEN ${numberLiteral(usedMedianDays)} ELSE ${numberLiteral(certifiedMedianDays)} END AS median_days
-        FROM (SELECT places.*, dealers.is_large, days, pool_key FROM places JOIN dealers USING (dealer) LEFT JOIN makes_facts USING (make)
+        FROM (SELECT places.*, dealers.is_large, price_level, days, pool_key FROM places JOIN dealers USING (dealer) LEFT JOIN makes_facts USING (make)
               JOIN (SELECT DISTINCT pool, pool_key FROM variant_pools) ON pool = kind || ' ' || make)`,
   );
   const elapsedShare = draws.uniform("age", sql`slot`);
@@ -64,7 +65,9 @@ function lengthOfStay(draws: RandomDraws, key: Sql, isInProgress: boolean): Sql 
   const median = isInProgress
     ? sql`median_days * exp(${numberLiteral(stayDeviation)} * ${numberLiteral(stayDeviation)})`
     : sql`median_days`;
-  return sql`greatest(${numberLiteral(stayDaysMin)}, least(400, round(${median} * exp(${numberLiteral(stayDeviation)} * ${draws.normal("stay", key)}))))::INTEGER`;
+  const rest = numberLiteral(Math.sqrt(stayDeviation ** 2 - stayOfExcess ** 2));
+  const deviation = sql`${numberLiteral(stayOfExcess)} * ${excessOf(draws, key)} + ${rest} * ${draws.normal("stay", key)}`;
+  return sql`greatest(${numberLiteral(stayDaysMin)}, least(400, round(${median} * exp(${deviation}))))::INTEGER`;
 }
 
 /** Draws each car's variant. A separate statement: with more joins in one query, the engine chooses a join order that explodes. */
@@ -72,19 +75,19 @@ function carsWithVariant(draws: RandomDraws): Sql {
   const car = sql`car`;
   const cell = sql`pool_key::BIGINT * ${numberLiteral(cellsOfAny)} + ${draws.integerBelow("variant", car, sql`if(make = 'any', ${numberLiteral(cellsOfAny)}, ${numberLiteral(cellsOfMake)})`)}`;
   return sql`
-    SELECT car, kind, dealer::INTEGER AS dealer, place, is_large, arrives, leaves, variant
-    FROM (SELECT lifetimes.*, kind, dealer, place, is_large, ${cell} AS cell_key FROM lifetimes JOIN slots USING (slot)) JOIN variant_cells USING (cell_key)`;
+    SELECT car, kind, dealer::INTEGER AS dealer, place, is_large, price_level, arrives, leaves, variant
+    FROM (SELECT lifetimes.*, kind, dealer, place, is_large, price_level, ${cell} AS cell_key FROM lifetimes JOIN slots USING (slot)) JOIN variant_cells USING (cell_key)`;
 }
 
 /** Adds each car's VIN, equipment, colors, dirt, mileage and first asking price. */
 function carDetails(draws: RandomDraws, { options, shares }: MarketShape): Sql {
   const car = sql`car`;
   const withBuild = sql`
-    SELECT keyed.*, value, discount, base_msrp, ${equipmentOf(draws, options, car).msrp} AS options_msrp, mainstream, strong, luxury, electric, exotic, usual_miles,
+    SELECT keyed.*, model_key, age, value, discount, base_msrp, ${equipmentOf(draws, options, car).msrp} AS options_msrp, mainstream, strong, luxury, electric, exotic, usual_miles,
            make, model, engine, "year", ${plantOf(draws, car)} AS plant,
            ${drawDirt(draws, car, shares.dirt)} AS dirt, ${paintKey(draws, car)} AS paint_key, ${interiorKey(draws, car)} AS interior_key
     FROM (SELECT *, ${equipmentKey(draws, options, car)} AS equipment_key FROM cars_with_variant) AS keyed
-    JOIN (SELECT variant, make_key, value, discount, base_msrp, usual_miles, mainstream, strong, luxury, electric, exotic
+    JOIN (SELECT variant, make_key, model_key, age, value, discount, base_msrp, usual_miles, mainstream, strong, luxury, electric, exotic
           FROM variants JOIN (SELECT * EXCLUDE (line, miles), miles AS usual_miles FROM ages_facts) USING (age)) USING (variant)
     JOIN (SELECT variant, make, model, engine, "year", plants FROM catalogue) AS catalogue USING (variant)
     JOIN configured_equipment AS equipment USING (equipment_key)`;

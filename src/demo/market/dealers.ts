@@ -10,12 +10,15 @@ import {
   vacancyShare,
 } from "../market-shape.ts";
 import type { RandomDraws } from "../random.ts";
+import { priceLevelOf } from "../vehicles/prices.ts";
 
 /** Standard deviation of the logarithm of dealer size. */
 const sizeDeviation = 0.8;
 /** Share of franchised dealers that belong to a group. */
 const groupedShare = 0.4;
 const storesPerGroup = 4;
+/** Share of dealers whose feeds have no version of used cars. */
+const versionlessShare = 1 / 3;
 /** Share of dealers with a writing style (see `inventory.ts`). */
 const habitShare = 0.25;
 
@@ -103,6 +106,7 @@ function dealerDetails(draws: RandomDraws, { days, shares }: MarketShape): Sql {
              round(latitude, 4) AS latitude, round(longitude, 4) AS longitude, '(' || area_code || ') 555-' || lpad((100 + ${draws.integerBelow("phone", dealer, 100)})::VARCHAR, 4, '0') AS phone,
              ${closesOn} AS closes_on, slots >= ${numberLiteral(largeDealerSlots)} AS is_large, dealer_groups.next_store,
              if(${draws.occurs("has habit", dealer, habitShare)}, ${draws.integerBelow("habit", dealer, 7)}, NULL) AS habit, ${draws.integerBelow("hour", dealer, 6 * 3600)} AS reads_at,
+             ${priceLevelOf(draws, dealer)} AS price_level, ${draws.occurs("omits versions", dealer, versionlessShare)} AS omits_versions,
              ${draws.pick("ending", dealer, sql`[-1, 95, 95, 90, 98, 0, 88, 99]`)} AS price_ending
       FROM stores JOIN sized USING (dealer) JOIN locations USING (dealer) JOIN states_facts USING (state) LEFT JOIN dealer_groups USING (dealer)
     )

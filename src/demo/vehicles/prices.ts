@@ -1,14 +1,30 @@
-/** Mileage and prices of demo cars: asking price from MSRP, discount, age and mileage; price cuts over the days on market. */
+/**
+ * Mileage and prices of demo cars: asking price from MSRP, discount, age, mileage, model, dealer, state and paint; price cuts over the days on market.
+ *
+ * What no attribute explains, `excess`, has consequences: a car with a higher price than its like stays longer (see `cars.ts`), and is cut more often.
+ */
 import { numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { RandomDraws } from "../random.ts";
 
-/** Shares of new cars sold at list price, and of demonstrators. */
+/** Shares of new cars sold above list price, at it, and of demonstrators. */
+const aboveListShare = 0.05;
 const atListShare = 0.15;
 const demonstratorShare = 0.03;
 /** Share of the price of options that a used car retains. */
 const optionsRetained = 0.5;
 /** Factor by which certification raises the price. */
 const certifiedFactor = 1.04;
+/** Standard deviations of the logarithm of the price: between dealers, states and paints, and between models by year of age and by 10,000 miles. */
+const deviations = { dealer: 0.03, state: 0.025, paint: 0.01, modelYear: 0.012, model10kMiles: 0.012 } as const;
+/** The logarithm by which 10,000 miles more than usual lower the price of the average model. */
+const wearOf10kMiles = 0.045;
+/** Standard deviation of the excess of a used car of age 0, and by year of age. That of some cars is much larger. */
+const excessDeviation = 0.016;
+const excessDeviationByYear = 0.006;
+const oddShare = 0.08;
+const oddDeviation = 0.25;
+/** That of a new car. */
+const newExcessDeviation = 0.01;
 /** Lowest asking price, in dollars. */
 const priceMin = 1995;
 
@@ -16,7 +32,18 @@ const priceMin = 1995;
 const cutIntervalDays = 14;
 const firstCutDaysMin = 7;
 const cutsMax = 12;
-export const cutProbability = { new: 0.35, used: 0.55 } as const;
+const cutProbability = { new: 0.35, used: 0.55 } as const;
+/** By how much the probability of a cut changes with a standard deviation of the excess, and its bounds. */
+const cutSlope = 0.15;
+const cutBounds = { min: 0.05, max: 0.95 } as const;
+
+/** Returns SQL for the excess of a car's price in standard deviations. */
+export const excessOf = (draws: RandomDraws, car: Sql): Sql => draws.normal("excess", car);
+
+/** Returns SQL for the effect of a dealer and its state on the logarithm of prices, over a row with `dealer` and `state`. */
+export const priceLevelOf = (draws: RandomDraws, dealer: Sql): Sql =>
+  sql`(${numberLiteral(deviations.dealer)} * ${draws.normal("price level", dealer)}
+    + ${numberLiteral(deviations.state)} * ${draws.normal("state price level", sql`256 * ascii(state) + ascii(right(state, 1))`)})`;
 
 /** Returns SQL for a car's mileage at arrival, over a row of `createCars`. */
 export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
@@ -27,12 +54,17 @@ export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
 
 /** Returns SQL for the first asking price in dollars, over a row of `createCars` with its mileage. */
 export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
-  const discount = sql`if(${draws.occurs("at list", car, atListShare)}, 0, discount * (0.3 + 1.4 * ${draws.uniform("discount", car)}))`;
+  const discount = sql`CASE WHEN ${draws.occurs("above list", car, aboveListShare)} THEN -0.01 - 0.09 * ${draws.uniform("markup", car)}
+    WHEN ${draws.occurs("at list", car, atListShare)} THEN 0 ELSE discount * (0.3 + 1.4 * ${draws.uniform("discount", car)}) END`;
   const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
-  const wear = sql`exp(-0.0000045 * (miles - usual_miles) + 0.05 * ${draws.normal("condition", car)})`;
-  return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount})
-    ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue} * ${wear}
-      * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
+  const wear = sql`(${numberLiteral(-wearOf10kMiles)} + ${numberLiteral(deviations.model10kMiles)} * ${draws.normal("wear", sql`model_key`)}) * (miles - usual_miles) / 10000`;
+  const depreciation = sql`${numberLiteral(deviations.modelYear)} * ${draws.normal("depreciation", sql`model_key`)} * age`;
+  const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}, 0)`;
+  const excess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)} + ${odd}`;
+  const level = sql`price_level + ${numberLiteral(deviations.paint)} * ${draws.normal("paint price", sql`paint_key`)}`;
+  return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount}) * exp(${level} / 2 + ${numberLiteral(newExcessDeviation)} * ${excessOf(draws, car)})
+    ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue}
+      * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
 };
 
 /** Returns a condition: whether a used car has a branded title. */
@@ -44,7 +76,8 @@ export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
   const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
   const turn = sql`${car} * 16 + turn`;
-  const share = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
+  const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
+  const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)}))`;
   const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
   const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;
