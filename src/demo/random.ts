@@ -34,6 +34,9 @@ export function randomDraws(seed: number): RandomDraws {
   };
 }
 
+/** Returns the key of an entity that a text names, for draws. */
+export const textKey = (text: Sql): Sql => sql`('0x' || left(md5(${text}), 8))::BIGINT`;
+
 /**
  * Hashes a text to 52 bits. The salt is added to the key because DuckDB's hash of one number mixes all bits, whereas its hash of two
  * numbers is little more than an exclusive or, which would correlate draws for different purposes.

@@ -94,5 +94,6 @@ function carDetails(draws: RandomDraws, { options, shares }: MarketShape): Sql {
   return sql`
     SELECT car, kind, dealer, place, is_large, arrives, leaves, variant, equipment_key, paint_key, interior_key, dirt, miles, options_msrp,
            ${askingPrice(draws, car)} AS asking, ${withCheckDigit(sql`unchecked`)} AS vin
-    FROM (SELECT *, ${milesOf(draws, car)} AS miles, ${uncheckedVin(car)} AS unchecked FROM (${withBuild}))`;
+    FROM (SELECT *, ${milesOf(draws, car)} AS miles, ${uncheckedVin(car)} AS unchecked FROM (${withBuild}))
+    JOIN (SELECT paint_key, paint_base FROM paints) AS paints USING (paint_key)`;
 }

@@ -1,10 +1,10 @@
 /**
- * Mileage and prices of demo cars: asking price from MSRP, discount, age, mileage, model, dealer, state and paint; price cuts over the days on market.
+ * Mileage and prices of demo cars: asking price from MSRP, discount, age, mileage, model, dealer, state and color; price cuts over the days on market.
  *
  * What no attribute explains, `excess`, has consequences: a car with a higher price than its like stays longer (see `cars.ts`), and is cut more often.
  */
 import { numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import type { RandomDraws } from "../random.ts";
+import { type RandomDraws, textKey } from "../random.ts";
 
 /** Shares of new cars sold above list price, at it, and of demonstrators. */
 const aboveListShare = 0.05;
@@ -14,8 +14,8 @@ const demonstratorShare = 0.03;
 const optionsRetained = 0.5;
 /** Factor by which certification raises the price. */
 const certifiedFactor = 1.04;
-/** Standard deviations of the logarithm of the price: between dealers, states and paints, and between models by year of age and by 10,000 miles. */
-const deviations = { dealer: 0.03, state: 0.025, paint: 0.01, modelYear: 0.012, model10kMiles: 0.012 } as const;
+/** Standard deviations of the logarithm of the price: between dealers, states and base colors, and between models by year of age and by 10,000 miles. */
+const deviations = { dealer: 0.03, state: 0.025, color: 0.01, modelYear: 0.012, model10kMiles: 0.012 } as const;
 /** The logarithm by which 10,000 miles more than usual lower the price of the average model. */
 const wearOf10kMiles = 0.045;
 /** Standard deviation of the excess of a used car of age 0, and by year of age. That of some cars is much larger. */
@@ -23,8 +23,9 @@ const excessDeviation = 0.016;
 const excessDeviationByYear = 0.006;
 const oddShare = 0.08;
 const oddDeviation = 0.25;
-/** That of a new car. */
-const newExcessDeviation = 0.01;
+/** By which part of the usual discount of its make a new car's discount is smaller for a price level or an excess of 1. */
+const discountOfLevel = 7;
+const discountOfExcess = 0.15;
 /** Lowest asking price, in dollars. */
 const priceMin = 1995;
 
@@ -43,7 +44,7 @@ export const excessOf = (draws: RandomDraws, car: Sql): Sql => draws.normal("exc
 /** Returns SQL for the effect of a dealer and its state on the logarithm of prices, over a row with `dealer` and `state`. */
 export const priceLevelOf = (draws: RandomDraws, dealer: Sql): Sql =>
   sql`(${numberLiteral(deviations.dealer)} * ${draws.normal("price level", dealer)}
-    + ${numberLiteral(deviations.state)} * ${draws.normal("state price level", sql`256 * ascii(state) + ascii(right(state, 1))`)})`;
+    + ${numberLiteral(deviations.state)} * ${draws.normal("state price level", textKey(sql`state`))})`;
 
 /** Returns SQL for a car's mileage at arrival, over a row of `createCars`. */
 export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
@@ -52,17 +53,18 @@ export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
   WHEN kind = 'certified' THEN least(78000, round(usual_miles * 0.8 * exp(0.3 * ${draws.normal("miles", car)})))::INTEGER
   ELSE least(290000, round(usual_miles * if(value = 'exotic', 0.35, 1) * exp(0.4 * ${draws.normal("miles", car)})))::INTEGER END`;
 
-/** Returns SQL for the first asking price in dollars, over a row of `createCars` with its mileage. */
+/** Returns SQL for the first asking price in dollars, over a row of `createCars` with its mileage and base color. */
 export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
+  const level = sql`(price_level + ${numberLiteral(deviations.color)} * ${draws.normal("color price", textKey(sql`paint_base`))})`;
   const discount = sql`CASE WHEN ${draws.occurs("above list", car, aboveListShare)} THEN -0.01 - 0.09 * ${draws.uniform("markup", car)}
-    WHEN ${draws.occurs("at list", car, atListShare)} THEN 0 ELSE discount * (0.3 + 1.4 * ${draws.uniform("discount", car)}) END`;
+    WHEN ${draws.occurs("at list", car, atListShare)} THEN 0
+    ELSE discount * (0.3 + 1.4 * ${draws.uniform("discount", car)} - ${numberLiteral(discountOfLevel)} * ${level} - ${numberLiteral(discountOfExcess)} * ${excessOf(draws, car)}) END`;
   const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
   const wear = sql`(${numberLiteral(-wearOf10kMiles)} + ${numberLiteral(deviations.model10kMiles)} * ${draws.normal("wear", sql`model_key`)}) * (miles - usual_miles) / 10000`;
   const depreciation = sql`${numberLiteral(deviations.modelYear)} * ${draws.normal("depreciation", sql`model_key`)} * age`;
   const odd = sql`if(${draws.occurs("odd", car, oddShare)}, ${numberLiteral(oddDeviation)} * ${draws.normal("odd price", car)}, 0)`;
   const excess = sql`(${numberLiteral(excessDeviation)} + ${numberLiteral(excessDeviationByYear)} * age) * ${excessOf(draws, car)} + ${odd}`;
-  const level = sql`price_level + ${numberLiteral(deviations.paint)} * ${draws.normal("paint price", sql`paint_key`)}`;
-  return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount}) * exp(${level} / 2 + ${numberLiteral(newExcessDeviation)} * ${excessOf(draws, car)})
+  return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount})
     ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue}
       * exp(${level} + ${wear} + ${depreciation} + ${excess}) * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
 };
