@@ -4,7 +4,15 @@ import type { operations } from "./generated/document.gen.ts";
 export type OperationId = keyof operations;
 
 /** Query parameters with a default, which are never undefined after decoding. A test compares them with the document. */
-export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit", "facet_limit"] as const;
+export const parametersWithDefault = [
+  "limit",
+  "offset",
+  "sort",
+  "fields",
+  "facet_mode",
+  "facet_value_limit",
+  "facet_limit",
+] as const;
 
 type DefaultName = (typeof parametersWithDefault)[number];
 
@@ -49,5 +57,13 @@ type JsonIn<Content> = Content extends { readonly "application/json": infer Body
 /** The filter parameters that listing search, facets and dealer inventory share. */
 export type Filters = Omit<
   QueryOf<"getFacets">,
-  "format" | "csv_raw" | "facets" | "facet_value_limit" | "facet_value_prefix" | "interval" | "metric" | "sort"
+  | "format"
+  | "csv_raw"
+  | "facets"
+  | "facet_value_limit"
+  | "facet_value_prefix"
+  | "facet_mode"
+  | "interval"
+  | "metric"
+  | "sort"
 >;

@@ -16,6 +16,7 @@ export class Job {
   private readonly controller = new AbortController();
   private readonly beginListeners: (() => void)[] = [];
   private usedTime = new SessionTime();
+  private isBegun = false;
   private waiting = 0;
 
   constructor(...accountIds: readonly string[]) {
@@ -38,6 +39,11 @@ export class Job {
     return this.usedTime;
   }
 
+  /** Whether a statement of the job has run, or its rows have been read. */
+  get hasBegun(): boolean {
+    return this.isBegun;
+  }
+
   /** Calls `listener` when the first statement of the job runs, or, without one, when its rows are about to be read. */
   onBegin(listener: () => void): void {
     this.beginListeners.push(listener);
@@ -46,6 +52,7 @@ export class Job {
   /** Calls the listeners of `onBegin` once, unless the job has ended. Returns whether there were any. */
   begin(): boolean {
     if (this.signal.aborted) return false;
+    this.isBegun = true;
     const listeners = this.beginListeners.splice(0);
     for (const listener of listeners) listener();
     return listeners.length > 0;

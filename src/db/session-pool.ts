@@ -18,7 +18,10 @@ import type { Sql } from "./sql.ts";
  */
 export const sessionsMax = Math.min(12, 4 * availableParallelism());
 
-/** Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. */
+/**
+ * Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. Those of jobs that have begun are
+ * never refused: their work would be lost, and their charges refunded.
+ */
 const waitingQueriesMax = 512;
 
 export interface PoolOptions {
@@ -185,11 +188,12 @@ export class SessionPool {
     return next;
   }
 
-  /** Returns the last waiting statement of the account with the most of them. */
+  /** Returns the last waiting statement of the account with the most of them, among jobs that have not begun. */
   private mostCrowding(): Waiting | undefined {
     const counts = new Map<string, number>();
     let [max, crowding]: [number, Waiting | undefined] = [0, undefined];
     for (const waiting of this.waiting) {
+      if (waiting.job.hasBegun) continue;
       const [account = ""] = waiting.job.accounts;
       const count = (counts.get(account) ?? 0) + 1;
       counts.set(account, count);

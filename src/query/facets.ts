@@ -1,15 +1,15 @@
 /**
  * Facets for operation `getFacets`: match counts by value and by range, statistics of numbers, and a metric per value.
  *
- * One request to the listing source counts all facets. The source chooses the ranges of numbers from their statistics.
+ * One request to the listing source counts all facets that the same filters narrow. The source chooses the ranges of numbers from their statistics.
  */
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
-import type { QueryOf } from "../contract/types.ts";
+import type { Filters, QueryOf } from "../contract/types.ts";
 import { matchKeyOf, wordsOf } from "../db/text-matching.ts";
 import { metricListingsMin } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
-import type { CountedName, NumberName } from "../listing/schema.ts";
+import { attributeOf, type CountedName, type NumberName } from "../listing/schema.ts";
 import type {
   Aggregate,
   CountResult,
@@ -19,7 +19,7 @@ import type {
   ValueCount,
 } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { filtersOf } from "./filters.ts";
+import { filters, filtersOf } from "./filters.ts";
 import { modeOf } from "./modes.ts";
 import {
   type FixedWidths,
@@ -40,18 +40,25 @@ type Facet = FacetQuery["facets"][number];
 type CategoricalFacet = Exclude<Facet, NumericFacet>;
 type Metric = NonNullable<FacetQuery["metric"]>;
 
+/** Facets that the same filters narrow. */
+interface FacetGroup {
+  readonly filters: readonly Filter[];
+  readonly categorical: readonly CategoricalFacet[];
+  readonly numeric: readonly NumericFacet[];
+}
+
 /** A validated facet request, ready to run. */
 export interface FacetPlan {
   readonly query: FacetQuery;
   readonly listings: ListingSource;
-  readonly filters: readonly Filter[];
-  readonly categorical: readonly CategoricalFacet[];
-  readonly numeric: readonly NumericFacet[];
+  /** The first one has all filters, and perhaps no facets. */
+  readonly groups: readonly FacetGroup[];
   readonly widths: FixedWidths;
 }
 
 /** Results of the listing source. */
 interface FacetResults {
+  readonly total: number;
   readonly counts: CountResult | undefined;
   readonly measured: MeasureResult | undefined;
 }
@@ -62,7 +69,7 @@ const isCategorical = (facet: Facet): facet is CategoricalFacet => !isNumeric(fa
 /** Plans a facet request on a version. Refuses parameters that cannot be combined. */
 export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   const { facets, metric, sort } = query;
-  const [categorical, numeric] = [facets.filter(isCategorical), facets.filter(isNumeric)];
+  const categorical = facets.filter(isCategorical);
   if (metric !== undefined && categorical.length !== 1) {
     throw refuse("incompatible_parameters", {
       parameters: `metric=${metric} and facets=${facets.join(",")}`,
@@ -74,30 +81,62 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
     throw refuse("invalid_parameter_value", { parameter: "sort", value: quoted(sort), allowed, hint: "" });
   }
   const mode = modeOf(query, version);
-  return {
-    query,
-    listings: mode.listings,
-    filters: [...mode.filters, ...filtersOf(query, version.dimensions)],
-    categorical,
-    numeric,
-    widths: fixedWidths(query.interval, numeric),
-  };
+  const groups = groupsOf(query).map(({ facets: group, query: narrowing }) => ({
+    filters: [...mode.filters, ...filtersOf(narrowing, version.dimensions)],
+    categorical: group.filter(isCategorical),
+    numeric: group.filter(isNumeric),
+  }));
+  return { query, listings: mode.listings, groups, widths: fixedWidths(query.interval, facets.filter(isNumeric)) };
+}
+
+/** Facets, and the request whose filters narrow them. */
+interface NarrowedFacets {
+  readonly facets: readonly Facet[];
+  readonly query: FacetQuery;
+}
+
+/** Divides the facets of a request: those that all filters narrow come first. In mode `disjunctive`, each of the others is narrowed by all but its own. */
+function groupsOf(query: FacetQuery): readonly NarrowedFacets[] {
+  if (query.facet_mode !== "disjunctive") return [{ facets: query.facets, query }];
+  const isChosen = (facet: Facet): boolean => ownParameters(facet).some((parameter) => query[parameter] !== undefined);
+  const without = (facet: Facet): FacetQuery => ({
+    ...query,
+    ...Object.fromEntries(ownParameters(facet).map((parameter) => [parameter, undefined])),
+  });
+  return [
+    { facets: query.facets.filter((facet) => !isChosen(facet)), query },
+    ...query.facets.filter(isChosen).map((facet) => ({ facets: [facet], query: without(facet) })),
+  ];
+}
+
+/** Returns the filters that choose values or a range of a facet. */
+function ownParameters(facet: Facet): readonly (keyof Filters)[] {
+  const { range } = attributeOf(facet);
+  return [facet, `min_${range}`, `max_${range}`].filter((name): name is keyof Filters => name in filters);
 }
 
 /** Runs a plan. Returns schema `FacetResult`, and schema `FacetMeta` without the version. */
 export async function countFacets(plan: FacetPlan) {
-  const { query, categorical, numeric } = plan;
-  const results = await queryFacets(plan);
-  const total = results.counts?.total ?? results.measured?.total ?? 0;
+  const { query, groups } = plan;
+  const results = await Promise.all(groups.map((group) => queryFacets(group, plan)));
+  const found = new Map(
+    groups.flatMap(({ categorical, numeric }, index) =>
+      [...categorical, ...numeric].map((facet) => [facet, results[index]] as const),
+    ),
+  );
+  const [categorical, numeric] = [query.facets.filter(isCategorical), query.facets.filter(isNumeric)];
   return {
     data: {
-      total,
-      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, results, query.metric), query)),
-      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, results.counts, plan.widths)),
-      stats: byName(numeric, (facet) => statsOf(results.counts?.summaries.get(facet), total)),
+      total: results[0]?.total ?? 0,
+      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, found.get(facet), query.metric), query)),
+      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.get(facet)?.counts, plan.widths)),
+      stats: byName(numeric, (facet) =>
+        statsOf(found.get(facet)?.counts?.summaries.get(facet), found.get(facet)?.total ?? 0),
+      ),
     },
     meta: {
       facets: query.facets,
+      ...(query.facet_mode === "disjunctive" ? { facet_mode: query.facet_mode } : {}),
       metric: query.metric ?? "count",
       sort: query.sort,
       minimum_metric_count: metricListingsMin,
@@ -105,8 +144,10 @@ export async function countFacets(plan: FacetPlan) {
   };
 }
 
-async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
-  const { query, listings, filters, categorical, numeric, widths } = plan;
+async function queryFacets(
+  { filters, categorical, numeric }: FacetGroup,
+  { query, listings, widths }: FacetPlan,
+): Promise<FacetResults> {
   const { sort, metric } = query;
   const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : facetValuesMax;
   const [facet] = categorical;
@@ -115,12 +156,12 @@ async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
       ? undefined
       : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
-  if (attributes.length + numeric.length === 0) return { counts: undefined, measured };
+  if (measured !== undefined && numeric.length === 0) return { total: measured.total, counts: undefined, measured };
   const order = sort === "count" ? "count" : "-count";
   const numbers = numeric.map((number) => rangeChoice(number, widths));
   const counts = await listings.countValues({ filters, attributes, limit, sort: order, numbers });
   requireRanges(widths, counts);
-  return { counts, measured };
+  return { total: counts.total, counts, measured };
 }
 
 const measureOf = (
@@ -133,11 +174,11 @@ const measureOf = (
 /** Returns the buckets of a categorical facet, as schema `FacetBucket`. */
 function bucketsOf(
   facet: CategoricalFacet,
-  { counts, measured }: FacetResults,
+  results: FacetResults | undefined,
   metric: Metric | undefined,
 ): readonly ValueCount[] {
-  if (metric === undefined || measured === undefined) return counts?.values.get(facet) ?? [];
-  return measured.values.map(({ value, count, ...result }) => ({
+  if (metric === undefined || results?.measured === undefined) return results?.counts?.values.get(facet) ?? [];
+  return results.measured.values.map(({ value, count, ...result }) => ({
     value,
     count,
     metric: facetMetricOf(metric, count, result),

@@ -235,7 +235,6 @@ export class LakeVersion {
     const { files, day } = inventory;
     const { serving } = this.resources;
     const reading = this.columnsOn(inventory, columns);
-    // Reading Parquet files takes another statement, which may be refused.
     if (serving.state.rows) {
       await reading;
       // What begins with the job is scheduled before the rows keep the thread busy.

@@ -6,7 +6,7 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import type { OperationId } from "../../src/contract/types.ts";
 
 const listingDefaults = { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] };
-const facetDefaults = { facet_value_limit: 20, sort: "-count" };
+const facetDefaults = { facet_mode: "conjunctive", facet_value_limit: 20, sort: "-count" };
 const dealers = ["0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40", "0B8F6C1E-5D0A-5C3E-9A57-2F6D3B1C7E41"];
 
 type Case = readonly [what: string, query: string, values: Readonly<Record<string, unknown>>];
@@ -125,7 +125,7 @@ const others: readonly (readonly [OperationId, query: string, values: Readonly<R
   [
     "getFacets",
     "facets=make&sort=-Metric&facet_value_limit=100",
-    { facets: ["make"], sort: "-metric", facet_value_limit: 100 },
+    { ...facetDefaults, facets: ["make"], sort: "-metric", facet_value_limit: 100 },
   ],
   [
     "searchDealers",

@@ -1,11 +1,7 @@
-/**
- * The facets of the explorer. Each is counted without its own filter, so that it shows what else could be chosen: all facets without a
- * chosen value share one API request, each of the others has its own.
- */
+/** The facets of the explorer. Each is counted without its own filter, so that it shows what else could be chosen. */
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { type AttributeName, attributes, rangedNames, shownIn } from "../../listing/schema.ts";
 import { fromUnits } from "../../listing/values.ts";
-import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import { titleOf } from "./attributes.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
@@ -66,41 +62,19 @@ export interface ViewFacets {
 /** The counts of a view whose facets cannot be counted. */
 export const noFacets: ViewFacets = { values: {}, ranges: {} };
 
-/** Returns the parameters of the facet requests of a view. */
-function facetRequests(view: ViewParameters, asOf: string): readonly TextParameters[] {
-  const isFiltered = (facet: FacetDefinition): boolean => namesOf(facet).some((name) => view[name] !== undefined);
-  const unfiltered = facetDefinitions.filter((facet) => !isFiltered(facet));
-  return [
-    ...(unfiltered.length === 0 ? [] : [requestOf(view, unfiltered, asOf)]),
-    ...facetDefinitions.filter(isFiltered).map((facet) => requestOf(withoutFilter(view, facet), [facet], asOf)),
-  ];
-}
-
-const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[], asOf: string): TextParameters => ({
-  facets: facets.map(({ name }) => name).join(),
-  facet_value_limit: String(valuesMax),
-  ...apiFilters(view, asOf),
-});
-
-const withoutFilter = (view: ViewParameters, facet: FacetDefinition): ViewParameters =>
-  Object.fromEntries(Object.entries(view).filter(([name]) => !namesOf(facet).includes(name)));
-
-/** Returns the parameters that filter by a facet: its own, and that of its name, such as a list of years beside their bounds. */
-const namesOf = ({ name, parameters }: FacetDefinition): readonly string[] =>
-  [name, ...parameters].filter((parameter) => parameter !== undefined);
-
-/** Counts the facets of a view of the data at an as-of date. Those that the API refuses to count are missing. */
+/** Counts the facets of a view of the data at an as-of date. There are none if the API refuses to count them. */
 export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
-  const loading = facetRequests(view, asOf).map((query) =>
-    requests.loadPart("counts beside the filters", () => requests.call("getFacets", query)),
-  );
-  const answers = (await Promise.all(loading)).filter((answer) => answer !== undefined);
-  const values: Record<string, readonly ValueBucket[]> = {};
-  const ranges: Record<string, readonly CountedRange[]> = {};
-  for (const { data } of answers) {
-    for (const [name, buckets = []] of Object.entries(data.facets)) values[name] = buckets;
-    for (const [name, facet] of Object.entries(data.range_facets)) ranges[name] = facet?.buckets ?? [];
-  }
+  const query = {
+    facets: facetDefinitions.map(({ name }) => name).join(),
+    facet_mode: "disjunctive",
+    facet_value_limit: String(valuesMax),
+    ...apiFilters(view, asOf),
+  };
+  const answer = await requests.loadPart("counts beside the filters", () => requests.call("getFacets", query));
+  if (answer === undefined) return noFacets;
+  const { facets, range_facets } = answer.data;
+  const values = Object.fromEntries(Object.entries(facets).map(([name, buckets = []]) => [name, buckets]));
+  const ranges = Object.fromEntries(Object.entries(range_facets).map(([name, facet]) => [name, facet?.buckets ?? []]));
   return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) } };
 }
 

@@ -41,11 +41,20 @@ export interface TooNarrowWidth {
 /** Returns the facets of a query whose fixed width is refused. */
 export function tooNarrowWidths(inventory: OracleInventory, query: Query): readonly TooNarrowWidth[] {
   const widths = fixedWidths(query);
-  const listings = widths.size === 0 ? [] : matchingListings(inventory, query);
   return [...widths].flatMap(([facet, width]) => {
-    const leastWidth = smallestAllowedWidth(knownOf(listings, facet), width);
+    const leastWidth = smallestAllowedWidth(knownOf(countedListings(inventory, query, facet), facet), width);
     return leastWidth === undefined ? [] : [{ facet, leastWidth }];
   });
+}
+
+/** Returns the listings that a facet counts: in mode `disjunctive`, those that match when its own values and bounds are not asked for. */
+function countedListings(inventory: OracleInventory, query: Query, facet: string): readonly FlatListing[] {
+  const [mode = ""] = queryValues(query.get("facet_mode"));
+  const bound = facet === "miles" ? "mileage" : facet;
+  const own = [facet, `min_${bound}`, `max_${bound}`];
+  return mode === "disjunctive"
+    ? matchingListings(inventory, new Map([...query].filter(([name]) => !own.includes(name))))
+    : matchingListings(inventory, query);
 }
 
 /** Returns the answer to a facet query that is not refused. */
@@ -59,8 +68,10 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
   const categories = requested.filter((name) => oracleCategoricalFacets.includes(name));
   const numbers = requested.filter((name) => oracleNumericFacets.includes(name));
   const widths = fixedWidths(query);
+  const counted = (facet: string): readonly FlatListing[] => countedListings(inventory, query, facet);
+  const [mode] = queryValues(query.get("facet_mode"));
   const categoryBuckets = (facet: string) =>
-    bucketsOf(listings, facet, metric)
+    bucketsOf(counted(facet), facet, metric)
       .toSorted(orders[sort])
       .filter(({ value }) => prefix === undefined || isSpelledLike(String(value), prefix))
       .slice(0, limit)
@@ -69,11 +80,12 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
     data: {
       total: listings.length,
       facets: keyed(categories, categoryBuckets),
-      range_facets: keyed(numbers, (facet) => oracleRanges(knownOf(listings, facet), widths.get(facet))),
-      stats: keyed(numbers, (facet) => oracleStats(knownOf(listings, facet), listings.length)),
+      range_facets: keyed(numbers, (facet) => oracleRanges(knownOf(counted(facet), facet), widths.get(facet))),
+      stats: keyed(numbers, (facet) => oracleStats(knownOf(counted(facet), facet), counted(facet).length)),
     },
     meta: {
       facets: requested,
+      ...(mode === "disjunctive" ? { facet_mode: mode } : {}),
       metric: metric ?? "count",
       sort,
       minimum_metric_count: metricListingsMin,

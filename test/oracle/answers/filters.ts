@@ -160,7 +160,18 @@ const rules: Readonly<Record<string, Rule>> = {
 /** Parameters that select the inventory or the form of the answer. */
 const otherParameters = [
   ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
-  ...["facets", "facet_value_limit", "facet_value_prefix", "interval", "metric", "from", "to", "facet", "facet_limit"],
+  ...[
+    "facets",
+    "facet_value_limit",
+    "facet_value_prefix",
+    "facet_mode",
+    "interval",
+    "metric",
+    "from",
+    "to",
+    "facet",
+    "facet_limit",
+  ],
 ];
 const origins = ["latitude", "longitude", "postal_code"];
 

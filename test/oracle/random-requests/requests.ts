@@ -109,6 +109,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     ["sort", randomCase(chance, sort), 0.6],
     ["facet_value_limit", limit, 0.5],
     ["facet_value_prefix", encodeItems(chance, [randomCase(chance, chance.pick(prefixes))]), 0.15],
+    ["facet_mode", randomCase(chance, chance.pick(["conjunctive", "disjunctive", "disjunctive"])), 0.5],
     ["interval", encodeItems(chance, intervals), intervals.length === 0 ? 0 : 0.8],
   ];
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
