@@ -11,6 +11,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { lakeFormat } from "../../src/lake/manifest.ts";
 import { peerNames } from "../settings.ts";
 import { costsTable } from "./costs.ts";
+import { growthTable } from "./growth.ts";
 import { type PlotPanel, renderPlot } from "./plot.ts";
 import { type Results, readResults, valueIn } from "./results.ts";
 import { formatSection, markdownTable, tablesOf } from "./tables.ts";
@@ -57,7 +58,7 @@ await writePlot("cost-by-listings", runsBySize, "listings");
 await writePlot("cost-by-days", runsByDays, "days");
 await writeFile(
   join(resultsFolder, "README.md"),
-  `${[introduction(), ...plots.map(plotImage), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
+  `${[introduction(), ...plots.map(plotImage), ...growth(), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
 );
 const publishedRun = runsWithThroughput.at(-1);
 if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
@@ -100,6 +101,16 @@ function introduction(): string {
 
 ${legend} All servers of a run were measured in turn. Answers of peers equal Carquet's, except for those percentiles.
 \`npm run bench:publish\` writes this page from the JSON files beside it.`;
+}
+
+/** Returns how costs grow over the runs of the present lake format, if they have several sizes. */
+function growth(): readonly string[] {
+  const comparable = runsBySize.filter(({ dataset }) => dataset.lakeFormat === lakeFormat);
+  if (new Set(comparable.map(({ dataset }) => dataset.listings)).size < 2) return [];
+  return [
+    "## Growth\n\nThe exponent is that of the number of listings: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.",
+    growthTable(comparable),
+  ];
 }
 
 /** Returns the tables of a run for `docs/performance.md`. */
