@@ -7,6 +7,7 @@ import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
+import { suggest } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -61,6 +62,10 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
+const suggestFilters: Endpoint<"suggestFilters"> = async ({ query }, version) => {
+  return { data: await suggest(query, version), meta: { limit: query.limit, ...version.meta } };
+};
+
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
@@ -74,6 +79,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getVin,
   getFacets,
   getTrends,
+  suggestFilters,
   searchDealers,
   getDealer,
   searchDealerListings,

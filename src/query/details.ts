@@ -39,7 +39,13 @@ const listingProperties = propertiesOf("ListingDetail").filter(
   (property) => !joinedProperties.some((joined) => joined === property),
 );
 
-const sourceColumns = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
+const sourceColumns = [
+  "build_key",
+  "dealer_key",
+  "listed_at",
+  "msrp",
+  "price_history",
+] as const satisfies readonly ServedColumn[];
 
 const baseColumns: readonly ServedColumn[] = [
   ...sourceColumns,
@@ -86,6 +92,8 @@ const derivedProperties: Readonly<Record<DerivedProperty, Derivation>> & Readonl
     photo_url_primary: (row) => photosOf(row)[0] ?? null,
     pricing: pricingOf,
     inventory_date: ({ listed_at }) => (typeof listed_at === "string" ? listed_at.slice(0, "YYYY-MM-DD".length) : null),
+    price_at_listing: priceAtListing,
+    price_change_total: priceChangeTotal,
   };
 
 const listingPropertiesOf = (row: Row): Row =>
@@ -95,6 +103,17 @@ const listingPropertiesOf = (row: Row): Row =>
       return [property, derive === undefined ? (row[property] ?? null) : derive(row)];
     }),
   );
+
+/** Returns the first known price of a listing. */
+function priceAtListing({ price, price_history }: Row): Json {
+  const [first] = Array.isArray(price_history) ? price_history.filter(isRow) : [];
+  return (first === undefined ? price : (first.price_before ?? first.price)) ?? null;
+}
+
+function priceChangeTotal(row: Row): Json {
+  const [price, first] = [row.price, priceAtListing(row)];
+  return typeof price === "number" && typeof first === "number" ? price - first : null;
+}
 
 function photosOf({ photo_urls }: Row): readonly Json[] {
   return Array.isArray(photo_urls) ? photo_urls : [];

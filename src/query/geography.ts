@@ -4,11 +4,11 @@
  * Distances are great-circle miles. A dealer without coordinates has no distance and matches no radius or box.
  */
 import type { Row } from "../base/json.ts";
-import { projectText } from "../base/project-files.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { Filters } from "../contract/types.ts";
 import { type Box, milesBetween, type Point } from "../listing/geography.ts";
+import { zipCodes } from "./zip-codes.ts";
 
 /** The longest diagonal of a `bbox`. */
 const diagonalMilesMax = 1000;
@@ -83,16 +83,5 @@ export function distanceMiles({ latitude, longitude }: Row, origin: Point): numb
   return Math.round(10 * milesBetween(origin, { latitude, longitude })) / 10;
 }
 
-/** The coordinates of US ZIP codes, from `data/reference/zip_codes.csv`. */
-let points: ReadonlyMap<string, Point> | undefined;
-
 /** Returns the coordinates of a ZIP code, or of the ZIP code of a ZIP+4 code; undefined if the code is unknown. */
-export function pointOfZip(postalCode: string): Point | undefined {
-  points ??= new Map(projectText("data/reference/zip_codes.csv").trimEnd().split("\n").slice(1).map(parseLine));
-  return points.get(postalCode.slice(0, 5));
-}
-
-function parseLine(line: string): [postalCode: string, Point] {
-  const [postalCode = "", latitude, longitude] = line.split(",");
-  return [postalCode, { latitude: Number(latitude), longitude: Number(longitude) }];
-}
+export const pointOfZip = (postalCode: string): Point | undefined => zipCodes().get(postalCode.slice(0, 5));

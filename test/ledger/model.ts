@@ -29,6 +29,7 @@ const cost: Readonly<Record<string, number>> = {
   listing_search_enriched: 40000,
   vehicle_detail_enriched: 8000,
   dealer_lookup: 1000,
+  suggestion: 100,
 };
 export const classes = Object.keys(cost);
 

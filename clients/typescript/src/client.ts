@@ -108,6 +108,11 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/facets", { params: { query }, ...options }));
   }
 
+  /** Returns what a text begins to name, with the filters that it becomes. */
+  async suggestions(query: QueryOf<"suggestFilters">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/suggest", { params: { query }, ...options }));
+  }
+
   /** Returns counts, prices and sales over time. */
   async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));

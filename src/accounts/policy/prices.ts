@@ -20,6 +20,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   vehicle_detail: 3_000,
   vehicle_detail_enriched: 8_000,
   dealer_lookup: 1_000,
+  suggestion: 100,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -70,6 +71,7 @@ const inventory = ["dealer_inventory_search", "dealer_inventory_search_historica
 const facets = ["facet_counts", "facet_counts_historical"] as const;
 const trends = "trend_series";
 const lookup = "dealer_lookup";
+const suggestion = "suggestion";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -88,6 +90,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   exportListings:       [plainExport, historicalExport, plainExport, historicalExport, enrichedExport],
   getFacets:            [...facets,              ...facets],
   getTrends:            [trends,    trends,       trends,    trends],
+  suggestFilters:       [suggestion, suggestion,   suggestion,  suggestion],
   getListing:           detail,
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],

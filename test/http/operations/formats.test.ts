@@ -187,6 +187,7 @@ describe("negotiation", () => {
       "getUsage",
       "getVin",
       "searchListingsByPage",
+      "suggestFilters",
     ]);
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {
       const { status, headers } = await sample.get(other, { Accept: "text/csv" });

@@ -31,6 +31,8 @@ from .models import (
     SearchDealersQuery,
     SearchListingsQuery,
     SqlResult,
+    SuggestFiltersQuery,
+    SuggestionCollection,
     TrendEnvelope,
     UsageEnvelope,
     VinEnvelope,
@@ -136,6 +138,13 @@ class Client:
     def facets(self, *, idempotency_key: str | None = None, **query: Unpack[GetFacetsQuery]) -> FacetEnvelope:
         """Counts listings by attribute value, with metrics."""
         body: FacetEnvelope = self._json("/v1/facets", query, idempotency_key)
+        return body
+
+    def suggestions(
+        self, *, idempotency_key: str | None = None, **query: Unpack[SuggestFiltersQuery]
+    ) -> SuggestionCollection:
+        """Returns what a text begins to name, with the filters that it becomes."""
+        body: SuggestionCollection = self._json("/v1/suggest", query, idempotency_key)
         return body
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:

@@ -1,0 +1,85 @@
+/**
+ * Suggestions for operation `suggestFilters`: what a text begins to name, each with the filters that it becomes and the number of active listings that
+ * they match. A name matches as a whole, by its beginning, or word by word; if none does, the name that differs in the fewest letters.
+ */
+import { nearestWord } from "../../base/nearest-word.ts";
+import type { QueryOf } from "../../contract/types.ts";
+import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { defaultSort } from "../../listing/sorts.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+import { findable, type Name, namesOfVersion, type Suggestion } from "./names.ts";
+import { placesBeginning } from "./places.ts";
+
+export type SuggestQuery = QueryOf<"suggestFilters">;
+
+/** The radius around a place in miles. */
+const placeRadius = 25;
+
+/** How many places are suggested: the listings around each take a statement. */
+const placesMax = 3;
+
+/** The beginning of a VIN, with a digit in it. */
+const beginningOfVin = /^(?=.*\d)[a-hj-npr-z0-9]{5,17}$/i;
+
+/** A shorter text is not taken for a misspelling. */
+const misspelledMin = 4;
+
+/** Returns the suggestions for a text: the closest first, of equally close ones the most frequent. */
+export async function suggest({ q, limit }: SuggestQuery, version: LakeVersion): Promise<readonly Suggestion[]> {
+  const [names, counted] = await Promise.all([namesOfVersion(version), countedNames(q, version)]);
+  const found = matchesOf(q, [...names, ...counted]);
+  const matches = found.length > 0 || q.length < misspelledMin ? found : misspelled(q, names);
+  return matches.filter(({ count }) => count > 0).slice(0, limit);
+}
+
+/** Returns the places and the part of a VIN that a text names, with their listings. */
+function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]> {
+  const listings = version.activeOn(version.manifest.as_of);
+  const named = async (name: Omit<Suggestion, "count">, filter: Filter): Promise<Name> => {
+    const order = { by: "sort", sort: defaultSort } as const;
+    const { total: count } = await listings.findPage({ filters: [filter], order, limit: 1, offset: 0 });
+    return findable({ ...name, count });
+  };
+  const places = placesBeginning(q, placesMax).map(({ zip, ...place }) => {
+    const filters = { postal_code: zip.code, radius: String(placeRadius) };
+    return named({ ...place, filters }, { kind: "withinRadius", origin: zip, radiusMiles: placeRadius });
+  });
+  const vin = q.trim().toUpperCase();
+  const mask = `${vin}*`;
+  const vins = beginningOfVin.test(vin)
+    ? [
+        named(
+          { text: vin, attribute: "vin", value: vin, filters: { vin_pattern: mask } },
+          { kind: "matchesMask", masks: [mask] },
+        ),
+      ]
+    : [];
+  return Promise.all([...places, ...vins]);
+}
+
+function matchesOf(q: string, names: readonly Name[]): readonly Suggestion[] {
+  const [key, words] = [matchKeyOf(q), wordsOf(q)];
+  const closeness = ({ keys, words: known }: Name): number | undefined => {
+    if (keys.includes(key)) return 0;
+    if (keys.some((one) => one.startsWith(key))) return 1;
+    const isBegun = words.length > 0 && words.every((word) => known.some((part) => part.startsWith(word)));
+    return isBegun ? 2 : undefined;
+  };
+  return names
+    .flatMap((name) => {
+      const distance = closeness(name);
+      return distance === undefined ? [] : [{ distance, ...name.suggestion }];
+    })
+    .sort((one, other) => one.distance - other.distance || other.count - one.count || (one.text < other.text ? -1 : 1))
+    .map(({ distance: _, ...suggestion }) => suggestion);
+}
+
+/** Returns what the name nearest to a text stands for. */
+function misspelled(q: string, names: readonly Name[]): readonly Suggestion[] {
+  const suggestions = names.map(({ suggestion }) => suggestion).filter(({ attribute }) => attribute !== "dealer_id");
+  const nearest = nearestWord(q.trim(), new Set(suggestions.flatMap(({ text, value }) => [text, value])));
+  return suggestions
+    .filter(({ text, value }) => text === nearest || value === nearest)
+    .sort((one, other) => other.count - one.count);
+}

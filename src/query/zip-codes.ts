@@ -1,0 +1,25 @@
+/** US ZIP codes, from `data/reference/zip_codes.csv`. */
+import { projectText } from "../base/project-files.ts";
+import type { Point } from "../listing/geography.ts";
+
+export interface ZipCode extends Point {
+  readonly code: string;
+  readonly city: string;
+  readonly state: string;
+  /** 0 if it is unknown. */
+  readonly population: number;
+}
+
+let codes: ReadonlyMap<string, ZipCode> | undefined;
+
+/** Returns all ZIP codes by their five digits. The file is read by the first call. */
+export function zipCodes(): ReadonlyMap<string, ZipCode> {
+  codes ??= new Map(projectText("data/reference/zip_codes.csv").trimEnd().split("\n").slice(1).map(parseLine));
+  return codes;
+}
+
+function parseLine(line: string): [code: string, zip: ZipCode] {
+  const [code = "", latitude, longitude, city = "", state = "", population] = line.split(",");
+  const point = { latitude: Number(latitude), longitude: Number(longitude) };
+  return [code, { ...point, code, city, state, population: Number(population) || 0 }];
+}
