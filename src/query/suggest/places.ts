@@ -22,7 +22,9 @@ let cities: readonly City[] | undefined;
 export function placesBeginning(text: string, max: number): readonly SuggestedPlace[] {
   const digits = text.trim();
   if (/^\d{3,5}$/.test(digits)) {
-    const found = [...zipCodes().values()].filter(({ code }) => code.startsWith(digits));
+    const left = 5 - digits.length;
+    const ends = Array.from({ length: 10 ** left }, (_, n) => (left === 0 ? "" : String(n).padStart(left, "0")));
+    const found = ends.flatMap((end) => zipCodes().get(digits + end) ?? []);
     return mostPopulous(found, max).map((zip) => {
       return { text: `${zip.code} ${zip.city}, ${zip.state}`, attribute: "postal_code", value: zip.code, zip };
     });

@@ -6,7 +6,6 @@ import { nearestWord } from "../../base/nearest-word.ts";
 import type { QueryOf } from "../../contract/types.ts";
 import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { Filter } from "../../listing/filter.ts";
-import { defaultSort } from "../../listing/sorts.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { findable, type Name, namesOfVersion, type Suggestion } from "./names.ts";
 import { placesBeginning } from "./places.ts";
@@ -16,7 +15,7 @@ export type SuggestQuery = QueryOf<"suggestFilters">;
 /** The radius around a place in miles. */
 const placeRadius = 25;
 
-/** How many places are suggested: the listings around each take a statement. */
+/** How many places are suggested: the listings around each can take a statement. */
 const placesMax = 3;
 
 /** The beginning of a VIN, with a digit in it. */
@@ -37,8 +36,8 @@ export async function suggest({ q, limit }: SuggestQuery, version: LakeVersion):
 function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]> {
   const listings = version.activeOn(version.manifest.as_of);
   const named = async (name: Omit<Suggestion, "count">, filter: Filter): Promise<Name> => {
-    const order = { by: "sort", sort: defaultSort } as const;
-    const { total: count } = await listings.findPage({ filters: [filter], order, limit: 1, offset: 0 });
+    const request = { filters: [filter], attributes: [], numbers: [], limit: 1, sort: "-count" } as const;
+    const { total: count } = await listings.countValues(request);
     return findable({ ...name, count });
   };
   const places = placesBeginning(q, placesMax).map(({ zip, ...place }) => {

@@ -63,6 +63,8 @@ export interface IndexMatches {
   readonly matches: Exclude<Condition, "never">;
   /** An upper bound of their number. */
   readonly max: number;
+  /** Whether the bound is their number. */
+  readonly isExact: boolean;
 }
 
 /** Compiles filters for each index; omits indexes without a match. */
@@ -70,7 +72,10 @@ export const matchesIn = ({ contexts }: IndexedListings, filters: readonly Filte
   contexts.flatMap((context) => {
     const resolved = resolveFilters(filters, context);
     const matches = matchesOf(resolved, context);
-    return matches === "never" ? [] : [{ context, matches, max: maxMatches(resolved, context) }];
+    if (matches === "never") return [];
+    const [first, ...others] = resolved;
+    const isExact = context.isToday && others.length === 0 && (first === undefined || first.kind === "in");
+    return [{ context, matches, max: maxMatches(resolved, context), isExact }];
   });
 
 /** The number of matches and the statistics of their numbers. */
@@ -112,6 +117,8 @@ async function countParts(
   request: CountRequest,
 ): Promise<Counted> {
   const { attributes, numbers } = request;
+  if (attributes.length + numbers.length === 0)
+    return { total: await countMatches(indexed, parts), summaries: new Map(), ranges: [], counts: [] };
   const known = parts.flatMap(({ context: { isToday, dictionary }, matches }) =>
     isToday && matches === "always" ? [{ dictionary, counts: dictionary.totals }] : [],
   );
@@ -197,9 +204,9 @@ function numberedRanges(numbers: readonly RangeChoice[], summaries: Summaries): 
 export const countMatches = async (indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> =>
   knownCount(indexed, parts) ?? (await summarize(indexed, parts, [])).total;
 
-/** Returns the number of matches if it is known without a statement: none, or all listings. */
+/** Returns the number of matches if it is known without a statement: of all listings, or of those of the published day with some values of one column. */
 export function knownCount(indexed: IndexedListings, parts: readonly IndexMatches[]): number | undefined {
-  if (parts.length === 0) return 0;
+  if (parts.every(({ isExact }) => isExact)) return parts.reduce((sum, { max }) => sum + max, 0);
   const isWhole = parts.length === indexed.contexts.length && parts.every(({ matches }) => matches === "always");
   return isWhole ? indexed.count : undefined;
 }
