@@ -48,7 +48,7 @@ describe("authorization requests", () => {
     );
     for (const text of ["&lt;b>Bold agent&lt;/b>", "not verified", "127.0.0.1:7777", "buyer@dealers.example"])
       assert.ok(page.includes(text), text);
-    assert.match(page, /Search listings.*\$0\.002 to \$0\.04 a request.*Read the usage of the account.*free/s);
+    assert.match(page, /Search listings.*\$0\.0001 to \$0\.04 a request.*Read the usage of the account.*free/s);
     assert.ok(!page.includes("Look up dealers"));
   });
 

@@ -31,8 +31,9 @@ test("a small export has the same bytes, whether the service or a process writes
     "postal_code=90012&radius=400&sort=distance&include=price_history&fields=days_seen,distance_miles,latitude,keywords",
     "snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19&make=Ford",
   ];
-  for (const query of [...queries, "inventory_status=sold", "make=None"])
-    for (const format of exportFormats) {
+  // Each format writes every second search, and the first one.
+  for (const [place, query] of [...queries, "inventory_status=sold", "make=None"].entries())
+    for (const format of exportFormats.filter((_, index) => place === 0 || (place + index) % 2 === 0)) {
       const path = `${query}&format=${format}`;
       const [one, other] = [await download(path), await download(path, slow)];
       assert.deepEqual([one.status, one.headers.get("ETag")], [200, other.headers.get("ETag")], path);
