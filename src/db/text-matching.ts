@@ -1,4 +1,4 @@
-/** Text normalization for matching: the same rules for stored and for requested values. */
+/** Text normalization for matching, and the order of texts: the same rules for stored and for requested values. */
 import { type Sql, sql } from "./sql.ts";
 
 /** Case-insensitive form of a text. */
@@ -25,3 +25,11 @@ export const wordsOf = (text: string): readonly string[] =>
     .normalize("NFD")
     .replaceAll(/\p{M}|['’]/gu, "")
     .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Returns whether there are words, and each of them is the beginning of a known one. */
+export const areBeginnings = (words: readonly string[], known: readonly string[]): boolean =>
+  words.length > 0 && words.every((word) => known.some((one) => one.startsWith(word)));
+
+/** Compares texts by their bytes in UTF-8, as the engine does. */
+export const compareBytes = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -23,13 +23,14 @@ import {
 } from "apache-arrow";
 import { isRow, type Json } from "../base/json.ts";
 import type { Column, ColumnType, Table, TableMetadata } from "../contract/tables.ts";
+import { compareBytes } from "../db/text-matching.ts";
 
 /** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
 export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {
   const valuesOf = ({ name }: Column): readonly (Json | undefined)[] => rows.map((row) => row[name]);
   const wordsOf = ({ name }: Column): readonly string[] => {
     const words = new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : [])));
-    return [...words].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    return [...words].sort(compareBytes);
   };
   const stream = new ArrowStream(columns, metadata, wordsOf);
   const batches = rows.length === 0 ? [] : [stream.add(rows.length, valuesOf)];

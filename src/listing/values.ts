@@ -1,7 +1,6 @@
 /** SQL that converts attribute values to integers, whose sums are exact, and the matching rules of values. */
-
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
-import { matchKeyOf } from "../db/text-matching.ts";
+import { compareBytes, matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
 
 /** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
@@ -47,9 +46,7 @@ export const valueKeyOf = (attribute: string, value: string): string =>
 
 /** Returns how the values of an attribute are ordered: integers as numbers, texts by their bytes. */
 export const compareValues = (attribute: CountedName): ((one: string, other: string) => number) =>
-  attributeOf(attribute).type === "VARCHAR"
-    ? (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))
-    : (one, other) => Number(one) - Number(other);
+  attributeOf(attribute).type === "VARCHAR" ? compareBytes : (one, other) => Number(one) - Number(other);
 
 /** Number of VIN characters in the first integer, six bits each. */
 const vinHeadLength = 10;

@@ -6,7 +6,7 @@
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { Filters, QueryOf } from "../contract/types.ts";
-import { matchKeyOf, wordsOf } from "../db/text-matching.ts";
+import { areBeginnings, matchKeyOf, wordsOf } from "../db/text-matching.ts";
 import { metricListingsMin } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
 import { attributeOf, type CountedName, type NumberName } from "../listing/schema.ts";
@@ -192,11 +192,7 @@ function requestedOf(
 ): readonly ValueCount[] {
   if (prefix === undefined) return buckets;
   const [key, words] = [matchKeyOf(prefix), wordsOf(prefix)];
-  const matches = (value: string): boolean => {
-    if (matchKeyOf(value).startsWith(key)) return true;
-    const valueWords = wordsOf(value);
-    return words.length > 0 && words.every((word) => valueWords.some((valueWord) => valueWord.startsWith(word)));
-  };
+  const matches = (value: string): boolean => matchKeyOf(value).startsWith(key) || areBeginnings(words, wordsOf(value));
   return buckets.filter(({ value }) => matches(value)).slice(0, limit);
 }
 

@@ -6,7 +6,7 @@ export interface ZipCode extends Point {
   readonly code: string;
   readonly city: string;
   readonly state: string;
-  /** 0 if it is unknown. */
+  /** 0 if it is unknown, for which the file has an empty cell. */
   readonly population: number;
 }
 
@@ -20,6 +20,6 @@ export function zipCodes(): ReadonlyMap<string, ZipCode> {
 
 function parseLine(line: string): [code: string, zip: ZipCode] {
   const [code = "", latitude, longitude, city = "", state = "", population] = line.split(",");
-  const point = { latitude: Number(latitude), longitude: Number(longitude) };
-  return [code, { ...point, code, city, state, population: Number(population) || 0 }];
+  const [north, east, residents] = [Number(latitude), Number(longitude), Number(population)];
+  return [code, { code, city, state, latitude: north, longitude: east, population: residents }];
 }

@@ -47,7 +47,9 @@ const known = new WeakMap<Manifest, Promise<readonly Name[]>>();
 /** Returns the names of a version. They are read once, on behalf of all requests. */
 export function namesOfVersion(version: LakeVersion): Promise<readonly Name[]> {
   const { manifest } = version;
-  const names = known.get(manifest) ?? readNames(version.withJob(serviceJob()));
+  const kept = known.get(manifest);
+  if (kept !== undefined) return kept;
+  const names = readNames(version.withJob(serviceJob()));
   known.set(manifest, names);
   names.catch(() => known.delete(manifest));
   return names;

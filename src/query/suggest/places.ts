@@ -1,5 +1,5 @@
 /** Places that a text begins to name: ZIP codes, and cities by their most populous ZIP code. */
-import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
+import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { type ZipCode, zipCodes } from "../zip-codes.ts";
 
 export interface SuggestedPlace {
@@ -10,10 +10,10 @@ export interface SuggestedPlace {
 }
 
 interface City {
-  readonly zip: ZipCode;
+  readonly name: string;
   readonly key: string;
-  readonly words: readonly string[];
-  population: number;
+  readonly zip: ZipCode;
+  readonly population: number;
 }
 
 let cities: readonly City[] | undefined;
@@ -22,9 +22,9 @@ let cities: readonly City[] | undefined;
 export function placesBeginning(text: string, max: number): readonly SuggestedPlace[] {
   const digits = text.trim();
   if (/^\d{3,5}$/.test(digits)) {
-    const left = 5 - digits.length;
-    const ends = Array.from({ length: 10 ** left }, (_, n) => (left === 0 ? "" : String(n).padStart(left, "0")));
-    const found = ends.flatMap((end) => zipCodes().get(digits + end) ?? []);
+    const [lowest, greatest] = [Number(digits.padEnd(5, "0")), Number(digits.padEnd(5, "9"))];
+    const codes = Array.from({ length: greatest - lowest + 1 }, (_, n) => String(lowest + n).padStart(5, "0"));
+    const found = codes.flatMap((code) => zipCodes().get(code) ?? []);
     return mostPopulous(found, max).map((zip) => {
       return { text: `${zip.code} ${zip.city}, ${zip.state}`, attribute: "postal_code", value: zip.code, zip };
     });
@@ -33,26 +33,19 @@ export function placesBeginning(text: string, max: number): readonly SuggestedPl
   const [first = ""] = words;
   if (first.length < 3) return [];
   cities ??= readCities();
-  const found = cities.filter(
-    ({ key, words: known }) =>
-      key.startsWith(first) && words.every((word) => known.some((part) => part.startsWith(word))),
-  );
-  return mostPopulous(found, max).map(({ zip }) => {
-    const { city, state } = zip;
-    return { text: `${city}, ${state}`, attribute: "city", value: city, zip };
-  });
+  const found = cities.filter(({ name, key }) => key.startsWith(first) && areBeginnings(words, wordsOf(name)));
+  return mostPopulous(found, max).map(({ name, zip }) => ({ text: name, attribute: "city", value: zip.city, zip }));
 }
 
 function readCities(): readonly City[] {
-  const byName = new Map<string, City>();
+  const zips = new Map<string, { readonly zip: ZipCode; readonly population: number }>();
   for (const zip of zipCodes().values()) {
     const name = `${zip.city}, ${zip.state}`;
-    const known = byName.get(name);
+    const known = zips.get(name);
     const largest = known !== undefined && known.zip.population >= zip.population ? known.zip : zip;
-    const population = (known?.population ?? 0) + zip.population;
-    byName.set(name, { zip: largest, population, key: matchKeyOf(name), words: wordsOf(name) });
+    zips.set(name, { zip: largest, population: (known?.population ?? 0) + zip.population });
   }
-  return [...byName.values()];
+  return [...zips].map(([name, city]) => ({ ...city, name, key: matchKeyOf(name) }));
 }
 
 const mostPopulous = <T extends { readonly population: number }>(places: readonly T[], max: number): readonly T[] =>

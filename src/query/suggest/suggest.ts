@@ -4,7 +4,7 @@
  */
 import { nearestWord } from "../../base/nearest-word.ts";
 import type { QueryOf } from "../../contract/types.ts";
-import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
+import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { findable, type Name, namesOfVersion, type Suggestion } from "./names.ts";
@@ -62,8 +62,7 @@ function matchesOf(q: string, names: readonly Name[]): readonly Suggestion[] {
   const closeness = ({ keys, words: known }: Name): number | undefined => {
     if (keys.includes(key)) return 0;
     if (keys.some((one) => one.startsWith(key))) return 1;
-    const isBegun = words.length > 0 && words.every((word) => known.some((part) => part.startsWith(word)));
-    return isBegun ? 2 : undefined;
+    return areBeginnings(words, known) ? 2 : undefined;
   };
   return names
     .flatMap((name) => {

@@ -52,13 +52,9 @@ export function idsStatement(
   context: IndexContext,
 ): Sql {
   const known = numbers.map((number) => sql`coalesce(${numberOn(number, context)}, ${integerLiteral(unknownNumber)})`);
-  const selected = [...columns.map((column) => ident(column)), ...known, ...placeholderColumn(columns, numbers)];
+  const selected = [...columns.map((column) => ident(column)), ...known];
   return sql`SELECT ${join(selected)} ${overMatches(matches, context)}`;
 }
-
-/** The position if no column is selected: a SELECT list cannot be empty. */
-const placeholderColumn = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
-  columns.length + numbers.length === 0 ? [ident("position")] : [];
 
 /** Counts the ids and the ranges of numbers that `idsStatement` returned. */
 export function countIds(

@@ -17,7 +17,7 @@ export class IndexSource {
     const parts = matchesIn(this.indexed, filters);
     if (parts.length === 0) return { total: 0, places: [] };
     const known = knownCount(this.indexed, parts);
-    // Rows in a single index are sorted without their ids which the engine looks up afterwards unless it counts: half again the time.
+    // In a single index, the engine sorts rows without their ids and looks these up afterwards, unless it counts: half again the time.
     const counting = known === undefined || parts.length === 1 ? sql`, count(*) OVER ()::INTEGER AS total` : sql``;
     // The outer statement converts the ids of the page alone.
     const page = await engine.rows(sql`
