@@ -1,6 +1,6 @@
 /** The columns of the flat rows that peers are filled from, with a kind that each peer maps to its own column type. */
 import { vocabulary } from "../../src/contract/document.ts";
-import { type RangedName, rangedNames } from "../../src/listing/schema.ts";
+import { type RangedName, rangedNames, type ValuedName, valuedNames } from "../../src/listing/schema.ts";
 
 export type ColumnKind = "category" | "text" | "integer" | "real" | "timestamp" | "date" | "tokens" | "texts";
 
@@ -73,10 +73,11 @@ export const defaultColumns: readonly ColumnName[] = columnNames.filter(
 /** The columns that queries count by value or compare. */
 export type CategoricalColumn = Exclude<ColumnName, "position" | "id" | "vin">;
 
-/** All facets of the API: those that are counted by value, in the order of the document, then those that are counted in ranges. */
+/** All facets of the API that peers can have: those that are counted by value, in the order of the document, then those that are counted in ranges. */
 export const benchNumericFacets = rangedNames;
 export type BenchNumericFacet = RangedName;
 export const benchCategoricalFacets = vocabulary("getFacets", "facets").filter(
-  (facet): facet is Exclude<typeof facet, BenchNumericFacet> => !rangedNames.some((name) => name === facet),
+  (facet): facet is Exclude<typeof facet, BenchNumericFacet | ValuedName> =>
+    ![...rangedNames, ...valuedNames].some((name) => name === facet),
 ) satisfies readonly CategoricalColumn[];
 export const allBenchFacets = [...benchCategoricalFacets, ...benchNumericFacets];

@@ -62,7 +62,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${flatColumnList} FROM (${flatListings(listings[relation])}) AS facts ORDER BY "position")
+        COPY (SELECT ${flatColumnList} FROM (${flatListings(listings[relation], false)}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

@@ -87,7 +87,7 @@ function pastQuery(manifest: Manifest, lake: string): Sql {
   const extra = [sql`facts.valid_from`, sql`coalesce(facts.valid_to, ${endless}) AS valid_to`];
   return sql`
     SELECT valid_from, valid_to, ${flatColumnList}
-    FROM   (${flatListings(inPastOrder(everyInterval(manifest, lake)), extra)}) AS facts`;
+    FROM   (${flatListings(inPastOrder(everyInterval(manifest, lake)), false, extra)}) AS facts`;
 }
 
 /** Selects the events of every listing, with its attributes as last observed. */

@@ -140,7 +140,7 @@ async function createPreviousViews(session: Session, lake: string, previous: Man
   const listings = (inventory: Inventory, extra: readonly Sql[] = []): Sql =>
     unorderedListings(inventory, { folder: lake, hasDeliveries: true }, extra);
   const views = {
-    lake_active: listings(activeOn(version, as_of), claim),
+    lake_active: listings({ ...activeOn(version, as_of), valuations: [] }, claim),
     lake_missing: listings(missingIn(version)),
     lake_contenders: listings(contendersIn(version), claim),
     lake_deliveries:

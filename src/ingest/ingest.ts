@@ -11,6 +11,7 @@ import { requireCurrentFormat } from "../lake/published-lake.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { usableFiles } from "../serving/files/serving-files.ts";
+import { withoutValuations, withValuations } from "../valuation/value-market.ts";
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
@@ -96,7 +97,7 @@ async function ingestDays(
     requireNewDay(previous, delivery);
     const next = nextManifest(writer, previous, delivery.day);
     const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, settings);
-    const manifest = await addServingFiles(writer, written, isLast, options);
+    const manifest = await (isLast ? finishDay : skipDay)(writer, written, options);
     await onWritten(manifest);
     previous = manifest;
     reports.push(report);
@@ -115,19 +116,25 @@ async function* markLast(deliveries: Deliveries): AsyncGenerator<readonly [Deliv
   if (previous !== undefined) yield [previous, true];
 }
 
-/** Builds the serving files of the last day. For earlier days, returns the manifest with those of the previous version that still apply. */
-function addServingFiles(
+/** Values the market of the last day, and builds its serving files. */
+async function finishDay(
   writer: Writer,
-  manifest: Manifest,
-  isLast: boolean,
-  options: IngestOptions,
+  written: Manifest,
+  { hasServingFiles = true, onStep }: IngestOptions,
 ): Promise<Manifest> {
-  const { hasServingFiles = true, onStep } = options;
-  if (!isLast || !hasServingFiles) return Promise.resolve({ ...manifest, serving: usableFiles(manifest) });
+  onStep?.(`${written.as_of}, market values`, 0, 1, "fitting prices");
+  const manifest = await withValuations(writer, written);
+  if (!hasServingFiles) return withUsableFiles(manifest);
   return withServingFiles(writer, manifest, "size", (step, steps, description) =>
     onStep?.(`${manifest.as_of}, serving files`, step, steps, description),
   );
 }
+
+/** Returns the manifest of an earlier day, without valuations, and with the serving files of the previous version that still apply. */
+const skipDay = async (_writer: Writer, written: Manifest): Promise<Manifest> =>
+  withUsableFiles(withoutValuations(written));
+
+const withUsableFiles = (manifest: Manifest): Manifest => ({ ...manifest, serving: usableFiles(manifest) });
 
 function requireNewDay(previous: Manifest | undefined, { day }: Delivery): void {
   if (previous === undefined || day > previous.as_of) return;

@@ -40,6 +40,7 @@ export function readFormer(former: FormerTables, asOf: string): FormerContents {
     ...{ builds: former.builds ?? [], dealers: former.dealers ?? [] },
     ...{ tokens: former.tokens ?? [], options: former.options ?? [] },
     ...{ deliveries, rejects: former.rejects ?? [] },
+    ...{ valuations: [], price_effects: [] },
   };
   const days = [...new Set(deliveries.map(({ partition }) => partition ?? ""))].sort();
   const listingsOn = (day: string): number =>

@@ -1,4 +1,5 @@
 /** The files of a version, and their comparison with its manifest, which lists the size and SHA-256 of each. */
+import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound, sha256Of } from "../base/files.ts";
@@ -25,6 +26,12 @@ export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 
 /** A file as a manifest lists it. */
 export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;
+
+/** Returns a hash of the content of files, and of further texts that they are read with. */
+export const hashOfFiles = (files: readonly LakeFile[], texts: readonly string[] = []): string =>
+  createHash("sha256")
+    .update([...texts, ...files.map(({ sha256 }) => sha256)].join("\n"))
+    .digest("hex");
 
 interface FileContent {
   readonly bytes?: number | undefined;

@@ -10,7 +10,7 @@ import type { Place } from "../listing/source.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
-import { listingColumns, openPartition, type TableName, tableOf } from "./tables.ts";
+import { listingColumns, openPartition, type TableName, tableOf, valuedColumns } from "./tables.ts";
 
 /** Listings of one state: the files that hold them, in order. */
 export interface Inventory {
@@ -24,6 +24,8 @@ export interface Inventory {
   readonly isWhole: boolean;
   /** The deliveries of the dealers up to the day. */
   readonly deliveries: readonly LakeFile[];
+  /** The valuations of the listings; none but those of the published day have some. */
+  readonly valuations: readonly LakeFile[];
 }
 
 /**
@@ -38,19 +40,20 @@ export interface ReadOptions {
 export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
   const isWhole = day === as_of;
   const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
-  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesOfDay(tables.deliveries, day) };
+  const valuations = isWhole ? tables.valuations : [];
+  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesOfDay(tables.deliveries, day), valuations };
 }
 
 /** Returns the intervals that hold on a day from `first` to `last`. Their number is not known: `count` is that of the rows in the files. */
 export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: string, last: string): Inventory {
   const files = intervalFiles(manifest, first, last);
   const count = files.reduce((sum, { rows }) => sum + rows, 0);
-  return { files, count, between: [first, last], isWhole: false, deliveries: [] };
+  return { files, count, between: [first, last], isWhole: false, deliveries: [], valuations: [] };
 }
 
 /** Returns the listings of some files of `missing` or `sold`. */
 export function goneIn(files: readonly LakeFile[]): Inventory {
-  return { files, count: files.reduce((sum, { rows }) => sum + rows, 0), isWhole: true, deliveries: [] };
+  return { files, count: files.reduce((sum, { rows }) => sum + rows, 0), isWhole: true, deliveries: [], valuations: [] };
 }
 
 /** Returns the listings that are missing on the published day. */
@@ -151,30 +154,39 @@ function asListings(
   { folder, hasDeliveries }: ReadOptions,
   extra: readonly Sql[] = [],
 ): Sql {
-  const { day, between, isWhole, deliveries } = inventory;
+  const { day, between, isWhole, deliveries, valuations } = inventory;
   if (between !== undefined) return heldBetween(rows, between, extra);
-  if (day === undefined) return sql`SELECT ${join([...listingNames, ...extra])} FROM (${rows})`;
+  if (day === undefined) return sql`SELECT ${join([...goneColumns, ...extra])} FROM (${rows})`;
   const today = sql`DATE ${literal(day)}`;
   const where = isWhole ? sql`` : sql`WHERE ${holdsOn(today)}`;
-  const from = hasDeliveries
-    ? sql`(${rows}) LEFT JOIN (${delivered(deliveries, folder, day)}) AS delivered USING (dealer_key)`
-    : sql`(${rows})`;
-  return sql`SELECT ${join([...activeColumns(today, hasDeliveries), ...extra])} FROM ${from} ${where}`;
+  const joins = [
+    ...(hasDeliveries ? [sql`LEFT JOIN (${delivered(deliveries, folder, day)}) AS delivered USING (dealer_key)`] : []),
+    ...(valuations.length > 0 ? [sql`LEFT JOIN (${valuesIn(valuations, folder)}) AS valued USING (id)`] : []),
+  ];
+  const columns = activeColumns(today, hasDeliveries, valuations.length > 0);
+  return sql`SELECT ${join([...columns, ...extra])} FROM (${rows}) ${join(joins, sql` `)} ${where}`;
 }
+
+/** The columns of listings in files of `valuations`, with the id of each listing. */
+const valuesIn = (files: readonly LakeFile[], folder: string): Sql =>
+  sql`SELECT id, ${join(Object.keys(valuedColumns).map((column) => ident(column)))} FROM (${rowsOfFiles("valuations", files, folder)})`;
 
 /** The values of listings that follow from the deliveries of a day. A copy of a former format has its own values instead. */
 const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql =>
   sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfDay("deliveries", files, folder, day)})
       WHERE dealer_key IS NOT NULL`;
 
-const listingNames = Object.keys(listingColumns).map((column) => ident(column));
+/** The columns of a listing that is no longer active. */
+const goneColumns = Object.entries(listingColumns).map(([column, type]) =>
+  column in valuedColumns ? sql`NULL::${columnType(type)} AS ${ident(column)}` : ident(column),
+);
 
 /** The days on market on a day; null without a day, and for a claim that is not listed. */
 export const daysOnMarket = (day: Sql): Sql =>
   sql`CASE WHEN ${day} < listed_at::DATE THEN 0 ELSE ${day} - listed_at::DATE END`;
 
-/** The columns of an active listing on a day, over rows of intervals and perhaps `delivered`. */
-export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] {
+/** The columns of an active listing on a day, over rows of intervals and perhaps `delivered` and `valued`. */
+export function activeColumns(day: Sql, hasDeliveries: boolean, hasValues = false): readonly Sql[] {
   const computed: Readonly<Record<string, Sql>> = {
     days_on_market: daysOnMarket(day),
     days_seen: sql`-unseen_deliveries`,
@@ -184,6 +196,9 @@ export function activeColumns(day: Sql, hasDeliveries: boolean): readonly Sql[] 
           last_seen: sql`coalesce(last_seen, last_delivered_on)`,
           last_checked_at: sql`coalesce(last_checked_at, last_delivered_at)`,
         }
+      : {}),
+    ...(hasValues
+      ? Object.fromEntries(Object.keys(valuedColumns).map((column) => [column, ident("valued", column)]))
       : {}),
   };
   const { columns } = tableOf("listings");
@@ -222,15 +237,23 @@ function unionOfFiles(
 
 /**
  * Returns the rows of a file with `row_number` and the days from which and up to which each holds. Columns that count days are null, and so is
- * `last_checked_at` if it follows from the dealer's last delivery.
+ * `last_checked_at` if it follows from the dealer's last delivery. `values` is a relation of their values by `row_number`, if they have some.
  */
-export function storedRows(table: "listings" | "sold", file: LakeFile, folder: string): Sql {
+export function storedRows(table: "listings" | "sold", file: LakeFile, folder: string, values?: Sql): Sql {
   const columns =
     table === "listings"
-      ? [...activeColumns(sql`NULL::DATE`, false), sql`valid_from`, sql`valid_to`]
-      : [...listingNames, sql`NULL::DATE AS valid_from`, sql`NULL::DATE AS valid_to`];
-  return sql`SELECT ${join(columns)}, file_row_number AS row_number FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
+      ? [...activeColumns(sql`NULL::DATE`, false, values !== undefined), sql`valid_from`, sql`valid_to`]
+      : [...goneColumns, sql`NULL::DATE AS valid_from`, sql`NULL::DATE AS valid_to`];
+  const rows = sql`SELECT * RENAME (file_row_number AS row_number) FROM (${rowsOfFiles(table, [file], folder, "file_row_number")})`;
+  const joined = values === undefined ? sql`` : sql`LEFT JOIN ${values} AS valued USING (row_number)`;
+  return sql`SELECT ${join(columns)}, row_number FROM (${rows}) ${joined}`;
 }
+
+/** Returns the values of the listings in a file, by `row_number`. */
+export const valuesOfFile = (file: LakeFile, valuations: readonly LakeFile[], folder: string): Sql => sql`
+  SELECT file_row_number AS row_number, valued.* EXCLUDE (id)
+  FROM (${rowsOfFiles("listings", [file], folder, "file_row_number")}) JOIN (${valuesIn(valuations, folder)}) AS valued USING (id)
+  ORDER BY row_number`;
 
 /** Returns the files whose rows can hold on a day from `first` to `last`. */
 export const intervalFiles = (

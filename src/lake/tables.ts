@@ -17,6 +17,7 @@ import {
   columnsIn,
   type TokensName,
   tokensNames,
+  valuedNames,
 } from "../listing/schema.ts";
 
 export interface TableDefinition {
@@ -61,12 +62,17 @@ export const listingColumns: TableDefinition["columns"] = {
   ...remaining,
 };
 
+/** The columns of a listing that table `valuations` has. */
+export const valuedColumns: TableDefinition["columns"] = Object.fromEntries(
+  valuedNames.map((name) => [name, attributes[name].type]),
+);
+
 /** Returns the columns of a listing that files keep in the given ways, or always. */
 const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
   Object.fromEntries(
     Object.entries(listingColumns).filter(([column]) => {
-      const { kept } = attributeOfColumn(column);
-      return kept === undefined || ways.includes(kept);
+      const { kept, feed } = attributeOfColumn(column);
+      return feed !== "valuation" && (kept === undefined || ways.includes(kept));
     }),
   );
 
@@ -123,6 +129,55 @@ export const tables = {
   /** Listings that are absent and not sold: missing ones, and by the month of `ended_on` those that ended without a sale. */
   missing: { ...gone, partition: "ended_month", isAppendOnly: true },
   sold: { ...gone, partition: "sold_month", isAppendOnly: true },
+  /** The fit of the published day: see `valuation/`. Listings with a price that are active or were sold shortly before, each with its residual. */
+  valuations: {
+    columns: {
+      id: "VARCHAR",
+      is_new: "BOOLEAN",
+      ...sortColumns,
+      trim: "VARCHAR",
+      version: "VARCHAR",
+      sold_date: "DATE",
+      price: "INTEGER",
+      miles: "INTEGER",
+      option_value: "INTEGER",
+      state: "VARCHAR",
+      latitude: "DOUBLE",
+      longitude: "DOUBLE",
+      fitted_price: "DOUBLE",
+      residual: "DOUBLE",
+      step: "VARCHAR",
+      ...valuedColumns,
+    },
+    order: ["make", "model", "year", "id"],
+    isReplaced: true,
+    rowsPerFile: 1_048_576,
+  },
+  /** What each part of a price is worth in that fit. */
+  price_effects: {
+    columns: {
+      is_new: "BOOLEAN",
+      kind: "VARCHAR",
+      ...sortColumns,
+      trim: "VARCHAR",
+      version: "VARCHAR",
+      body: "VARCHAR",
+      state: "VARCHAR",
+      step: "VARCHAR",
+      band: "SMALLINT",
+      listings: "INTEGER",
+      level: "DOUBLE",
+      by_year: "DOUBLE",
+      by_mileage: "DOUBLE",
+      by_options: "DOUBLE",
+      by_certificate: "DOUBLE",
+      spreads: listTypeOf("DOUBLE"),
+      z_low: "DOUBLE",
+      z_high: "DOUBLE",
+    },
+    order: ["is_new", "kind", "make", "model", "trim", "version", "year", "state", "body", "step", "band"],
+    isReplaced: true,
+  },
   builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isAppendOnly: true },
   dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isAppendOnly: true },
   tokens: {

@@ -174,6 +174,28 @@ const listings = {
   pricing: { type: pricingType, feed: "rule" },
   /** The day whose delivery showed the sale; null unless sold. */
   sold_on_record: { type: "DATE", feed: "history", serve: "day", kept: "gone" },
+  /** What the listing is worth, and the ends of the interval around it: see `valuation/`. */
+  market_value: {
+    type: "INTEGER",
+    feed: "valuation",
+    search: "number",
+    title: "Market value",
+    unit: "dollars",
+    shown: { listing: 4 },
+  },
+  market_value_low: { type: "INTEGER", feed: "valuation" },
+  market_value_high: { type: "INTEGER", feed: "valuation" },
+  price_to_value: {
+    type: "DECIMAL(9,4)",
+    feed: "valuation",
+    search: "number",
+    sort: "value",
+    ratio: ["price", "market_value"],
+    title: "To value",
+    unit: "fraction",
+    shown: { listing: 5 },
+  },
+  value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 18, listing: 6, agents: 18 } },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */
@@ -209,6 +231,7 @@ export type NumberName = NameOf<{ readonly search: "number" }>;
 export type RangedName = NameOf<{ readonly range: string }>;
 export type SortedName = NameOf<{ readonly sort: string }>;
 export type CountedName = CategoryName | ListName;
+export type ValuedName = NameOf<{ readonly feed: "valuation" }>;
 
 /** The columns of a table of the star schema, each with its type. */
 export type ColumnsOf<H extends Home> = {
@@ -227,6 +250,8 @@ export const listNames = namesOf<ListName>(({ search }) => search === "tokens" |
 export const numberNames = namesOf<NumberName>(({ search }) => search === "number");
 export const rangedNames = namesOf<RangedName>(({ range }) => range !== undefined);
 export const sortedNames = namesOf<SortedName>(({ sort }) => sort !== undefined);
+/** Attributes of the published day that follow from the prices of the market. */
+export const valuedNames = namesOf<ValuedName>(({ feed }) => feed === "valuation");
 
 /** Returns the names of a table's attributes, in column order. */
 export const namesIn = <H extends Home>(home: H) => namesOf<NameOf<{ readonly home: H }>>((row) => row.home === home);

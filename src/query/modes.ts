@@ -16,19 +16,44 @@ export interface InventoryMode {
   readonly status: "active" | "sold";
 }
 
-type ModeParameters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date">;
+/** The parameters that select a mode, and those that need the values of the published day. */
+type ModeParameters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date" | "value_rating"> & {
+  readonly sort?: string | undefined;
+  readonly facets?: readonly string[];
+};
 
 /** Returns the inventory mode of a request. Windows count back from the as-of date. Refuses parameters of different modes. */
 export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMode {
   refuseConflicts(query);
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const asOf = version.manifest.as_of;
+  if (snapshot_date !== asOf) refuseValues(query);
   if (inventory_status !== "sold" && sold_within_days === undefined) {
     return { listings: version.activeOn(snapshot_date ?? asOf), filters: [], status: "active" };
   }
   if (sold_within_days === undefined) return { listings: version.soldSince(undefined), filters: [], status: "sold" };
   const since = plusDays(asOf, -sold_within_days);
   return { listings: version.soldSince(since), filters: [{ kind: "soldAfter", day: since }], status: "sold" };
+}
+
+/** Refuses parameters that need values together with one that selects listings without them. */
+function refuseValues({ inventory_status, sold_within_days, snapshot_date, ...query }: ModeParameters): void {
+  const other =
+    snapshot_date !== undefined
+      ? "snapshot_date"
+      : sold_within_days !== undefined
+        ? "sold_within_days"
+        : inventory_status === "sold" && "inventory_status=sold";
+  const { value_rating, sort, facets } = query;
+  const valued =
+    value_rating !== undefined
+      ? "value_rating"
+      : sort?.endsWith("value") === true
+        ? `sort=${sort}`
+        : facets?.includes("value_rating") === true && "facets=value_rating";
+  if (other === false || valued === false) return;
+  const reason = "values are those of the listings that are active on the published day";
+  throw refuse("incompatible_parameters", { parameters: `${valued} and ${other}`, reason });
 }
 
 function refuseConflicts({ inventory_status, sold_within_days, snapshot_date }: ModeParameters): void {

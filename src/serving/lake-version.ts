@@ -16,6 +16,7 @@ import type { ListedFile } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
+import { valuedNames } from "../listing/schema.ts";
 import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import { DayColumns } from "./day-columns.ts";
@@ -49,6 +50,11 @@ export interface Listings extends ListingSource {
     statementOf: (matches: Sql, listingsOf: (matches: Sql) => Sql) => Sql,
   ): Promise<readonly Row[]>;
 }
+
+const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
+
+/** Returns a row of a past day: values are those of the published day. */
+const withoutValues = (row: JsonRow): JsonRow => row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));
 
 export class LakeVersion {
   readonly manifest: Manifest;
@@ -244,7 +250,8 @@ export class LakeVersion {
       serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
       reading,
     ]);
-    return completing === undefined ? stored : stored.map((row) => completing.complete(row));
+    const completed = completing === undefined ? stored : stored.map((row) => completing.complete(row));
+    return inventory.isWhole ? completed : completed.map(withoutValues);
   }
 
   private async readParquet(

@@ -2,6 +2,7 @@
 import { calendarMonth, plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
+import { hashOfFiles } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, positionedListings } from "../lake/market.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
@@ -20,6 +21,8 @@ export interface FoundListing {
 export interface ListingFile {
   readonly state: ListingState | "past";
   readonly file: LakeFile;
+  /** The files of the valuations of its listings. */
+  readonly valuations: readonly LakeFile[];
 }
 
 /** Returns the inventory of each state: active and missing listings as of the version's day, all sold and ended ones. */
@@ -35,11 +38,17 @@ function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventor
 
 /** Returns the files that contain each listing of a version exactly once, then those of past days. A former format has copies of past days instead. */
 export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
-  ...(Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, { files }]) =>
-    files.map((file) => ({ state, file })),
+  ...(Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, { files, valuations }]) =>
+    files.map((file) => ({ state, file, valuations })),
   ),
-  ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({ state: "past" as const, file })),
+  ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({
+    ...{ state: "past" as const, file, valuations: [] },
+  })),
 ];
+
+/** Returns the content hash of what the rows of a file are built from. */
+export const sourceOf = ({ file, valuations }: ListingFile): string =>
+  valuations.length === 0 ? file.sha256 : hashOfFiles([file, ...valuations]);
 
 /** Returns the table whose columns a file has. */
 export const listingTableOf = ({ state }: ListingFile): "listings" | "sold" =>

@@ -12,11 +12,13 @@ import type { Spellings } from "../normalize/vocabularies.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
+type DerivedKind = "history" | "valuation";
+
 /** Columns of listings that the delivery alone determines. */
-type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: "history" }>>;
+type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: DerivedKind }>>;
 
 const deliveredColumns = namesIn("listings").filter(
-  (column): column is DeliveredColumn => attributeOf(column).feed !== "history",
+  (column): column is DeliveredColumn => !["history", "valuation"].includes(attributeOf(column).feed),
 );
 const spelledColumns = deliveredColumns.filter(
   (column): column is NameOf<{ readonly home: "listings"; readonly feed: "spelled" }> =>
@@ -28,7 +30,7 @@ const sortKeyColumns = namesIn("builds").filter((column) => attributeOf(column).
 const spellingOf = (column: string): string => `spelling_of_${column}`;
 
 /** How a feed column becomes a listing column, by kind. */
-const conversions: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (column: string) => Sql>> = {
+const conversions: Readonly<Record<Exclude<FeedKind, "rule" | DerivedKind>, (column: string) => Sql>> = {
   field: (column) => ident("inventory", column),
   spelled: (column) => ident(spellingOf(column), "spelling"),
   list: (column) => sql`coalesce(${ident("inventory", column)}, [])`,

@@ -11,7 +11,7 @@ import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 
 /** Tables whose view holds their rows unchanged. */
-const plainTables = ["builds", "dealers", "tokens", "options"] as const satisfies readonly TableName[];
+const plainTables = ["builds", "dealers", "tokens", "options", "valuations", "price_effects"] as const satisfies readonly TableName[];
 
 /** Returns the statements that create the views and table macros of a version. */
 export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
@@ -25,7 +25,7 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
   return [
     ...Object.entries(bases).map(([name, query]) => view(name, query)),
     view("rejects", rows("rejects")),
-    view("active", flat(unorderedListings(activeOn(manifest, as_of), options))),
+    view("active", flatOf(unorderedListings(activeOn(manifest, as_of), options), true)),
     view("listing_intervals", listingIntervals),
     view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, openPartition)), options))),
     view("missing_days", flat(days.missing, [sql`as_of`])),
@@ -56,8 +56,10 @@ function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sq
 
 const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
 
-const flat = (listings: Sql, extra: readonly Sql[] = []): Sql =>
-  sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(sql`SELECT *, NULL::BIGINT AS row_number FROM (${listings})`, extra)})`;
+const flatOf = (listings: Sql, hasValues: boolean, extra: readonly Sql[] = []): Sql =>
+  sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(sql`SELECT *, NULL::BIGINT AS row_number FROM (${listings})`, hasValues, extra)})`;
+
+const flat = (listings: Sql, extra: readonly Sql[] = []): Sql => flatOf(listings, false, extra);
 
 const endedFiles = ({ tables }: Manifest): readonly LakeFile[] =>
   tables.missing.filter(({ partition }) => partition !== openPartition);

@@ -5,7 +5,7 @@
  * the rows of a page and resolves keys in memory through `Dimensions`.
  */
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
-import { type AttributeName, attributeOf, namesIn, tokensNames } from "../../listing/schema.ts";
+import { type AttributeName, attributeOf, namesIn, tokensNames, valuedNames } from "../../listing/schema.ts";
 import { jsonValue, keywordsOf } from "../served-columns.ts";
 import type { TokenColumn } from "../tables.ts";
 
@@ -37,20 +37,24 @@ export const flatColumns: Readonly<Record<string, ListingOrigin>> = {
   ),
 };
 
+/** The columns that only listings of the published day have. */
+const isValued = (column: string): boolean => valuedNames.some((name) => name === column);
+
 /** All tokens as one list in key order. Keys are contiguous from 1, so a key is a list index. */
 export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
 
 /**
  * Returns a query for flat listings. `facts` is a relation of listings with `row_number`; `extra` adds columns of `facts`. The relations
- * `builds`, `dealers` and `tokens_in_order` must exist.
+ * `builds`, `dealers` and `tokens_in_order` must exist. Without values, those
+ * columns are left out.
  *
  * Every listing has a build and a dealer. The joins are left joins only to keep the engine from joining the token list to every dealer
  * first.
  */
-export function flatListings(facts: Sql, extra: readonly Sql[] = []): Sql {
-  const columns = Object.entries(flatColumns).map(
-    ([column, origin]) => sql`${expressionOf(origin)} AS ${ident(column)}`,
-  );
+export function flatListings(facts: Sql, hasValues: boolean, extra: readonly Sql[] = []): Sql {
+  const columns = Object.entries(flatColumns)
+    .filter(([column]) => hasValues || !isValued(column))
+    .map(([column, origin]) => sql`${expressionOf(origin)} AS ${ident(column)}`);
   return sql`SELECT ${join([...columns, ...extra])}
     FROM (${facts}) AS facts
     LEFT JOIN builds USING (build_key)

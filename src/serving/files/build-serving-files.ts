@@ -147,7 +147,7 @@ async function buildRows(
   progress: BuildProgress,
 ): Promise<void> {
   let reported = 0;
-  await buildRowFile(session, { table: listingTableOf(of), file: of.file, folder: lake }, target, (rows) => {
+  await buildRowFile(session, { ...of, table: listingTableOf(of), folder: lake }, target, (rows) => {
     progress.add(rows - reported);
     reported = rows;
   });

@@ -6,7 +6,7 @@
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
 import { searchIndexFormat } from "../index/build.ts";
 import { type IndexedRows, indexedRows } from "../index/indexed-rows.ts";
-import { type ListingFile, listingFiles } from "../listing-files.ts";
+import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
 import { rowFileFormat } from "../rows/row-file.ts";
 
 /** The format of each kind that this release reads and writes. */
@@ -23,7 +23,7 @@ export type NeededFile =
 /** Returns every serving file that a version needs: the search index of today first. */
 export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
   ...indexedRows(manifest).map((of) => ({ kind: "index" as const, source: of.source, of })),
-  ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: of.file.sha256, of })),
+  ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: sourceOf(of), of })),
 ];
 
 /** Returns the listed files that the version needs and that this release can read. */

@@ -46,10 +46,10 @@ async function faultOf(
   const needed = neededFiles(manifest).find((one) => one.kind === kind && one.source === source);
   if (needed === undefined) return undefined;
   if (needed.kind === "index") return indexFault(lake, manifest.tables, { rows: needed.of, path }, options);
-  const { file } = needed.of;
-  const rowSource = { table: listingTableOf(needed.of), file, folder: resolve(lake) };
+  const { of } = needed;
+  const rowSource = { ...of, table: listingTableOf(of), folder: resolve(lake) };
   const rows = await differingRows(rowSource, join(lake, path), options);
-  return rows === 0 ? undefined : `${rows} of ${file.rows} rows differ from ${file.path}`;
+  return rows === 0 ? undefined : `${rows} of ${of.file.rows} rows differ from ${of.file.path}`;
 }
 
 /** Compares every table of an index with that of a rebuilt index. */

@@ -52,12 +52,18 @@ export const gone = { sold: 0, missing: -1 } as const;
 /** The place of rows that do not hold on the published day, in every sort. */
 const noRank = 2 ** 31 - 1;
 
-/**
- * Returns the statements that create all tables. `listings` selects rows with `row_number`, `valid_from` and `valid_to`; `builds`, `dealers`
- * and `tokens` are tables.
- */
-export function buildStatements(catalog: string, listings: Sql): readonly Sql[] {
+/** What an index is built from, beside the tables `builds`, `dealers` and `tokens`. */
+export interface IndexInput {
+  /** Rows of listings with `row_number`, `valid_from` and `valid_to`. */
+  readonly listings: Sql;
+  /** The rows of tables `valuations` and `price_effects`, in the index of today. */
+  readonly market?: { readonly valuations: Sql; readonly effects: Sql };
+}
+
+/** Returns the statements that create all tables. */
+export function buildStatements(catalog: string, { listings, market }: IndexInput): readonly Sql[] {
   return [
+    ...(market === undefined ? [] : marketStatements(catalog, market)),
     ...collectStatements(listings),
     ...dictionaryStatements(catalog),
     ...compositeStatements(catalog),
@@ -269,6 +275,13 @@ function totalsStatement(catalog: string): Sql {
   return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
 
+/** `comparables`: the valued listings, by model and year, so that those of a model are read together; and `price_effects`. */
+const marketStatements = (catalog: string, { valuations, effects }: NonNullable<IndexInput["market"]>): readonly Sql[] => [
+  sql`CREATE TABLE ${ident(catalog, "comparables")} AS
+    SELECT * REPLACE (id::UUID AS id, latitude::FLOAT AS latitude, longitude::FLOAT AS longitude) FROM (${valuations}) ORDER BY make, model, "year", id`,
+  sql`CREATE TABLE ${ident(catalog, "price_effects")} AS FROM (${effects})`,
+];
+
 /** `price_drops (position, dropped_on)`: the days on which the price of each listing dropped. */
 const dropsStatement = (catalog: string): Sql =>
   sql`CREATE TABLE ${ident(catalog, "price_drops")} AS
@@ -279,7 +292,7 @@ export const searchIndexFormat: string = createHash("sha256")
   .update(
     [
       engineVersion,
-      ...buildStatements("", sql``).map(({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`),
+      ...buildStatements("", { listings: sql``, market: { valuations: sql``, effects: sql`` } }).map(({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`),
     ].join("\n"),
   )
   .digest("hex")

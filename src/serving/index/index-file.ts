@@ -1,9 +1,9 @@
 /** Builds a search index: the publisher in a file, the service in memory where the file is missing. */
 import type { Session } from "../../db/duckdb.ts";
-import { fileLiteral, ident, type Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { TableFiles } from "../../lake/manifest.ts";
-import { buildStatements, storageVersion } from "./build.ts";
+import { buildStatements, type IndexInput, storageVersion } from "./build.ts";
 
 export const indexedDimensions = ["builds", "dealers", "tokens"] as const;
 
@@ -23,15 +23,15 @@ export async function withDimensionTables<T>(
 }
 
 /** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
-export async function buildIndexFile(session: Session, listings: Sql, path: string): Promise<void> {
-  await attachNewIndex(session, listings, { catalog: "new_index", path });
+export async function buildIndexFile(session: Session, rows: IndexInput, path: string): Promise<void> {
+  await attachNewIndex(session, rows, { catalog: "new_index", path });
   await session.run(sql`DETACH new_index`);
 }
 
 /** Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet. Needs the tables of dimensions. */
 export async function attachNewIndex(
   session: Session,
-  listings: Sql,
+  rows: IndexInput,
   { catalog, path }: { readonly catalog: string; readonly path?: string },
 ): Promise<void> {
   await session.run(
@@ -40,7 +40,7 @@ export async function attachNewIndex(
       : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageVersion})`,
   );
   try {
-    for (const statement of buildStatements(catalog, listings)) await session.run(statement);
+    for (const statement of buildStatements(catalog, rows)) await session.run(statement);
   } catch (thrown) {
     await session.run(sql`DETACH ${ident(catalog)}`);
     throw thrown;

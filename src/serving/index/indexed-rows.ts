@@ -5,9 +5,10 @@
  * small files: it is built for each version. Each large group of files of the month has its own index, which is built once. The months that are
  * over are indexed together, up to a number of rows, with every row that holds on one of their days: one file answers for each of these days.
  */
-import { createHash } from "node:crypto";
 import { calendarMonth, plusDays } from "../../base/day.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { hashOfFiles } from "../../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import {
   activeOn,
@@ -21,7 +22,7 @@ import {
 } from "../../lake/market.ts";
 import { listingColumns, openPartition } from "../../lake/tables.ts";
 import { tiersOf } from "../../lake/writer/compaction.ts";
-import { gone } from "./build.ts";
+import { gone, type IndexInput } from "./build.ts";
 
 export interface IndexedRows {
   /** The first and last day whose rows it has. */
@@ -29,8 +30,10 @@ export interface IndexedRows {
   readonly last: string;
   /** Content hash of the index's input. */
   readonly source: string;
-  /** The listings of the published day; undefined in all indexes but one. */
+  /** The listings of the published day, with their valuations; undefined in all indexes but one. */
   readonly today: Inventory | undefined;
+  /** The files of `price_effects` of that day. */
+  readonly effects: readonly LakeFile[];
   /** The files of rows that hold on a past day. */
   readonly past: readonly LakeFile[];
   readonly sold: readonly LakeFile[];
@@ -73,13 +76,15 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
   const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
   const missing = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
-  const source = hashOf([manifest.as_of, ...contentsOf([...today.files, ...past, ...sold, ...missing])]);
+  const effects = manifest.tables.price_effects;
+  const files = [...today.files, ...past, ...sold, ...missing, ...today.valuations, ...effects];
+  const source = hashOfFiles(files, [manifest.as_of]);
   const large = tiers.filter((tier) => !isSmall(tier));
   return [
-    { ...daysIn(month, month), today, past, sold, missing, source },
+    { ...daysIn(month, month), today, effects, past, sold, missing, source },
     ...large.map(({ table, files }): IndexedRows => {
       const rows = { past: [], sold: [], missing: [], [table === "sold" ? "sold" : "past"]: files };
-      return { ...daysIn(month, month), today: undefined, ...rows, source: hashOf([table, ...contentsOf(files)]) };
+      return { ...daysIn(month, month), ...notToday, ...rows, source: hashOfFiles(files, [table]) };
     }),
   ];
 }
@@ -107,7 +112,7 @@ function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[]
   return groupsOf(days, (day) => rowsOf(filesIn(snapshots, day))).map((group) => {
     const past = group.flatMap((day) => filesIn(snapshots, day));
     const [first = "", last = first] = [group[0], group.at(-1)];
-    return { first, last, today: undefined, past, sold: [], missing: [], source: hashOf(contentsOf(past)) };
+    return { first, last, ...notToday, past, sold: [], missing: [], source: hashOfFiles(past) };
   });
 }
 
@@ -118,17 +123,15 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
   const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
-    ...{ first, last, today: undefined, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
+    ...{ first, last, ...notToday, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
     past: published.length === 0 ? [] : intervalFiles({ tables }, first, last),
-    source: hashOf([...published.flat().map(String), ...contentsOf(unchanging)]),
+    source: hashOfFiles(unchanging, published.flat().map(String)),
   };
 }
 
 const rowsOf = (files: readonly LakeFile[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
 
-const contentsOf = (files: readonly LakeFile[]): readonly string[] => files.map(({ sha256 }) => sha256);
-
-const hashOf = (parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("hex");
+const notToday = { today: undefined, effects: [] } as const;
 
 /** Returns the first day of a month and the last one of another. */
 const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> => ({
@@ -140,8 +143,10 @@ const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> =
 export const rowsIn = ({ today, past, sold, missing }: IndexedRows): number =>
   (today?.count ?? 0) + rowsOf([...past, ...sold, ...missing]);
 
-export const filesToIndex = ({ today, past, sold, missing }: IndexedRows): readonly LakeFile[] => [
+export const filesToIndex = ({ today, effects, past, sold, missing }: IndexedRows): readonly LakeFile[] => [
   ...(today?.files ?? []),
+  ...(today?.valuations ?? []),
+  ...effects,
   ...past,
   ...sold,
   ...missing,
@@ -151,7 +156,15 @@ export const filesToIndex = ({ today, past, sold, missing }: IndexedRows): reado
  * Returns the rows of an index: those of the published day by position, then the others. `valid_to` is null where a row holds on the published day,
  * at most the day after `last` where it has ended, and a day of `gone` where a listing has left.
  */
-export function rowsToIndex({ first, last, today, past, ...left }: IndexedRows, folder: string): Sql {
+export function rowsToIndex(rows: IndexedRows, folder: string): IndexInput {
+  const { today, effects } = rows;
+  const listings = listingsToIndex(rows, folder);
+  if (today === undefined) return { listings };
+  const valuations = rowsOfFiles("valuations", today.valuations, folder);
+  return { listings, market: { valuations, effects: rowsOfFiles("price_effects", effects, folder) } };
+}
+
+function listingsToIndex({ first, last, today, past, ...left }: IndexedRows, folder: string): Sql {
   const names = Object.keys(listingColumns).map((column) => ident(column));
   const ended = sql`least(coalesce(valid_to, DATE 'infinity'), DATE ${literal(plusDays(last, 1))})`;
   const others = [

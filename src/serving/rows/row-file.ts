@@ -16,7 +16,7 @@ import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
 import { type PreparedQuery, type PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { storedRows } from "../../lake/market.ts";
+import { storedRows, valuesOfFile } from "../../lake/market.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import {
@@ -59,10 +59,11 @@ const batchRows = 16_384;
 /** Every n-th row of the first batch goes into the compression dictionary. */
 const sampleEvery = 97;
 
-/** A Parquet file of listings, whose columns it has, and the lake folder that its path is relative to. */
+/** A Parquet file of listings, whose columns it has, those of their valuations, and the lake folder that the paths are relative to. */
 export interface RowSource {
   readonly table: "listings" | "sold";
   readonly file: LakeFile;
+  readonly valuations: readonly LakeFile[];
   readonly folder: string;
 }
 
@@ -141,9 +142,11 @@ const contentsChecksum = (dictionary: Buffer, ids: string, vins: string): number
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
   session: Session,
-  { table, file, folder }: RowSource,
+  { table, file, valuations, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
-  const rows = storedRows(table, file, folder);
+  if (valuations.length > 0)
+    await session.createTempTable("values_of_file", valuesOfFile(file, valuations, folder));
+  const rows = storedRows(table, file, folder, valuations.length > 0 ? sql`values_of_file` : undefined);
   const days = sql`concat(coalesce(valid_from::VARCHAR, ''), chr(10), coalesce(valid_to::VARCHAR, ''))`;
   for (let from = 0; from < file.rows; from += batchRows) {
     const batch = await session.rows(sql`

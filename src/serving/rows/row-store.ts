@@ -7,7 +7,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import type { Place } from "../../listing/source.ts";
-import type { ListingFile, ListingState } from "../listing-files.ts";
+import { type ListingFile, type ListingState, sourceOf } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 
 /** A row file and the Parquet file that it was built from. */
@@ -36,8 +36,8 @@ export class RowStore {
     const store = new RowStore(listingFiles, rowFiles);
     try {
       const paths = new Map(stored.map(({ source, path }) => [source, path]));
-      for (const { file } of listingFiles)
-        rowFiles.set(file.path, new RowFile(paths.get(file.sha256) ?? file.path, file.rows));
+      for (const of of listingFiles)
+        rowFiles.set(of.file.path, new RowFile(paths.get(sourceOf(of)) ?? of.file.path, of.file.rows));
       return store;
     } catch (thrown) {
       store.close();

@@ -11,18 +11,22 @@ import {
   type NameOf,
   type RangedName,
   rangedNames,
+  valuedNames,
 } from "../../../src/listing/schema.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
 import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
 type NumberCategory = NameOf<{ readonly type: "SMALLINT"; readonly search: "category" }>;
 
-export type NumberField = NumberCategory | RangedName | "latitude" | "longitude";
+export type NumberField = NumberCategory | RangedName | (typeof valuedNumbers)[number] | "latitude" | "longitude";
 
 /** Returns whether the values of an attribute are numbers that are matched one by one. */
 export const isNumberCategory = (name: CategoryName): name is NumberCategory => attributes[name].type === "SMALLINT";
 
+const valuedNumbers = ["market_value", "market_value_low", "market_value_high", "price_to_value"] as const;
+
 const numberFields: readonly NumberField[] = [
+  ...valuedNumbers,
   ...categoryNames.filter(isNumberCategory),
   ...rangedNames,
   ...(["latitude", "longitude"] as const),
@@ -85,8 +89,8 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
   const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
   const snapshots = new Map<string, readonly FlatListing[]>();
   for (const day of Object.keys(manifest.days)) {
-    const order = "ORDER BY make, model, year, trim, id";
-    const rows = await queryLake(lake, `SELECT * FROM active_days WHERE snapshot_date = '${day}' ${order}`);
+    const ofDay = day === manifest.as_of ? "active" : `active_days WHERE snapshot_date = '${day}'`;
+    const rows = await queryLake(lake, `SELECT * FROM ${ofDay} ORDER BY make, model, year, trim, id`);
     snapshots.set(day, listingsOf(rows, "active"));
   }
   const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
@@ -170,7 +174,8 @@ function listingsOf(rows: readonly Row[], status: "active" | "sold"): readonly F
   return rows.map((row) => listingOf(row, status));
 }
 
-function listingOf(row: Row, status: "active" | "sold"): FlatListing {
+function listingOf(found: Row, status: "active" | "sold"): FlatListing {
+  const row: Row = { ...mapFields(valuedNames, () => null), ...found };
   const id = text(row, "id") ?? assert.fail("a listing without an id");
   const vin = text(row, "vin") ?? assert.fail(`${id} has no VIN`);
   return {

@@ -1,0 +1,61 @@
+/**
+ * The numbers of the valuation: what is fitted, how far a comparable may be from its subject, and where a rating begins. `docs/valuation.md` explains
+ * them, and answers repeat those that they rest on.
+ */
+import { integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.ts";
+
+export const rules = {
+  /** Sales of this many days before the published one are comparables, and are part of the fit. */
+  soldDays: 90,
+  /** Markets with fewer listings with a price are not valued. */
+  marketMin: 500,
+  /** A value rests on at least this many listings: of the trim, else of the model, else of the body type and age. */
+  sampleMin: 5,
+  bodySampleMin: 30,
+  /** Prices below 1 / 2 or above 2 times the median of their model and year are left out of slopes and spreads. */
+  outlierRatio: 2,
+  /** The slopes of a model are pulled towards those of its body type as if the latter had this many listings more. */
+  slopePull: 30,
+  /** The same for levels: a version towards its trim, a trim towards its model; and for the effect of a model year, and of a state. */
+  levelPull: 1,
+  yearPull: 3,
+  statePull: 30,
+  /** The spread of a model and age is pulled towards that of the age. */
+  spreadPull: 10,
+  /** An interval is calibrated on the residuals of at least this many sales. */
+  calibrationMin: 100,
+  /** The share of last asking prices that the interval contains. */
+  coverage: 0.8,
+  /** Option prices are fitted in units of this many dollars, mileage in units of this many miles. */
+  optionUnit: 30_000,
+  mileageUnit: 10_000,
+  /** Ages in model years at which another band of spreads begins. */
+  ageBands: [3, 6, 9],
+} as const;
+
+/** The steps from which a value is taken: the first one with enough listings. */
+export const steps = ["trim", "model", "body_and_age"] as const;
+export type Step = (typeof steps)[number];
+
+/** The ratings, from the best price for a buyer on. */
+export const ratings = ["great", "good", "fair", "high"] as const;
+export type Rating = (typeof ratings)[number];
+
+/**
+ * Returns the rating of a price: `great` below the interval, `high` above it; `good` where the price is below the value by more than a third of the
+ * distance from the value to the lower end of the interval (in logarithms), `fair` otherwise.
+ */
+export const ratingOf = (price: Sql, { value, low, high }: Readonly<Record<"value" | "low" | "high", Sql>>): Sql => sql`
+  CASE WHEN ${price} < ${low} THEN 'great' WHEN ${price} < ${value} * pow(${low} / ${value}, 1.0 / 3) THEN 'good'
+       WHEN ${price} <= ${high} THEN 'fair' ELSE 'high' END`;
+
+/** Returns the age band of a model year: 0 for the newest. */
+export const bandOf = (year: Sql, newestYear: Sql): Sql => {
+  const age = sql`(${newestYear} - ${year})`;
+  const reached = rules.ageBands.map((from) => sql`(${age} >= ${integerLiteral(from)})::INTEGER`);
+  return reached.reduce((sum, one) => sql`${sum} + ${one}`);
+};
+
+/** Returns a sum pulled towards another value as if that had `weight` observations. */
+export const pulled = (value: Sql, towards: Sql, count: Sql, weight: number): Sql =>
+  sql`(${towards} + ${count} / (${count} + ${numberLiteral(weight)}) * (${value} - ${towards}))`;
