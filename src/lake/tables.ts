@@ -146,7 +146,6 @@ export const tables = {
       longitude: "DOUBLE",
       fitted_price: "DOUBLE",
       residual: "DOUBLE",
-      step: "VARCHAR",
       ...valuedColumns,
     },
     order: ["make", "model", "year", "id"],

@@ -195,6 +195,8 @@ const listings = {
     unit: "fraction",
     shown: { listing: 5 },
   },
+  /** What the value rests on: see `steps` in `valuation/rules.ts`. */
+  value_step: { type: "VARCHAR", feed: "valuation" },
   value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 18, listing: 6, agents: 18 } },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 

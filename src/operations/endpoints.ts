@@ -7,6 +7,7 @@ import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
+import { compareListing, compareVehicle, valueVins } from "../query/valuation/comparables.ts";
 import { suggest } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
@@ -66,6 +67,19 @@ const suggestFilters: Endpoint<"suggestFilters"> = async ({ query }, version) =>
   return { data: await suggest(query, version), meta: { limit: query.limit, ...version.meta } };
 };
 
+const getListingComparables: Endpoint<"getListingComparables"> = async ({ path, query: { limit } }, version) => {
+  return { data: await compareListing(path.listing_id, limit, version), meta: { limit, ...version.meta } };
+};
+
+const findComparables: Endpoint<"findComparables"> = async ({ query }, version) => {
+  const { data, unmatched } = await compareVehicle(query, version);
+  return { data, meta: { limit: query.limit, ...version.meta, ...redactApiKeys(unmatched) } };
+};
+
+const valueVehicles: Endpoint<"valueVehicles"> = async ({ query }, version) => {
+  return { data: await valueVins(query.vin, version), meta: version.meta };
+};
+
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
@@ -79,6 +93,9 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getVin,
   getFacets,
   getTrends,
+  getListingComparables,
+  findComparables,
+  valueVehicles,
   suggestFilters,
   searchDealers,
   getDealer,

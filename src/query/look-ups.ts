@@ -45,4 +45,4 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
 }
 
 /** Returns whether a text has the form of a listing id: 32 hexadecimal digits. */
-const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/i.test(text);
+export const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/i.test(text);

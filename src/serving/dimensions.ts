@@ -94,6 +94,11 @@ export class Dimensions {
     return [...(this.maps.spellings.get(attribute)?.values() ?? [])].flat();
   }
 
+  /** Returns the spelling of a value that builds have, matched as a filter is; undefined if none has it. */
+  spellingOf(attribute: CategoryName, value: string): string | undefined {
+    return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value))?.[0];
+  }
+
   /** Returns whether any build has a value: in any case, for makes and models in any punctuation. */
   isKnown(attribute: CategoryName, value: string): boolean {
     return this.maps.spellings.get(attribute)?.has(valueKeyOf(attribute, value)) ?? false;

@@ -160,6 +160,12 @@ export class LakeVersion {
     };
   }
 
+  /** Runs a statement over the tables `comparables` and `price_effects` of a catalog: the fit of the published day. */
+  async marketRows(statementOf: (catalog: string) => Sql): Promise<readonly Row[]> {
+    const rows = await this.resources.serving.listings.ofMarket((catalog) => this.rows(statementOf(catalog)));
+    return rows ?? [];
+  }
+
   /** Records of the ingests of its days. */
   get deliveries(): DeliveryRecords {
     return new DeliveryRecords(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));

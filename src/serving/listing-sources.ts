@@ -70,6 +70,14 @@ export class ListingSources {
     );
   }
 
+  /** Runs a request on the catalog with the tables `comparables` and `price_effects`; undefined if the version has no listings. */
+  ofMarket<T>(request: (catalog: string) => Promise<T>): Promise<T | undefined> {
+    const parts = this.partsOf(({ today }) => today !== undefined);
+    return this.runOnIndexes(parts, ([index]) =>
+      index === undefined ? Promise.resolve(undefined) : request(index.catalog),
+    );
+  }
+
   /** Returns `TrendSource.measureLevels`. */
   measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
     const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));

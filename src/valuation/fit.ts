@@ -158,7 +158,7 @@ const valuations = sql`
     SELECT *, round(value)::INTEGER AS market_value, round(value * exp(to_low))::INTEGER AS market_value_low, round(value * exp(to_high))::INTEGER AS market_value_high
     FROM fit_valued WHERE NOT is_branded
   )
-  SELECT *, round(if(is_new, msrp, 1) * exp(y - log_residual), 2) AS fitted_price, round(log_residual, 6) AS residual, step_taken AS step,
+  SELECT *, round(if(is_new, msrp, 1) * exp(y - log_residual), 2) AS fitted_price, round(log_residual, 6) AS residual, step_taken AS value_step,
          round(10000.0 * (price - market_value) / market_value) / 10000 AS price_to_value,
          CASE WHEN price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
               THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
@@ -175,7 +175,7 @@ const effects = sql`
   UNION ALL BY NAME SELECT 'version' AS kind, is_new, make, model, trim, version, version_n AS listings, level FROM fit_keys JOIN (SELECT version_key, version_n, level FROM fit_versions) USING (version_key)
   UNION ALL BY NAME SELECT 'year' AS kind, is_new, make, model, "year", year_n AS listings, year_effect AS level FROM names JOIN fit_years USING (model_key)
   UNION ALL BY NAME SELECT 'state' AS kind, is_new, state, state_n AS listings, state_effect AS level FROM fit_states
-  UNION ALL BY NAME SELECT 'interval' AS kind, is_new, step, band, z_low, z_high FROM fit_calibration
+  UNION ALL BY NAME SELECT 'interval' AS kind, is_new, step, band, (SELECT max("year") FROM fit_priced) AS "year", z_low, z_high FROM fit_calibration
   UNION ALL BY NAME SELECT 'body_and_age' AS kind, is_new, body, "year", n AS listings, level, z_low, z_high FROM fit_bodies`;
 
 const fitTables: readonly (readonly [table: string, query: Sql])[] = [

@@ -8,7 +8,7 @@ export const rules = {
   /** Sales of this many days before the published one are comparables, and are part of the fit. */
   soldDays: 90,
   /** Markets with fewer listings with a price are not valued. */
-  marketMin: 500,
+  marketMin: 100,
   /** A value rests on at least this many listings: of the trim, else of the model, else of the body type and age. */
   sampleMin: 5,
   bodySampleMin: 30,
@@ -48,6 +48,37 @@ export type Rating = (typeof ratings)[number];
 export const ratingOf = (price: Sql, { value, low, high }: Readonly<Record<"value" | "low" | "high", Sql>>): Sql => sql`
   CASE WHEN ${price} < ${low} THEN 'great' WHEN ${price} < ${value} * pow(${low} / ${value}, 1.0 / 3) THEN 'good'
        WHEN ${price} <= ${high} THEN 'fair' ELSE 'high' END`;
+
+/** The prices below which a listing is rated `great` and `good`, and up to which it is `fair`, in dollars: `ratingOf` in JavaScript. */
+export const thresholdsOf = ({ value, low, high }: Readonly<Record<"value" | "low" | "high", number>>) => ({
+  great: low,
+  good: value * (low / value) ** (1 / 3),
+  fair: high,
+});
+
+/** How comparables are weighted; scales are those of the factors' exponents. */
+export const nearness = {
+  comparablesMax: 60,
+  /** Comparables are at most this many model years older or newer. */
+  yearsMax: 3,
+  /** The factors of another version of the trim, and of another trim. */
+  trimWeight: 0.6,
+  modelWeight: 0.15,
+  yearScale: 1.2,
+  /** In miles: a constant and a share of the subject's mileage. */
+  mileageScale: 8000,
+  mileageShare: 0.25,
+  /** Dollars of options. */
+  optionScale: 6000,
+  /** Days since the sale. */
+  soldScale: 45,
+  /** Miles between dealers. */
+  distanceScale: 1500,
+} as const;
+
+/** `bandOf` in JavaScript. */
+export const ageBandOf = (year: number, newestYear: number): number =>
+  rules.ageBands.filter((from) => newestYear - year >= from).length;
 
 /** Returns the age band of a model year: 0 for the newest. */
 export const bandOf = (year: Sql, newestYear: Sql): Sql => {

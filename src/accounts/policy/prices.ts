@@ -21,6 +21,8 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   vehicle_detail_enriched: 8_000,
   dealer_lookup: 1_000,
   suggestion: 100,
+  comparables: 5_000,
+  valuations: 10_000,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -72,6 +74,8 @@ const facets = ["facet_counts", "facet_counts_historical"] as const;
 const trends = "trend_series";
 const lookup = "dealer_lookup";
 const suggestion = "suggestion";
+const comparables = "comparables";
+const valuations = "valuations";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -91,6 +95,9 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getFacets:            [...facets,              ...facets],
   getTrends:            [trends,    trends,       trends,    trends],
   suggestFilters:       [suggestion, suggestion,   suggestion,  suggestion],
+  getListingComparables: [comparables, comparables, comparables, comparables],
+  findComparables:      [comparables, comparables, comparables, comparables],
+  valueVehicles:        [valuations, valuations, valuations, valuations],
   getListing:           detail,
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],

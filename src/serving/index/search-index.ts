@@ -42,6 +42,10 @@ export class SearchIndex {
     return new SearchIndex({ catalog, dictionary, dealers }, counts, new RankedPositions(engine, catalog));
   }
 
+  get catalog(): string {
+    return this.base.catalog;
+  }
+
   has(attribute: CategoryName, value: string): boolean {
     const { dictionary } = this.base;
     return dictionary.idsOf(attribute, value).some((id) => dictionary.totalOf(id) > 0);

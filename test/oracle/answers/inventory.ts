@@ -32,7 +32,7 @@ const numberFields: readonly NumberField[] = [
   ...(["latitude", "longitude"] as const),
 ];
 const otherTexts = [
-  ...(["stock_number", "vdp_url", "sold_date", "sold_on_record"] as const),
+  ...(["stock_number", "vdp_url", "sold_date", "sold_on_record", "value_step"] as const),
   ...(["dealer_name", "city", "postal_code"] as const),
 ] as const;
 

@@ -1,0 +1,41 @@
+/** Schema `Valuation`: an estimate beside the price of a vehicle. */
+import type { AnswerOf } from "../../contract/types.ts";
+import { type Rating, rules, type Step, thresholdsOf } from "../../valuation/rules.ts";
+
+export type Valuation = AnswerOf<"findComparables">["data"]["valuation"];
+
+/** A value with the ends of its interval, in whole dollars, and what it rests on. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly step: Step;
+}
+
+const { coverage, outlierRatio } = rules;
+
+export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Valuation => ({
+  ...{ market_value: null, market_value_low: null, market_value_high: null, coverage, price_to_value: null },
+  ...{ value_rating: null, rating_thresholds: null, step: null, null_reason: reason },
+});
+
+/** Returns what a price is rated by an estimate, as `ratingOf` does in SQL; null for an outlier. */
+function rate(price: number, { value, ...ends }: Estimate): Rating | null {
+  if (price < value / outlierRatio || price > value * outlierRatio) return null;
+  const { great, good, fair } = thresholdsOf({ value, ...ends });
+  if (price < great) return "great";
+  if (price < good) return "good";
+  return price <= fair ? "fair" : "high";
+}
+
+export function valuationOf(estimate: Estimate, price: number | null): Valuation {
+  const { value, low, high, step } = estimate;
+  const thresholds = thresholdsOf(estimate);
+  return {
+    ...{ market_value: value, market_value_low: low, market_value_high: high, coverage },
+    price_to_value: price === null ? null : Math.round((10_000 * (price - value)) / value) / 10_000,
+    value_rating: price === null ? null : rate(price, estimate),
+    rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
+    ...{ step, null_reason: null },
+  };
+}
