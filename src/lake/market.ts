@@ -53,7 +53,13 @@ export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: stri
 
 /** Returns the listings of some files of `missing` or `sold`. */
 export function goneIn(files: readonly LakeFile[]): Inventory {
-  return { files, count: files.reduce((sum, { rows }) => sum + rows, 0), isWhole: true, deliveries: [], valuations: [] };
+  return {
+    files,
+    count: files.reduce((sum, { rows }) => sum + rows, 0),
+    isWhole: true,
+    deliveries: [],
+    valuations: [],
+  };
 }
 
 /** Returns the listings that are missing on the published day. */

@@ -4,7 +4,7 @@
  */
 
 import type { OperationId } from "../contract/types.ts";
-import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
+import { attributeOf, rangedNames, shownIn, valuedNames } from "../listing/schema.ts";
 import type { CallableId } from "../operations/operation-request.ts";
 
 export interface Tool<Id extends OperationId = CallableId> {
@@ -109,7 +109,7 @@ export const tools: readonly AnyTool[] = [
       "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),
-      ...filters.filter((name) => !views.includes(name)),
+      ...filters.filter((name) => ![...views, ...valuedNames].includes(name)),
     ],
     described: words("interval from to facet_limit"),
   }),
@@ -128,6 +128,17 @@ export const tools: readonly AnyTool[] = [
     description:
       "Returns one listing in full by its id, with dealer, specification and pricing; `include` adds its price history and options.",
     parameters: words("listing_id include"),
+  }),
+  tool({
+    name: "value_vehicle",
+    id: "findComparables",
+    title: "Value a vehicle",
+    description:
+      "Returns what a vehicle is worth, with an interval, the rating of its price, and the active and sold listings most like it, each with its price " +
+      "adjusted to the vehicle. Takes the `vin` of a listing, or `make`, `model`, `year` and `miles`, and better also `trim`.",
+    parameters: words("vin make model year miles trim inventory_type msrp price postal_code limit"),
+    described: words("miles msrp price limit"),
+    defaults: { limit: 5 },
   }),
   tool({
     name: "search_dealers",

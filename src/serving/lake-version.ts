@@ -54,7 +54,8 @@ export interface Listings extends ListingSource {
 const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
 
 /** Returns a row of a past day: values are those of the published day. */
-const withoutValues = (row: JsonRow): JsonRow => row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));
+const withoutValues = (row: JsonRow): JsonRow =>
+  row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));
 
 export class LakeVersion {
   readonly manifest: Manifest;

@@ -6,7 +6,7 @@
  * state. What a year and 10,000 miles are worth is measured within versions, by model. Medians and a bound on outliers keep misspelled prices out.
  */
 import type { Session } from "../db/duckdb.ts";
-import { ident, integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { bandOf, pulled, ratingOf, rules } from "./rules.ts";
 
 /** Calls `work` while the temporary tables `valuations` and `price_effects` exist: the fit of the given listings (see `pricedListings`). */
@@ -24,6 +24,12 @@ export async function withFit<T>(session: Session, priced: Sql, work: () => Prom
 const rounded = (value: Sql): Sql => sql`round(${value}, 6)`;
 
 const tails = sql`[${numberLiteral((1 - rules.coverage) / 2)}, ${numberLiteral((1 + rules.coverage) / 2)}]`;
+
+/** The same quantiles of a normal distribution. */
+const normalTails = sql`[${numberLiteral(-rules.normalTail)}, ${numberLiteral(rules.normalTail)}]`;
+
+const enoughOf = (quantiles: string): Sql =>
+  sql`CASE WHEN ${ident(quantiles, "n")} >= ${integerLiteral(rules.calibrationMin)} THEN ${ident(quantiles, "quantiles")} END`;
 
 /** Returns the quantiles of `z` at both ends of the interval, by some columns of `judged`. */
 const quantilesOf = (columns: Sql, where: Sql): Sql =>
@@ -122,7 +128,10 @@ const spreads = sql`
   FROM (SELECT is_new, model_key FROM fit_models JOIN fit_slopes USING (model_key)) JOIN bands USING (is_new)
   LEFT JOIN (SELECT model_key, band, miss FROM misses) USING (model_key, band) GROUP BY ALL`;
 
-/** The quantiles of residuals in spreads, by condition, step and age band: those of sales, of all ages where one band has too few, of all listings where both have. */
+/**
+ * The quantiles of residuals in spreads, by condition, step and age band: those of sales, of all ages where one band has too few, of all listings where
+ * both have; those of a normal distribution where even these are too few.
+ */
 const calibration = sql`
   WITH judged AS (
     SELECT is_new, step, band, without / spread AS z, sold_date IS NOT NULL AS is_sale FROM fit_residuals JOIN fit_spreads USING (model_key, band)
@@ -131,11 +140,11 @@ const calibration = sql`
   of_sales AS (${quantilesOf(sql`is_new, step`, sql`WHERE is_sale`)}),
   of_all AS (${quantilesOf(sql`is_new, step`, sql``)}),
   chosen AS (
-    SELECT is_new, step, band, ${["of_band", "of_sales", "of_all"].map((one) => sql`CASE WHEN ${ident(one, "n")} >= ${integerLiteral(rules.calibrationMin)} THEN ${ident(one, "quantiles")} END`).reduce((first, next) => sql`coalesce(${first}, ${next})`)} AS quantiles
+    SELECT is_new, step, band, coalesce(${join(["of_band", "of_sales", "of_all"].map(enoughOf))}, ${normalTails}) AS quantiles
     FROM of_all JOIN (SELECT DISTINCT band FROM fit_spreads) ON true
     LEFT JOIN of_sales USING (is_new, step) LEFT JOIN of_band USING (is_new, step, band)
   )
-  SELECT is_new, step, band, round(quantiles[1], 6) AS z_low, round(quantiles[2], 6) AS z_high FROM chosen WHERE quantiles IS NOT NULL`;
+  SELECT is_new, step, band, round(quantiles[1], 6) AS z_low, round(quantiles[2], 6) AS z_high FROM chosen`;
 
 /** Without enough listings of the model: prices to MSRP by body type and model year. */
 const bodies = sql`

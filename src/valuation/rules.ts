@@ -24,8 +24,9 @@ export const rules = {
   spreadPull: 10,
   /** An interval is calibrated on the residuals of at least this many sales. */
   calibrationMin: 100,
-  /** The share of last asking prices that the interval contains. */
+  /** The share of last asking prices that the interval contains, and the same of a normal distribution, in standard deviations. */
   coverage: 0.8,
+  normalTail: 1.2816,
   /** Option prices are fitted in units of this many dollars, mileage in units of this many miles. */
   optionUnit: 30_000,
   mileageUnit: 10_000,

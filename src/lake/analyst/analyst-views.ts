@@ -11,7 +11,14 @@ import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 
 /** Tables whose view holds their rows unchanged. */
-const plainTables = ["builds", "dealers", "tokens", "options", "valuations", "price_effects"] as const satisfies readonly TableName[];
+const plainTables = [
+  "builds",
+  "dealers",
+  "tokens",
+  "options",
+  "valuations",
+  "price_effects",
+] as const satisfies readonly TableName[];
 
 /** Returns the statements that create the views and table macros of a version. */
 export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {

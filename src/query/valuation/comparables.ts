@@ -34,7 +34,12 @@ export async function compareVehicle(
   if (vin === undefined) {
     const data = await compare(describedIn(description, version.dimensions), limit, version);
     const { make = "", model = "", trim, version: ofTrim } = description;
-    const values = { make: [make], model: [model], ...(trim && { trim: [trim] }), ...(ofTrim && { version: [ofTrim] }) };
+    const values = {
+      make: [make],
+      model: [model],
+      ...(trim && { trim: [trim] }),
+      ...(ofTrim && { version: [ofTrim] }),
+    };
     return { data, unmatched: await unmatchedIn(values, version) };
   }
   const [other] = Object.entries(description).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -51,10 +56,7 @@ const latestOf = async (vin: string, version: LakeVersion): Promise<FoundListing
   (await listingPeriodsOf(vin.toUpperCase(), subjectColumns, version)).at(-1);
 
 /** Returns the values of the latest listings of VINs, in their order. */
-export function valueVins(
-  vins: readonly string[],
-  version: LakeVersion,
-): Promise<AnswerOf<"valueVehicles">["data"]> {
+export function valueVins(vins: readonly string[], version: LakeVersion): Promise<AnswerOf<"valueVehicles">["data"]> {
   return Promise.all(
     vins.map(async (vin) => {
       const latest = await latestOf(vin, version);
@@ -69,15 +71,20 @@ export function valueVins(
 async function value({ subject, isBranded, stored }: Described, version: LakeVersion): Promise<Valuation> {
   if (isBranded) return withoutValue("branded_title");
   if (subject === undefined) return withoutValue("unknown_attributes");
-  const estimate =
-    stored ?? estimateOf(subject, await version.marketRows((catalog) => effectsOf(catalog, subject)));
+  const estimate = stored ?? estimateOf(subject, await version.marketRows((catalog) => effectsOf(catalog, subject)));
   return estimate === undefined ? withoutValue("insufficient_sample") : valuationOf(estimate, subject.price);
 }
 
 async function compare(described: Described, limit: number, version: LakeVersion): Promise<Comparables> {
   const { shown, subject } = described;
   if (subject === undefined)
-    return { subject: shown, valuation: withoutValue("unknown_attributes"), summary: null, supply: noSupply, comparables: [] };
+    return {
+      subject: shown,
+      valuation: withoutValue("unknown_attributes"),
+      summary: null,
+      supply: noSupply,
+      comparables: [],
+    };
   const [valuation, rows] = await Promise.all([
     value(described, version),
     version.marketRows((catalog) => nearestTo(catalog, subject, version.manifest.as_of)),
@@ -111,7 +118,11 @@ async function comparableListing(
   return {
     ...{ listing_id: id, vin: shown.vin ?? "", status: soldDate === null ? "active" : "sold", sold_date: soldDate },
     ...{ year, trim, version: ofTrim, inventory_type, miles: shown.miles, price },
-    ...{ adjusted_price: adjustedPrice, adjustment: adjustedPrice - price, weight: Math.round(10_000 * weight) / 10_000 },
+    ...{
+      adjusted_price: adjustedPrice,
+      adjustment: adjustedPrice - price,
+      weight: Math.round(10_000 * weight) / 10_000,
+    },
     ...{ distance_miles: distanceMiles, dealer_name: textOf(name), city: textOf(city), state },
   };
 }

@@ -52,7 +52,13 @@ function estimateByModel(subject: Subject, effects: readonly Row[], step: Step):
   const [version, trim, model, year, state] = ["version", "trim", "model", "year", "state"].map((kind) =>
     effects.find((row) => row.kind === kind),
   );
-  const band = ageBandOf(subject.year, numberOf(effects.find(({ kind }) => kind === "interval"), "year") ?? 0);
+  const band = ageBandOf(
+    subject.year,
+    numberOf(
+      effects.find(({ kind }) => kind === "interval"),
+      "year",
+    ) ?? 0,
+  );
   const interval = effects.find((row) => row.kind === "interval" && row.step === step && row.band === band);
   const spread = Array.isArray(model?.spreads) ? model.spreads[band] : undefined;
   const [low, high] = [numberOf(interval, "z_low"), numberOf(interval, "z_high")];

@@ -5,8 +5,8 @@
  * is the value of the subject, times the ratio of its own price to its fitted price.
  */
 import { type Row, textIn } from "../../base/json.ts";
-import { ident, integerLiteral, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { AnswerOf } from "../../contract/types.ts";
+import { ident, integerLiteral, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { earthRadiusMiles } from "../../listing/geography.ts";
 import { nearness, rules } from "../../valuation/rules.ts";
 import { supplyDays } from "../trends/trend-metrics.ts";
@@ -68,7 +68,11 @@ export function comparablesIn(rows: readonly Row[], value: number): readonly Com
   return rows.map((row) => ({
     id: textIn(row, "id"),
     soldDate: typeof row.sold_date === "string" ? row.sold_date : null,
-    ...{ weight: Number(row.weight), price: Number(row.price), adjustedPrice: Math.round(value * Math.exp(Number(row.residual))) },
+    ...{
+      weight: Number(row.weight),
+      price: Number(row.price),
+      adjustedPrice: Math.round(value * Math.exp(Number(row.residual))),
+    },
     distanceMiles: typeof row.distance === "number" ? Math.round(row.distance * 10) / 10 : null,
   }));
 }

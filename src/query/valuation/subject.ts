@@ -30,7 +30,6 @@ export interface Subject extends Pick<Shown, "price" | "msrp" | "trim" | "versio
   readonly place: Point | undefined;
 }
 
-
 export interface Described {
   readonly shown: Shown;
   /** Undefined if an attribute that a value depends on is unknown. */

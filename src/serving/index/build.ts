@@ -276,7 +276,10 @@ function totalsStatement(catalog: string): Sql {
 }
 
 /** `comparables`: the valued listings, by model and year, so that those of a model are read together; and `price_effects`. */
-const marketStatements = (catalog: string, { valuations, effects }: NonNullable<IndexInput["market"]>): readonly Sql[] => [
+const marketStatements = (
+  catalog: string,
+  { valuations, effects }: NonNullable<IndexInput["market"]>,
+): readonly Sql[] => [
   sql`CREATE TABLE ${ident(catalog, "comparables")} AS
     SELECT * REPLACE (id::UUID AS id, latitude::FLOAT AS latitude, longitude::FLOAT AS longitude) FROM (${valuations}) ORDER BY make, model, "year", id`,
   sql`CREATE TABLE ${ident(catalog, "price_effects")} AS FROM (${effects})`,
@@ -292,7 +295,9 @@ export const searchIndexFormat: string = createHash("sha256")
   .update(
     [
       engineVersion,
-      ...buildStatements("", { listings: sql``, market: { valuations: sql``, effects: sql`` } }).map(({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`),
+      ...buildStatements("", { listings: sql``, market: { valuations: sql``, effects: sql`` } }).map(
+        ({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`,
+      ),
     ].join("\n"),
   )
   .digest("hex")

@@ -144,8 +144,7 @@ export async function* batchesOf(
   session: Session,
   { table, file, valuations, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
-  if (valuations.length > 0)
-    await session.createTempTable("values_of_file", valuesOfFile(file, valuations, folder));
+  if (valuations.length > 0) await session.createTempTable("values_of_file", valuesOfFile(file, valuations, folder));
   const rows = storedRows(table, file, folder, valuations.length > 0 ? sql`values_of_file` : undefined);
   const days = sql`concat(coalesce(valid_from::VARCHAR, ''), chr(10), coalesce(valid_to::VARCHAR, ''))`;
   for (let from = 0; from < file.rows; from += batchRows) {

@@ -265,7 +265,10 @@ test("an endless statement ends at the deadline, is free, and leaves no process 
     const names = await readdir(spool, { recursive: true });
     return names.every((name) => !name.includes("/"));
   });
-  await eventually("a statement is answered again", async () => (await run("SELECT 1 AS a", undefined, { as, url })).status === 200);
+  await eventually(
+    "a statement is answered again",
+    async () => (await run("SELECT 1 AS a", undefined, { as, url })).status === 200,
+  );
 });
 
 test("no statement changes the lake, or reads a file beside it", async () => {
