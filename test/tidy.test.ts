@@ -14,26 +14,27 @@ const layers: Readonly<Record<string, number>> = {
   listing: 3,
   formats: 3,
   lake: 4,
-  serving: 5,
-  ingest: 6,
-  query: 6,
-  accounts: 6,
-  replication: 6,
-  demo: 7,
-  export: 7,
-  http: 8,
-  operations: 7,
-  mcp: 9,
-  web: 9,
-  cli: 10,
-  "main.ts": 11,
+  valuation: 5,
+  serving: 6,
+  ingest: 7,
+  query: 7,
+  accounts: 7,
+  replication: 7,
+  demo: 8,
+  export: 8,
+  http: 9,
+  operations: 8,
+  mcp: 10,
+  web: 10,
+  cli: 11,
+  "main.ts": 12,
 };
 
 /** A reader sees the names of this many files at a glance. */
 const folderFilesMax = 16;
 
 /** The lowest layer that may read the clock. */
-const clockLayer = 8;
+const clockLayer = 9;
 
 interface Source {
   /** Relative to the project, for example `src/db/duckdb.ts`. */

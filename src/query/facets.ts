@@ -9,7 +9,7 @@ import type { Filters, QueryOf } from "../contract/types.ts";
 import { areBeginnings, matchKeyOf, wordsOf } from "../db/text-matching.ts";
 import { metricListingsMin } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
-import { attributeOf, type CountedName, type NumberName } from "../listing/schema.ts";
+import { attributeOf, type CountedName, type NumberName, valuedNames } from "../listing/schema.ts";
 import type {
   Aggregate,
   CountResult,
@@ -54,6 +54,8 @@ export interface FacetPlan {
   /** The first one has all filters, and perhaps no facets. */
   readonly groups: readonly FacetGroup[];
   readonly widths: FixedWidths;
+  /** See `InventoryMode`. */
+  readonly hasValues: boolean;
 }
 
 /** Results of the listing source. */
@@ -86,7 +88,8 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
     categorical: group.filter(isCategorical),
     numeric: group.filter(isNumeric),
   }));
-  return { query, listings: mode.listings, groups, widths: fixedWidths(query.interval, facets.filter(isNumeric)) };
+  const widths = fixedWidths(query.interval, facets.filter(isNumeric));
+  return { query, listings: mode.listings, groups, widths, hasValues: mode.hasValues };
 }
 
 /** Facets, and the request whose filters narrow them. */
@@ -128,7 +131,11 @@ export async function countFacets(plan: FacetPlan) {
   return {
     data: {
       total: results[0]?.total ?? 0,
-      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, found.get(facet), query.metric), query)),
+      facets: byName(categorical, (facet) =>
+        plan.hasValues || !valuedNames.some((name) => name === facet)
+          ? requestedOf(bucketsOf(facet, found.get(facet), query.metric), query)
+          : [],
+      ),
       range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.get(facet)?.counts, plan.widths)),
       stats: byName(numeric, (facet) =>
         statsOf(found.get(facet)?.counts?.summaries.get(facet), found.get(facet)?.total ?? 0),

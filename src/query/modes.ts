@@ -14,12 +14,13 @@ export interface InventoryMode {
   readonly filters: readonly Filter[];
   /** The `status` of every listing in the result. */
   readonly status: "active" | "sold";
+  /** Whether the listings are those of the published day, which have values. */
+  readonly hasValues: boolean;
 }
 
 /** The parameters that select a mode, and those that need the values of the published day. */
 type ModeParameters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date" | "value_rating"> & {
   readonly sort?: string | undefined;
-  readonly facets?: readonly string[];
 };
 
 /** Returns the inventory mode of a request. Windows count back from the as-of date. Refuses parameters of different modes. */
@@ -29,32 +30,31 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
   const asOf = version.manifest.as_of;
   if (snapshot_date !== asOf) refuseValues(query);
   if (inventory_status !== "sold" && sold_within_days === undefined) {
-    return { listings: version.activeOn(snapshot_date ?? asOf), filters: [], status: "active" };
+    const day = snapshot_date ?? asOf;
+    return { listings: version.activeOn(day), filters: [], status: "active", hasValues: day === asOf };
   }
-  if (sold_within_days === undefined) return { listings: version.soldSince(undefined), filters: [], status: "sold" };
+  if (sold_within_days === undefined) return { listings: version.soldSince(undefined), filters: [], ...sold };
   const since = plusDays(asOf, -sold_within_days);
-  return { listings: version.soldSince(since), filters: [{ kind: "soldAfter", day: since }], status: "sold" };
+  return { listings: version.soldSince(since), filters: [{ kind: "soldAfter", day: since }], ...sold };
 }
 
-/** Refuses parameters that need values together with one that selects listings without them. */
-function refuseValues({ inventory_status, sold_within_days, snapshot_date, ...query }: ModeParameters): void {
-  const other =
-    snapshot_date !== undefined
-      ? "snapshot_date"
-      : sold_within_days !== undefined
-        ? "sold_within_days"
-        : inventory_status === "sold" && "inventory_status=sold";
-  const { value_rating, sort, facets } = query;
-  const valued =
-    value_rating !== undefined
-      ? "value_rating"
-      : sort?.endsWith("value") === true
-        ? `sort=${sort}`
-        : facets?.includes("value_rating") === true && "facets=value_rating";
-  if (other === false || valued === false) return;
+const sold = { status: "sold", hasValues: false } as const;
+
+/** Refuses a filter or an order by values together with a parameter that selects listings without them. */
+function refuseValues({ value_rating, sort, ...query }: ModeParameters): void {
+  const { inventory_status, sold_within_days, snapshot_date } = query;
+  const isSold = inventory_status === "sold";
+  const mode = firstDefined({ snapshot_date, sold_within_days, "inventory_status=sold": isSold ? true : undefined });
+  const isByValue = sort === "value" || sort === "-value";
+  const valued = firstDefined({ value_rating, [`sort=${sort}`]: isByValue ? true : undefined });
+  if (mode === undefined || valued === undefined) return;
   const reason = "values are those of the listings that are active on the published day";
-  throw refuse("incompatible_parameters", { parameters: `${valued} and ${other}`, reason });
+  throw refuse("incompatible_parameters", { parameters: `${valued} and ${mode}`, reason });
 }
+
+/** Returns the name of the first value that is not undefined; undefined if there is none. */
+export const firstDefined = (values: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.keys(values).find((name) => values[name] !== undefined);
 
 function refuseConflicts({ inventory_status, sold_within_days, snapshot_date }: ModeParameters): void {
   if (snapshot_date !== undefined && (inventory_status === "sold" || sold_within_days !== undefined)) {

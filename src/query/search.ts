@@ -14,7 +14,7 @@ import type { Expansion } from "./expansions.ts";
 import { type ListingField, resolveFields, serializerOf } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
 import { originOf, requireOrigin } from "./geography.ts";
-import { type InventoryMode, modeOf } from "./modes.ts";
+import { firstDefined, type InventoryMode, modeOf } from "./modes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
 
@@ -86,7 +86,3 @@ export function toOffsetQuery({
   const size = per_page ?? limit ?? defaultOf("searchListings", "limit");
   return { ...query, limit: size, offset: offset ?? ((page ?? 1) - 1) * size };
 }
-
-/** Returns the name of the first parameter that has a value. */
-const firstDefined = (values: Readonly<Record<string, unknown>>): string | undefined =>
-  Object.keys(values).find((name) => values[name] !== undefined);

@@ -60,6 +60,9 @@ const cases = parseCaseTable(
   searchDealers        | dealer_id=${dealer}                                              | dealer_lookup                             | 1000
   getDealer            | nothing                                                          | dealer_lookup                             | 1000
   suggestFilters       | q=toyota                                                         | suggestion                                | 100
+  getListingComparables | nothing                                                         | comparables                               | 5000
+  findComparables      | vin=1FTEW1EP7NFB87760                                            | comparables                               | 5000
+  valueVehicles        | vin=1FTEW1EP7NFB87760                                            | valuations                                | 10000
 `,
 );
 
@@ -101,7 +104,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "810b2290-ffb3-89fe-a4f9-c4bb787aa027",
+    "4619c1d4-7130-8559-a594-266f82e8a081",
     "prices have changed: update the UUID of the price list",
   );
 });

@@ -130,7 +130,8 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   billing_state_blocked: metered,
   monthly_spend_cap_exceeded: metered,
   missing_scope: withKey,
-  not_found: ({ id, parameters }) => id === "runSql" || parameters.some((parameter) => parameter.in === "path"),
+  not_found: ({ id, parameters }) =>
+    ["runSql", "findComparables"].includes(id) || parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
   not_acceptable: hasFormats,
   body_too_large: sendsBody,

@@ -49,7 +49,7 @@ const dollars = "a number from 0 to 2147483647.";
 const radius = "a number of miles above 0, at most 500; leave it out to search at any distance.";
 const sorts =
   "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
-  "discount, -discount, distance.";
+  "discount, -discount, value, -value, distance.";
 const powertrains = "one of BEV, FCEV, HEV, ICE, MHEV, PHEV.";
 const texts = "a list of at most 100 items, each text of 1 to 200 characters, without empty items.";
 const day = "a date, YYYY-MM-DD.";

@@ -110,7 +110,7 @@ function largestRequests(id: MeteredId, path: string, view: string): readonly st
   const facets = parameters.filter(({ name }) => name === "facets").map((parameter) => longestList(parameter, 2000));
   const others = [...scalars, view].filter(has).concat(facets);
   const lists = parameters.filter(
-    ({ name, schema }) => schema.items !== undefined && !["bbox", "interval", "facets"].includes(name),
+    ({ name, schema }) => schema.items !== undefined && !["bbox", "interval", "facets", "value_rating"].includes(name),
   );
   const exclusions = lists.filter(({ name }) => name.startsWith("exclude_"));
   const characters = queryCharacters - others.join("&").length;

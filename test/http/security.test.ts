@@ -205,11 +205,12 @@ describe("API5, broken function level authorisation", () => {
   }
 });
 
+const words = "listings vins facets suggest trends dealers exports sql usage openapi.json comparables valuations".split(
+  " ",
+);
+
 test("API6, unrestricted access to sensitive flows: nothing can be bought, created or changed over HTTP", () => {
-  assert.deepEqual(
-    new Set([...operations.values()].map(({ path }) => path.split("/")[2])),
-    new Set(["listings", "vins", "facets", "suggest", "trends", "dealers", "exports", "sql", "usage", "openapi.json"]),
-  );
+  assert.deepEqual(new Set([...operations.values()].map(({ path }) => path.split("/")[2])), new Set(words));
 });
 
 /** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes. */

@@ -12,7 +12,12 @@ export const alternativeExamples: Readonly<Record<string, unknown>> = {
   latitude: 37.5483,
   longitude: -121.9886,
   bbox: [-122.6, 37.2, -121.7, 38],
+  value_rating: ["great", "good"],
+  vin: "5UX53GP07T9N56896",
 };
+
+/** Operations that require one of several parameters: the one of the smallest request. */
+const chosenParameters: Readonly<Record<string, string>> = { findComparables: "vin" };
 
 /** Returns the document's example of a parameter; undefined if it has none. */
 export function documentExampleOf(parameter: Parameter): unknown {
@@ -35,16 +40,23 @@ export function encodeExample(parameter: Parameter): string {
 
 /** Returns the required query parameters of an operation, with their examples. */
 export function requiredQuery({ parameters }: Operation): readonly (readonly [name: string, value: string])[] {
-  return parameters
-    .filter((parameter) => parameter.in === "query" && parameter.required)
-    .map((parameter) => [parameter.name, encodeExample(parameter)]);
+  return queryOf(parameters.filter(({ required }) => required));
 }
+
+const queryOf = (parameters: readonly Parameter[]): readonly (readonly [name: string, value: string])[] =>
+  parameters
+    .filter((parameter) => parameter.in === "query")
+    .map((parameter) => [parameter.name, encodeExample(parameter)]);
 
 /** The operations that a GET calls. */
 export const getOperations: readonly Operation[] = [...operations.values()].filter(({ method }) => method === "get");
 
 /** Returns the smallest valid GET of an operation. */
-export const minimalRequest = (operation: Operation): string => requestWith(operation, requiredQuery(operation));
+export const minimalRequest = (operation: Operation): string =>
+  requestWith(
+    operation,
+    queryOf(operation.parameters.filter(({ name, required }) => required || name === chosenParameters[operation.id])),
+  );
 
 /** Returns the request of an operation with the document's examples of all its parameters. */
 export function exemplaryRequest(operation: Operation): string {

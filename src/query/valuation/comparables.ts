@@ -13,7 +13,7 @@ import { isListingId } from "../look-ups.ts";
 import { supplyDays } from "../trends/trend-metrics.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../unmatched.ts";
 import { effectsOf, estimateOf } from "./estimate.ts";
-import { type Comparable, comparablesIn, nearestTo, summaryOf, supplyIn } from "./nearest.ts";
+import { type Comparable, comparablesIn, nearestStatement, summaryOfComparables, supplyIn } from "./nearest.ts";
 import { type Described, describedIn, describedOfListing, subjectColumns } from "./subject.ts";
 import { type Valuation, valuationOf, withoutValue } from "./valuation.ts";
 
@@ -87,7 +87,7 @@ async function compare(described: Described, limit: number, version: LakeVersion
     };
   const [valuation, rows] = await Promise.all([
     value(described, version),
-    version.marketRows((catalog) => nearestTo(catalog, subject, version.manifest.as_of)),
+    version.marketRows((catalog) => nearestStatement(catalog, subject, version.manifest.as_of)),
   ]);
   const { market_value } = valuation;
   const { active, sold } = supplyIn(rows, shown);
@@ -97,7 +97,7 @@ async function compare(described: Described, limit: number, version: LakeVersion
   const comparables = comparablesIn(rows, market_value);
   return {
     ...{ subject: shown, valuation, supply },
-    summary: summaryOf(comparables, subject.price),
+    summary: summaryOfComparables(comparables, subject.price),
     comparables: await Promise.all(comparables.slice(0, limit).map((one) => comparableListing(one, version))),
   };
 }

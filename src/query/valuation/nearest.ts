@@ -2,7 +2,7 @@
  * Comparables: the active and recently sold listings that are most like a subject, each with its price adjusted to it.
  *
  * A listing's weight is a product of factors from 0 to 1, for its trim, model year, mileage, equipment, place, and time since its sale. Its adjusted price
- * is the value of the subject, times the ratio of its own price to its fitted price.
+ * is the value of the subject, times the ratio of the listing's price to its fitted price.
  */
 import { type Row, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
@@ -29,7 +29,7 @@ export interface Supply {
 }
 
 /** Returns a query for the nearest listings, the nearest first, each with the supply of its group. */
-export function nearestTo(catalog: string, subject: Subject, day: string): Sql {
+export function nearestStatement(catalog: string, subject: Subject, day: string): Sql {
   const { id, year, trim, version, miles, optionValue, make, model } = subject;
   const { trimWeight, modelWeight, yearScale, mileageScale, mileageShare, optionScale, soldScale } = nearness;
   const today = sql`DATE ${literal(day)}`;
@@ -63,7 +63,7 @@ function milesFrom({ place }: Subject): Sql {
     + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2))))`;
 }
 
-/** Returns the listings that `nearestTo` selects, with their prices adjusted to a value. */
+/** Returns the listings that `nearestStatement` selects, with their prices adjusted to a value. */
 export function comparablesIn(rows: readonly Row[], value: number): readonly Comparable[] {
   return rows.map((row) => ({
     id: textIn(row, "id"),
@@ -84,7 +84,7 @@ export function supplyIn([row]: readonly Row[], { status }: Shown): Supply {
 }
 
 /** Returns what comparables say together; null for too few of them. */
-export function summaryOf(
+export function summaryOfComparables(
   comparables: readonly Comparable[],
   price: number | null,
 ): AnswerOf<"findComparables">["data"]["summary"] {

@@ -35,7 +35,7 @@ export interface Described {
   /** Undefined if an attribute that a value depends on is unknown. */
   readonly subject: Subject | undefined;
   readonly isBranded: boolean;
-  /** The value of an active listing, which was left out of its own level: see table `valuations`. */
+  /** The value of an active listing, made without it: see table `valuations`. */
   readonly stored: Estimate | undefined;
 }
 

@@ -21,6 +21,7 @@ import {
 } from "../../listing/schema.ts";
 import { fixedSorts } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { type MarketRows, marketStatements } from "../../valuation/serving-tables.ts";
 import { sortValueOf } from "./sort-value.ts";
 
 /** An unknown value, in every column. */
@@ -57,7 +58,7 @@ export interface IndexInput {
   /** Rows of listings with `row_number`, `valid_from` and `valid_to`. */
   readonly listings: Sql;
   /** The rows of tables `valuations` and `price_effects`, in the index of today. */
-  readonly market?: { readonly valuations: Sql; readonly effects: Sql };
+  readonly market?: MarketRows;
 }
 
 /** Returns the statements that create all tables. */
@@ -274,16 +275,6 @@ function totalsStatement(catalog: string): Sql {
   );
   return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
-
-/** `comparables`: the valued listings, by model and year, so that those of a model are read together; and `price_effects`. */
-const marketStatements = (
-  catalog: string,
-  { valuations, effects }: NonNullable<IndexInput["market"]>,
-): readonly Sql[] => [
-  sql`CREATE TABLE ${ident(catalog, "comparables")} AS
-    SELECT * REPLACE (id::UUID AS id, latitude::FLOAT AS latitude, longitude::FLOAT AS longitude) FROM (${valuations}) ORDER BY make, model, "year", id`,
-  sql`CREATE TABLE ${ident(catalog, "price_effects")} AS FROM (${effects})`,
-];
 
 /** `price_drops (position, dropped_on)`: the days on which the price of each listing dropped. */
 const dropsStatement = (catalog: string): Sql =>

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
+import { valuedNames } from "../../../src/listing/schema.ts";
 import { fetchListings, fetchPage } from "../../support/http/paging.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
 
 const { lake, client } = await sampleService();
 
-const onRequest = ["features", "options_packages"];
+const onRequest = ["features", "options_packages", ...valuedNames];
 const every = vocabulary("searchListings", "fields").filter((field) => field !== "default");
 const summary = every.filter((field) => !onRequest.includes(field));
 const all = await fetchListings(client, `fields=default,${onRequest.join(",")}`, 100);
@@ -19,7 +20,7 @@ const cases: readonly (readonly [query: string, served: readonly string[]])[] = 
   ["", summary],
   ["fields=default", summary],
   ["fields=Default,Features", [...summary, "features"]],
-  ["fields=features,default,options_packages", every],
+  ["fields=features,default,options_packages", [...summary, "features", "options_packages"]],
   ["fields=default,price", summary],
   [`fields=${every.join(",")}`, every],
   ["fields=id", ["id", "vin"]],

@@ -14,7 +14,7 @@ const { lake, client } = await sampleService();
 const listings: readonly Row[] = await (async () => {
   const hidden = await queryLake(lake, "SELECT id, model_code, assembly_location, assembly_country FROM active");
   const byId = new Map(hidden.map((row) => [row.id, row]));
-  const served = await fetchListings(client, "fields=default,features", 100);
+  const served = await fetchListings(client, "fields=default,features,value_rating", 100);
   return served.map((listing) => ({ ...(listing as unknown as Row), ...byId.get(listing.id) }));
 })();
 

@@ -7,6 +7,7 @@ import { type Column, tableColumns } from "../../../src/contract/tables.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import type { TableFormat } from "../../../src/formats/table-formats.ts";
 import { hasFormats } from "../../../src/http/responses/negotiate.ts";
+import { valuedNames } from "../../../src/listing/schema.ts";
 import { facetRows, trendRows } from "../../../src/operations/result-tables.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";
 import { extentOf } from "../../support/extent.ts";
@@ -41,7 +42,7 @@ async function fetchBody(client: typeof sample, path: string, headers: Record<st
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
-const everyField = `fields=default,features,options_packages&include=price_history,options`;
+const everyField = `fields=default,features,options_packages,${valuedNames}&include=price_history,options`;
 const everyFacet = `facets=${vocabulary("getFacets", "facets").join()}`;
 
 /** Requests for each operation with formats, and for each kind of answer. */
@@ -66,7 +67,7 @@ function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
   const columns = tableColumns(id);
   const fields = (query.get("fields") ?? "default").split(",");
   if (id !== "searchListings" && id !== "searchDealerListings") return columns;
-  const optional = ["features", "options_packages", "price_history", "options"];
+  const optional = ["features", "options_packages", "price_history", "options", ...valuedNames];
   const named = [...fields, ...(query.get("include") ?? "").split(","), "id", "vin"];
   return columns.filter(({ name }) => named.includes(name) || (fields.includes("default") && !optional.includes(name)));
 }
@@ -181,13 +182,16 @@ describe("negotiation", () => {
   test("operations without formats answer in JSON and ignore Accept", async () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
     assert.deepEqual([...others].sort(), [
+      "findComparables",
       "getDealer",
       "getDocument",
       "getListing",
+      "getListingComparables",
       "getUsage",
       "getVin",
       "searchListingsByPage",
       "suggestFilters",
+      "valueVehicles",
     ]);
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {
       const { status, headers } = await sample.get(other, { Accept: "text/csv" });

@@ -11,7 +11,9 @@ export const oracleNumericFacets: readonly string[] = rangedNames;
 export const oracleCategoricalFacets: readonly string[] = vocabulary("getFacets", "facets").filter(
   (facet) => !oracleNumericFacets.includes(facet),
 );
-export const measures: readonly string[] = numberNames;
+export const measures: readonly string[] = numberNames.filter((name) =>
+  vocabulary("getFacets", "metric").some((metric) => metric.startsWith(`${name}.`)),
+);
 
 /** A bucket with fewer listings has no metric. */
 const metricListingsMin = 10;

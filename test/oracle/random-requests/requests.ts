@@ -1,4 +1,5 @@
 /** Random valid requests for listings and facets; the same seed and inventory produce the same ones. */
+import { vocabulary } from "../../../src/contract/document.ts";
 import { attributes, rangedNames } from "../../../src/listing/schema.ts";
 import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
@@ -52,7 +53,7 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
 export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const names = filterNames(chance).filter((name) => modes[name] === undefined);
+    const names = filterNames(chance).filter((name) => modes[name] === undefined && name !== "value_rating");
     const filtered = randomQuery(chance, inventory, chance.happens(0.5) ? names.slice(0, 1) : names);
     yield { operation: "getTrends", query: new Map([...filtered, ...trendParameters(chance, inventory)]) };
   }
@@ -115,6 +116,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
 }
 
+const trendFacets = vocabulary("getTrends", "facet");
 const trendNames = ["count", "new_listings", "sold", "price_drops", "days_supply"];
 
 /** Returns trend parameters: a few metrics in a period within the data, or beyond it at either end. */
@@ -123,9 +125,7 @@ function trendParameters(chance: Chance, inventory: OracleInventory): readonly (
   const metric = (): string =>
     chance.happens(0.5) ? chance.pick(trendNames) : `${chance.pick(measures)}.${aggregate()}`;
   const metrics = Array.from({ length: chance.integer(1, 5) }, () => randomCase(chance, metric()));
-  const facets = Array.from({ length: chance.pick([1, 1, 2, 3]) }, () =>
-    randomCase(chance, chance.pick(oracleCategoricalFacets)),
-  );
+  const facets = Array.from({ length: chance.pick([1, 1, 2, 3]) }, () => randomCase(chance, chance.pick(trendFacets)));
   const days = [...inventory.snapshots.keys()].sort();
   const [from = "", to = ""] = [chance.pick(days), chance.pick(days)].sort();
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
@@ -159,6 +159,8 @@ function isValid(query: Query): boolean {
     query.has("postal_code") && hasPoint,
     (query.has("radius") || queryValues(query.get("sort")).includes("distance")) && !hasOrigin,
     query.has("radius") && query.has("bbox"),
+    (query.has("snapshot_date") || isSold) &&
+      (query.has("value_rating") || queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
   ];
   return !conflicts.includes(true);
 }
