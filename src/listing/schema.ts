@@ -197,7 +197,7 @@ const listings = {
   },
   /** What the value rests on: see `steps` in `valuation/rules.ts`. */
   value_step: { type: "VARCHAR", feed: "valuation" },
-  value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 18, listing: 6, agents: 18 } },
+  value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 18, listing: 6 } },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */

@@ -4,7 +4,7 @@
  */
 
 import type { OperationId } from "../contract/types.ts";
-import { attributeOf, rangedNames, shownIn, valuedNames } from "../listing/schema.ts";
+import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
 import type { CallableId } from "../operations/operation-request.ts";
 
 export interface Tool<Id extends OperationId = CallableId> {
@@ -61,7 +61,7 @@ export const tools: readonly AnyTool[] = [
       "Finds vehicles for sale (or sold, or on sale on a past day) that match all filters, a page at a time, with few fields unless " +
       "`fields` names others. Spell values as `find_values` returns them. To count or to compare prices, use `count_facets`, " +
       "`market_statistics` or `trends` instead of reading pages.",
-    parameters: [...filters, ...page],
+    parameters: [...filters, "value_rating", ...page],
     defaults: { limit: 25, fields: compactFields },
   }),
   tool({
@@ -109,7 +109,7 @@ export const tools: readonly AnyTool[] = [
       "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),
-      ...filters.filter((name) => ![...views, ...valuedNames].includes(name)),
+      ...filters.filter((name) => !views.includes(name)),
     ],
     described: words("interval from to facet_limit"),
   }),
@@ -134,10 +134,10 @@ export const tools: readonly AnyTool[] = [
     id: "findComparables",
     title: "Value a vehicle",
     description:
-      "Returns what a vehicle is worth, with an interval, the rating of its price, and the active and sold listings most like it, each with its price " +
-      "adjusted to the vehicle. Takes the `vin` of a listing, or `make`, `model`, `year` and `miles`, and better also `trim`.",
-    parameters: words("vin make model year miles trim inventory_type msrp price postal_code limit"),
-    described: words("miles msrp price limit"),
+      "Returns what a vehicle is worth, how its price compares, and the listings most like it with adjusted prices. Takes a `vin`, or " +
+      "`make`, `model`, `year`, `miles` and perhaps `trim`.",
+    parameters: words("vin make model year miles trim price"),
+    described: [],
     defaults: { limit: 5 },
   }),
   tool({

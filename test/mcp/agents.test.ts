@@ -111,11 +111,11 @@ describe("a call of a tool is answered as its request is, and charged once", () 
   });
 });
 
-test("the list of tools has fewer than 20,000 bytes, and is the same each time", async () => {
+test("the list of tools has fewer than 21,000 bytes, and is the same each time", async () => {
   const list = async ({ client }: Agent): Promise<string> => JSON.stringify((await client.listTools()).tools);
   const other = await connectAgent(fileScope, service.url, service.customer.bearer);
   const lists = await Promise.all([agent, other].map(list));
-  assert.ok(Buffer.byteLength(String(lists[0])) < 20_000, `${Buffer.byteLength(String(lists[0]))} bytes`);
+  assert.ok(Buffer.byteLength(String(lists[0])) < 21_000, `${Buffer.byteLength(String(lists[0]))} bytes`);
   assert.equal(lists[0], lists[1]);
 });
 

@@ -113,6 +113,22 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/suggest", { params: { query }, ...options }));
   }
 
+  /** Returns the value of a listing and the listings most like it. */
+  async comparablesOf(listing_id: string, query: QueryOf<"getListingComparables"> = {}, options: RequestOptions = {}) {
+    const params = { path: { listing_id }, query };
+    return bodyOf(await this.http.GET("/v1/listings/{listing_id}/comparables", { params, ...options }));
+  }
+
+  /** Returns the value of a vehicle and the listings most like it. */
+  async comparables(query: QueryOf<"findComparables">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/comparables", { params: { query }, ...options }));
+  }
+
+  /** Returns the values of up to 100 vehicles. */
+  async valuations(query: QueryOf<"valueVehicles">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/valuations", { params: { query }, ...options }));
+  }
+
   /** Returns counts, prices and sales over time. */
   async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));

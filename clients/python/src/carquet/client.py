@@ -15,11 +15,14 @@ import httpx
 from .errors import error_of
 from .exports import Export, ExportFormat
 from .models import (
+    ComparablesEnvelope,
     DealerEnvelope,
     DealerSummary,
     ExportListingsQuery,
     FacetEnvelope,
+    FindComparablesQuery,
     GetFacetsQuery,
+    GetListingComparablesQuery,
     GetListingQuery,
     GetTrendsQuery,
     GetUsageQuery,
@@ -35,6 +38,8 @@ from .models import (
     SuggestionCollection,
     TrendEnvelope,
     UsageEnvelope,
+    ValuationCollection,
+    ValueVehiclesQuery,
     VinEnvelope,
 )
 from .operations import IDEMPOTENT_PATHS
@@ -145,6 +150,28 @@ class Client:
     ) -> SuggestionCollection:
         """Returns what a text begins to name, with the filters that it becomes."""
         body: SuggestionCollection = self._json("/v1/suggest", query, idempotency_key)
+        return body
+
+    def comparables_of(
+        self, listing_id: str, *, idempotency_key: str | None = None, **query: Unpack[GetListingComparablesQuery]
+    ) -> ComparablesEnvelope:
+        """Returns the value of a listing and the listings most like it."""
+        path = f"/v1/listings/{path_segment(listing_id)}/comparables"
+        body: ComparablesEnvelope = self._json(path, query, idempotency_key)
+        return body
+
+    def comparables(
+        self, *, idempotency_key: str | None = None, **query: Unpack[FindComparablesQuery]
+    ) -> ComparablesEnvelope:
+        """Returns the value of a vehicle and the listings most like it."""
+        body: ComparablesEnvelope = self._json("/v1/comparables", query, idempotency_key)
+        return body
+
+    def valuations(
+        self, *, idempotency_key: str | None = None, **query: Unpack[ValueVehiclesQuery]
+    ) -> ValuationCollection:
+        """Returns the values of up to 100 vehicles."""
+        body: ValuationCollection = self._json("/v1/valuations", query, idempotency_key)
         return body
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:
