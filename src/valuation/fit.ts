@@ -161,14 +161,18 @@ const valued = sql`
   FROM fit_residuals LEFT JOIN fit_spreads USING (model_key, band) LEFT JOIN fit_calibration USING (is_new, step, band)
   LEFT JOIN (SELECT is_new, body, "year", level, z_low, z_high FROM fit_bodies) AS bodies USING (is_new, body, "year")`;
 
+/** Whole dollars, at least one. */
+const dollars = (value: Sql): Sql =>
+  sql`CASE WHEN ${value} IS NOT NULL THEN round(greatest(1, least(${value}, 2e9)))::INTEGER END`;
+
 /** Table `valuations`. A price beyond the bound on outliers has no rating: it may be a deposit, or misspelled. */
 const valuations = sql`
   WITH estimates AS (
-    SELECT *, round(value)::INTEGER AS market_value, round(value * exp(to_low))::INTEGER AS market_value_low, round(value * exp(to_high))::INTEGER AS market_value_high
+    SELECT *, ${dollars(sql`value`)} AS market_value, ${dollars(sql`value * exp(to_low)`)} AS market_value_low, ${dollars(sql`value * exp(to_high)`)} AS market_value_high
     FROM fit_valued WHERE NOT is_branded
   )
   SELECT *, round(if(is_new, msrp, 1) * exp(y - log_residual), 2) AS fitted_price, round(log_residual, 6) AS residual, step_taken AS value_step,
-         round(10000.0 * (price - market_value) / market_value) / 10000 AS price_to_value,
+         try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) AS price_to_value,
          CASE WHEN price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
               THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
   FROM (SELECT * RENAME (residual AS log_residual, step AS own_step) FROM estimates)`;

@@ -1,0 +1,265 @@
+/** Values and comparables of a generated market, compared with oracles in JavaScript. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Row } from "../../src/base/json.ts";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { milesBetween } from "../../src/listing/geography.ts";
+import { nearness, ratings, rules } from "../../src/valuation/rules.ts";
+import { startService } from "../support/http/service.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { pricedRow, valuesByOracle } from "./fit-oracle.ts";
+
+const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { days: 6 }));
+const client = await startService(fileScope, lake);
+
+const asOf = "2026-11-19";
+const columns = `id, make, model, trim, version, year, body_type, powertrain_type, state, price, msrp, miles, inventory_type, latitude, longitude,
+  list_contains(keywords, 'branded') AS is_branded, (SELECT sum(o.msrp)::INTEGER FROM options AS o WHERE o.make = l.make AND list_contains(l.options_packages, o.code)) AS option_value`;
+const market = await queryLake(
+  lake,
+  `SELECT ${columns}, NULL::VARCHAR AS sold_date FROM active AS l UNION ALL
+   SELECT ${columns}, sold_date::VARCHAR FROM sold AS l WHERE sold_date > DATE '${asOf}' - ${rules.soldDays}`,
+);
+const priced = market.filter(
+  (row) =>
+    Number(row.price) > 0 &&
+    [row.miles, row.inventory_type, row.make, row.model, row.year].every((value) => value != null) &&
+    (row.inventory_type !== "new" || Number(row.msrp) > 0),
+);
+const valuations = new Map((await queryLake(lake, "FROM valuations")).map((row) => [String(row.id), row]));
+const active = await queryLake(lake, "FROM active ORDER BY id");
+
+test("each listing has the value, interval and step that the oracle fits", () => {
+  const expected = valuesByOracle(priced.map(pricedRow));
+  assert.ok(expected.size > 1500 && valuations.size >= expected.size);
+  const isNear = (found: unknown, wanted: number): boolean => Math.abs(Number(found) - wanted) <= 1 + wanted / 2000;
+  for (const [id, { fitted, value, low, high, step }] of expected) {
+    const row = valuations.get(id);
+    assert.equal(row?.value_step, step, id);
+    const found = [row?.fitted_price, row?.market_value, row?.market_value_low, row?.market_value_high];
+    for (const [index, wanted] of [fitted, value, low, high].entries())
+      assert.ok(isNear(found[index], wanted), `${id}: ${found} instead of ${[fitted, value, low, high]}`);
+  }
+  assert.ok([...valuations.keys()].every((id) => priced.some((row) => row.id === id)));
+});
+
+test("a listing without enough listings of its model has a value by body type, model year and MSRP, or none", () => {
+  const rows = [...valuations.values()];
+  const steps = new Set(rows.map((row) => row.value_step));
+  assert.deepEqual(steps, new Set(["trim", "model", "body_and_age", null]));
+  for (const row of rows) assert.equal(row.value_step === null, row.market_value === null);
+  const branded = market.filter((row) => row.is_branded === true);
+  assert.ok(branded.length > 0 && branded.every(({ id }) => !valuations.has(String(id))));
+});
+
+/** Returns what a price is rated by the definition in the document. */
+function ratingBy({ price, market_value, market_value_low, market_value_high }: Row): string | null {
+  const [asked, value, low, high] = [price, market_value, market_value_low, market_value_high].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (asked < value / 2 || asked > value * 2) return null;
+  if (asked < low) return "great";
+  if (Math.log(asked) < Math.log(value) + Math.log(low / value) / 3) return "good";
+  return asked <= high ? "fair" : "high";
+}
+
+test("ratings follow from prices and intervals, are counted, found and sorted", async () => {
+  const valued = active.filter((row) => row.market_value !== null);
+  for (const row of valued) {
+    assert.equal(row.value_rating, ratingBy(row), String(row.id));
+    assert.ok(Math.abs(Number(row.price_to_value) - (Number(row.price) / Number(row.market_value) - 1)) < 0.0001);
+  }
+  const { data } = await client.getBody("getFacets", "/v1/facets?facets=value_rating");
+  for (const rating of ratings) {
+    const count = active.filter((row) => row.value_rating === rating).length;
+    assert.ok(count > 50, rating);
+    assert.equal(data.facets.value_rating?.find(({ value }) => value === rating)?.count, count);
+    const path = `/v1/listings?value_rating=${rating.toUpperCase()}&limit=1&fields=value_rating`;
+    assert.equal((await client.getBody("searchListings", path)).pagination.total, count);
+  }
+  const path = "/v1/listings?sort=value&limit=100&fields=price,market_value";
+  const page = (await client.getBody("searchListings", path)).data;
+  const best = valued
+    .map((row) => Number(row.price) / Number(row.market_value))
+    .sort((one, other) => one - other)
+    .slice(0, 100);
+  assert.deepEqual(
+    page.map(({ price, market_value }) => Number(price) / Number(market_value)),
+    best,
+  );
+});
+
+type Comparables = AnswerOf<"findComparables">["data"];
+
+interface Weighed {
+  readonly id: string;
+  readonly weight: number;
+  readonly adjusted: number;
+}
+
+/** Returns the nearest listings by the documented distance, over all rows. */
+function nearestByOracle(subject: Row, value: number): readonly Weighed[] {
+  const point = (row: Row) => ({ latitude: Number(row.latitude), longitude: Number(row.longitude) });
+  const weigh = (row: Row): Weighed => {
+    const fit = valuations.get(String(row.id));
+    const sameTrim = row.trim === subject.trim;
+    const ofVersion = sameTrim && row.version === subject.version;
+    const [miles, own] = [Number(row.miles), Number(subject.miles)];
+    const gone = row.sold_date == null ? 0 : (Date.parse(asOf) - Date.parse(String(row.sold_date))) / 86_400_000;
+    const isPlaced = row.latitude != null && subject.latitude != null;
+    const exponent =
+      -0.5 * ((Number(row.year) - Number(subject.year)) / nearness.yearScale) ** 2 -
+      0.5 * ((miles - own) / (nearness.mileageScale + nearness.mileageShare * own)) ** 2 -
+      gone / nearness.soldScale -
+      Math.abs(Number(row.option_value ?? 0) - Number(subject.option_value ?? 0)) / nearness.optionScale -
+      (isPlaced ? milesBetween(point(subject), point(row)) / nearness.distanceScale : 0);
+    const factor = ofVersion ? 1 : sameTrim ? nearness.trimWeight : nearness.modelWeight;
+    return {
+      id: String(row.id),
+      weight: factor * Math.exp(exponent),
+      adjusted: Math.round((value * Number(row.price)) / Number(fit?.fitted_price)),
+    };
+  };
+  const isNew = (row: Row): boolean => row.inventory_type === "new";
+  return priced
+    .filter(
+      (row) =>
+        row.id !== subject.id &&
+        row.make === subject.make &&
+        row.model === subject.model &&
+        isNew(row) === isNew(subject) &&
+        Math.abs(Number(row.year) - Number(subject.year)) <= nearness.yearsMax &&
+        Math.abs(Number(valuations.get(String(row.id))?.residual ?? Number.NaN)) < Math.log(rules.outlierRatio),
+    )
+    .map(weigh)
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, nearness.comparablesMax);
+}
+
+function assertComparables(subject: Row, { valuation, summary, comparables }: Comparables, id: string): void {
+  const expected = nearestByOracle(subject, Number(valuation.market_value));
+  assert.equal(comparables.length, expected.length, id);
+  for (const [index, { weight, adjusted_price, adjustment, price }] of comparables.entries()) {
+    assert.ok(Math.abs(weight - (expected[index]?.weight ?? 0)) <= 0.0002, `${id}: weight ${index}`);
+    assert.ok(Math.abs(adjusted_price - (expected[index]?.adjusted ?? 0)) <= 2, `${id}: price ${index}`);
+    assert.equal(adjustment, adjusted_price - price);
+  }
+  if (expected.length < rules.sampleMin) {
+    assert.equal(summary, null);
+    return;
+  }
+  const total = expected.reduce((sum, { weight }) => sum + weight, 0);
+  const below = expected.filter(({ adjusted }) => adjusted < Number(subject.price));
+  const share = (100 * below.reduce((sum, { weight }) => sum + weight, 0)) / total;
+  assert.ok(Math.abs(Number(summary?.percentile) - share) < 3, `${id}: percentile ${summary?.percentile} and ${share}`);
+  const effective = total ** 2 / expected.reduce((sum, { weight }) => sum + weight ** 2, 0);
+  assert.ok(Math.abs(Number(summary?.effective_sample) - effective) <= 0.06, id);
+  assert.equal(summary?.sample, expected.length);
+}
+
+test("comparables are the nearest listings by the documented distance, with their adjusted prices", async () => {
+  const subjects = priced.filter(
+    ({ id }, index) => index % 97 === 0 && valuations.get(String(id))?.market_value != null,
+  );
+  assert.ok(subjects.length > 15);
+  for (const subject of subjects) {
+    const path = `/v1/listings/${subject.id}/comparables?limit=60`;
+    const { data } = await client.getBody("getListingComparables", path);
+    if (subject.sold_date == null) {
+      const { market_value, value_rating, value_step } = valuations.get(String(subject.id)) ?? {};
+      const { valuation } = data;
+      assert.deepEqual(
+        [valuation.market_value, valuation.value_rating, valuation.step],
+        [market_value, value_rating, value_step],
+      );
+    }
+    assertComparables(subject, data, String(subject.id));
+    const isOfGroup = (row: Row): boolean =>
+      row.make === subject.make &&
+      row.model === subject.model &&
+      (row.inventory_type === "new") === (subject.inventory_type === "new") &&
+      Math.abs(Number(row.year) - Number(subject.year)) <= nearness.yearsMax;
+    const group = priced.filter((row) => isOfGroup(row) && valuations.has(String(row.id)));
+    assert.equal(data.supply.active, group.filter((row) => row.sold_date == null && isUsual(row)).length, path);
+  }
+});
+
+const isUsual = (row: Row): boolean =>
+  Math.abs(Number(valuations.get(String(row.id))?.residual)) < Math.log(rules.outlierRatio);
+
+test("a described vehicle is worth what the fit says of such a listing", async () => {
+  const rows = priced.filter(({ id, inventory_type, option_value, is_branded }) => {
+    const step = valuations.get(String(id))?.value_step;
+    return inventory_type === "used" && !option_value && is_branded !== true && (step === "trim" || step === "model");
+  });
+  for (const row of rows.slice(0, 20)) {
+    const { make, model, year, miles, trim, version, state } = row;
+    const zip = state === null ? undefined : zips.get(String(state));
+    const query = { make, model, year, miles, trim, version, postal_code: zip };
+    const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
+    const path = `/v1/comparables?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+    const { data, meta } = await client.getBody("findComparables", path);
+    assert.ok(!("unmatched" in meta));
+    const fitted = Number(valuations.get(String(row.id))?.fitted_price);
+    assert.ok(
+      Math.abs(Number(data.valuation.market_value) - fitted) <= 1 + fitted / 1000,
+      `${path}: ${data.valuation.market_value} and ${fitted}`,
+    );
+  }
+});
+
+/** A ZIP code of each state that has dealers. */
+const zips = new Map(active.map(({ state, postal_code }) => [String(state), String(postal_code)]));
+
+test("values of several VINs are those of their latest listings", async () => {
+  const some = active.slice(0, 99);
+  const vins = [...some.map(({ vin }) => String(vin)), "1HGCM82633A004352"];
+  const { data } = await client.getBody("valueVehicles", `/v1/valuations?vin=${vins.join().toLowerCase()}`);
+  assert.deepEqual(
+    data.map(({ vin }) => vin),
+    vins,
+  );
+  for (const [index, { id, market_value }] of some.entries()) {
+    assert.equal(data[index]?.subject?.listing_id, id);
+    // A listing without a price has a value too, but no rating.
+    if (market_value !== null) assert.equal(data[index]?.valuation.market_value, market_value);
+  }
+  const last = data.at(-1);
+  assert.deepEqual([last?.subject, last?.valuation.null_reason], [null, "not_found"]);
+});
+
+test("what cannot be valued or compared is refused or has a reason", async () => {
+  const refused: readonly (readonly [query: string, code: string, message: RegExp])[] = [
+    ["", "missing_parameter", /^Missing parameter make: expected a make, together with model and year, or vin\.$/],
+    ["make=ford&model=f-150&year=2022", "missing_parameter", /^Missing parameter miles: expected the odometer reading/],
+    ["make=ford&model=f-150&year=2026&inventory_type=new", "missing_parameter", /^Missing parameter msrp: /],
+    ["vin=1HGCM82633A004352&make=ford", "incompatible_parameters", /^vin and make cannot be combined/],
+    ["make=ford&model=f-150&year=2022&miles=1&postal_code=00000", "unknown_postal_code", /"00000"/],
+    ["vin=1HGCM82633A004352", "not_found", /1HGCM82633A004352/],
+  ];
+  for (const [query, code, message] of refused) {
+    const answer = await client.getError(`/v1/comparables?${query}`);
+    assert.equal(answer.code, code, query);
+    assert.match(answer.message, message);
+  }
+  for (const query of [
+    "value_rating=great&snapshot_date=2026-11-18",
+    "sort=-value&inventory_status=sold",
+    "sort=value&sold_within_days=3",
+  ])
+    assert.equal((await client.getError(`/v1/listings?${query}`)).code, "incompatible_parameters", query);
+  const unknown = await client.getBody("findComparables", "/v1/comparables?make=toyotta&model=camry&year=2022&miles=1");
+  assert.equal(unknown.data.valuation.null_reason, "insufficient_sample");
+  assert.deepEqual(
+    unknown.meta.unmatched?.map(({ did_you_mean }) => did_you_mean),
+    ["Toyota"],
+  );
+  const branded = market.find((row) => row.is_branded === true && row.sold_date == null);
+  const { data } = await client.getBody("getListingComparables", `/v1/listings/${branded?.id}/comparables`);
+  assert.equal(data.valuation.null_reason, "branded_title");
+});
