@@ -39,14 +39,16 @@ async function busyShareOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 test("the event loop is free while a large file is hashed, compared with hashing it in the same thread", async () => {
-  const files = new VerifiedFiles(folder);
   const inSameThread = await busyShareOf(() => sha256Of(join(folder, large[0].path)));
-  const busy = await busyShareOf(async () =>
+  const hash = async (): Promise<void> =>
     assert.match(
-      (await files.faultOf(large[0])) ?? "",
+      (await new VerifiedFiles(folder).faultOf(large[0])) ?? "",
       /^large-1: invalid content: expected SHA-256 0{64}, .* found \w{64}\.$/,
-    ),
-  );
+    );
+  // Other processes of a busy machine make the event loop look busy now and then.
+  let busy = 1;
+  for (let attempt = 0; attempt < 5 && busy >= inSameThread / 2; attempt += 1)
+    busy = Math.min(busy, await busyShareOf(hash));
   assert.ok(busy < inSameThread / 2, `busy for ${busy} of the time, ${inSameThread} in the same thread`);
 });
 
