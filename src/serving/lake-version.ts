@@ -51,6 +51,13 @@ export interface Listings extends ListingSource {
   ): Promise<readonly Row[]>;
 }
 
+/** The files that the columns of listings come from. */
+const filesOf = ({ files, deliveries, valuations }: Inventory): readonly LakeFile[] => [
+  ...files,
+  ...deliveries,
+  ...valuations,
+];
+
 const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
 
 /** Returns a row of a past day: values are those of the published day. */
@@ -178,7 +185,8 @@ export class LakeVersion {
     const stored = await serving.lookUp(key, value);
     if (stored !== undefined) return this.foundIn(stored, columns);
     const listings = listingFiles(manifest).flatMap(({ state, file }) => (state === "past" ? [] : [file]));
-    const files = [...listings, ...activeOn(manifest, manifest.as_of).deliveries];
+    const { deliveries, valuations } = activeOn(manifest, manifest.as_of);
+    const files = [...listings, ...deliveries, ...valuations];
     const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
   }
@@ -231,10 +239,7 @@ export class LakeVersion {
       runOverMatches: (request, statementOf) =>
         ask((source) => {
           const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
-          return this.rowsFrom(
-            [...inventory.files, ...inventory.deliveries],
-            statementOf(source.orderedMatches(request), listingsOf),
-          );
+          return this.rowsFrom(filesOf(inventory), statementOf(source.orderedMatches(request), listingsOf));
         }),
     };
   }
@@ -268,7 +273,7 @@ export class LakeVersion {
   ): Promise<readonly JsonRow[]> {
     const needed: readonly ServedColumn[] = [...new Set([...columns, ...DayColumns.needed])];
     const query = listingsAt(inventory, { folder: this.resources.folder, hasDeliveries: false }, places, needed);
-    const rows = await this.rowsFrom(inventory.files, query);
+    const rows = await this.rowsFrom([...inventory.files, ...inventory.valuations], query);
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return places.map((place) => listingRow.encode(byPlace.get(place) ?? {}));
   }

@@ -8,7 +8,7 @@ export const rules = {
   /** Sales of this many days before the published one are comparables, and are part of the fit. */
   soldDays: 90,
   /** Markets with fewer listings with a price are not valued. */
-  marketMin: 100,
+  marketMin: 200,
   /** A value rests on at least this many listings: of the trim, else of the model, else of the body type and age. */
   sampleMin: 5,
   bodySampleMin: 30,
