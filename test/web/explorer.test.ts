@@ -66,6 +66,20 @@ test("a listing of a past day says that its page is of the present, and the pric
     assert.doesNotMatch(await open(`/listings/${changed[0]?.id}?snapshot_date=${other}`), /This page is as of/);
 });
 
+test("a view by value loses its filter and order where listings have no values", async () => {
+  const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+  const byValue = "value_rating=great,good&sort=value&make=Toyota";
+  for (const mode of ["", "snapshot_date=2026-11-15", "inventory_status=sold", "layout=charts&chart=time"]) {
+    const response = await fetch(`${client.url}/?${byValue}&${mode}`, { headers: { Cookie } });
+    assert.equal(response.status, 200, mode);
+    assert.equal((await response.text()).includes("cannot be combined"), false, mode);
+  }
+  const total = await fetchTotal(client, "value_rating=great,good&make=Toyota");
+  const page = await (await fetch(`${client.url}/?${byValue}`, { headers: { Cookie } })).text();
+  assert.match(page, new RegExp(`id="total"[^>]*>${total}\\b`));
+  assert.match(page, /<option value="value" selected/);
+});
+
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
   const signedIn = (): Site => {

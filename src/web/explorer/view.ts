@@ -22,7 +22,10 @@ const defaults: TextParameters = {
   inventory_status: "active",
 };
 
-/** Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter. */
+/**
+ * Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter; other days and sold
+ * listings have no values to filter or sort by.
+ */
 export function readView(query: URLSearchParams, asOf: string): ViewParameters {
   const parameters: Record<string, string> = {};
   for (const name of new Set(query.keys())) {
@@ -33,6 +36,10 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
     if (value !== "" && value !== defaults[name]) parameters[name] = value;
   }
   if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
+  if (inventoryOf(parameters) !== "active") {
+    delete parameters.value_rating;
+    if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
+  }
   if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
   return parameters;
 }

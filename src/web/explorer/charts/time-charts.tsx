@@ -72,6 +72,9 @@ const TimeCharts = ({ counted, trended, firstDay }: TimeChartsProps): JSX.Elemen
       format={count}
       tickFormat={shortCount}
     />
+    {trended.some(({ search }) => search.filters.value_rating !== undefined) ? (
+      <p class="muted">Trends have no value ratings: they show listings of every rating.</p>
+    ) : null}
     {trended.length === 0
       ? null
       : trendDefinitions.map((definition) => (
@@ -80,8 +83,10 @@ const TimeCharts = ({ counted, trended, firstDay }: TimeChartsProps): JSX.Elemen
   </>
 );
 
-/** Parameters of inventory views, which trends do not have. */
-const inventoryNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days", "snapshot_date"]);
+/** Parameters that trends do not have: those of inventory views, and ratings, which only the published day has. */
+const presentNames: ReadonlySet<string> = new Set([
+  ...["inventory_status", "sold_within_days", "snapshot_date", "value_rating"],
+]);
 
 /** Loads the trends of a search until the day that it shows. */
 async function loadTrends(
@@ -90,7 +95,7 @@ async function loadTrends(
   { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
 ): Promise<TrendedSearch> {
   const { snapshot_date: past } = search.filters;
-  const filters = Object.entries(apiFilters(search.filters, days.last)).filter(([name]) => !inventoryNames.has(name));
+  const filters = Object.entries(apiFilters(search.filters, days.last)).filter(([name]) => !presentNames.has(name));
   const period = Number(trendPeriods.includes(view.period ?? "") ? view.period : "90");
   const { data, meta } = await requests.call("getTrends", {
     metric: trendDefinitions.map(({ metric }) => metric).join(),

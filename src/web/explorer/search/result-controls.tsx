@@ -1,7 +1,7 @@
 /** The controls of the results: sort, layout, columns, and the place to measure distances from. */
 import type { JSX } from "preact";
 import { chosenColumns, columnDefinitions } from "../listing-fields.tsx";
-import { listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { inventoryOf, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { KeptFields } from "./applied-filters.tsx";
 
 interface ControlProps {
@@ -26,7 +26,11 @@ const sorts: readonly (readonly [value: string, text: string])[] = [
 /** The sort of the listings. Charts have none, and keep it. */
 export const SortField = ({ view }: ControlProps): JSX.Element => {
   if (view.layout === "charts") return <input type="hidden" name="sort" form="view" value={view.sort ?? ""} />;
-  const offered = view.postal_code === undefined ? sorts : [...sorts, ["distance", "Nearest first"] as const];
+  const offered = [
+    ...sorts,
+    ...(inventoryOf(view) === "active" ? [["value", "Best value first"] as const] : []),
+    ...(view.postal_code === undefined ? [] : [["distance", "Nearest first"] as const]),
+  ];
   return (
     <label class="sort">
       <span class="visually-hidden">Sort</span>
