@@ -8,13 +8,13 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import type { Row } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
-import { literal, type Sql, sql } from "../../src/db/sql.ts";
+import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { activeOn, unorderedListings } from "../../src/lake/market.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
 import { pricedListings } from "../../src/valuation/priced-listings.ts";
-import { bandOf } from "../../src/valuation/rules.ts";
+import { bandOf, rules } from "../../src/valuation/rules.ts";
 
 const { values: options } = parseArgs({
   options: { lake: { type: "string" }, days: { type: "string" }, json: { type: "string" } },
@@ -58,12 +58,11 @@ const judged = sql`
     LEFT JOIN (SELECT trim_key, version, version_key FROM fit_keys) USING (trim_key, version)
     WHERE NOT is_branded
   ), valued AS (
-    SELECT keyed.*, CASE WHEN trim_n >= 5 THEN 'trim' WHEN model_n >= 5 THEN 'model' END AS step,
+    SELECT keyed.*, CASE WHEN trim_n >= ${integerLiteral(rules.sampleMin)} THEN 'trim' WHEN model_n >= ${integerLiteral(rules.sampleMin)} THEN 'model' END AS step,
            y - (by_year * "year" + by_mileage * m + by_options * o + by_certificate * certified) - coalesce(level, trim_level, model_level)
              - coalesce(year_effect, 0) - coalesce(state_effect, 0) AS error
     FROM keyed LEFT JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) LEFT JOIN fit_models USING (model_key)
-    LEFT JOIN (SELECT trim_key, trim_n, trim_level FROM fit_trims) USING (trim_key)
-    LEFT JOIN (SELECT version_key, level FROM fit_versions) USING (version_key)
+    LEFT JOIN fit_trims USING (trim_key) LEFT JOIN fit_versions USING (version_key)
     LEFT JOIN fit_years USING (model_key, "year") LEFT JOIN fit_states USING (is_new, state)
   ), medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3)
   SELECT is_new, step, band, price, error, y - usual AS error_of_median, error / spread BETWEEN z_low AND z_high AS is_inside,

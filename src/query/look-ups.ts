@@ -1,6 +1,8 @@
 /** Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads at any size of the lake. */
 import { refuse } from "../contract/errors.ts";
+import type { ServedColumn } from "../lake/served-columns.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
+import type { FoundListing } from "../serving/listing-files.ts";
 import { type Detail, detailColumns, detailOf } from "./details.ts";
 import type { Expansion } from "./expansions.ts";
 import { listingPeriodsOf, successorOf, type VinState, vinStateOf } from "./listing-periods.ts";
@@ -20,10 +22,20 @@ export interface VinLookUp extends Detail {
   readonly state: VinState;
 }
 
-/** Returns the listing with an id (in any case). Refuses an unknown or malformed id with `not_found`. */
-export async function findListing(id: string, include: Include, version: LakeVersion): Promise<ListingLookUp> {
-  const [listing] = isListingId(id) ? await version.lookUp("id", id.toLowerCase(), detailColumns(include)) : [];
+/** Returns the columns of the listing with an id (in any case). Refuses an unknown or malformed id with `not_found`. */
+export async function lookUpListing(
+  id: string,
+  columns: readonly ServedColumn[],
+  version: LakeVersion,
+): Promise<FoundListing> {
+  const [listing] = isListingId(id) ? await version.lookUp("id", id.toLowerCase(), columns) : [];
   if (listing === undefined) throw refuse("not_found", { what: "listing", id });
+  return listing;
+}
+
+/** Returns the listing with an id, as `lookUpListing` does. */
+export async function findListing(id: string, include: Include, version: LakeVersion): Promise<ListingLookUp> {
+  const listing = await lookUpListing(id, detailColumns(include), version);
   const detail = detailOf(listing.row, include, version.dimensions);
   if (listing.state === "active" || listing.state === "missing")
     return { ...detail, status: "active", vinState: listing.state, supersededBy: undefined };
@@ -45,4 +57,4 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
 }
 
 /** Returns whether a text has the form of a listing id: 32 hexadecimal digits. */
-export const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/i.test(text);
+const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/i.test(text);

@@ -88,11 +88,11 @@ const models = sql`
   SELECT model_key, count(*) AS model_n, median(rest) AS model_level FROM fit_rest WHERE is_regular GROUP BY model_key`;
 
 const trims = sql`
-  SELECT model_key, trim_key, trim_n, model_n, ${pulled(sql`raw`, sql`model_level`, sql`trim_n`, rules.levelPull)} AS trim_level
+  SELECT trim_key, trim_n, ${pulled(sql`raw`, sql`model_level`, sql`trim_n`, rules.levelPull)} AS trim_level
   FROM (SELECT model_key, trim_key, count(*) AS trim_n, median(rest) AS raw FROM fit_rest WHERE is_regular GROUP BY ALL) JOIN fit_models USING (model_key)`;
 
 const versions = sql`
-  SELECT trim_key, version_key, version_n, trim_n, model_n, ${pulled(sql`raw`, sql`trim_level`, sql`version_n`, rules.levelPull)} AS level
+  SELECT version_key, version_n, ${pulled(sql`raw`, sql`trim_level`, sql`version_n`, rules.levelPull)} AS level
   FROM (SELECT trim_key, version_key, count(*) AS version_n, median(rest) AS raw FROM fit_rest WHERE is_regular GROUP BY ALL) JOIN fit_trims USING (trim_key)`;
 
 /** The effect of a model year beyond the slope. */
@@ -110,14 +110,12 @@ const states = sql`
  * and of the effect of its model year, in which it has the weights `in_level` and `in_year`.
  */
 const residuals = sql`
-  SELECT fit_rest.*, coalesce(model_n, 0) AS model_n, coalesce(trim_n, 0) AS trim_n,
-         rest - coalesce(level, trim_level, model_level) - coalesce(year_effect, 0) - coalesce(state_effect, 0) AS residual,
+  SELECT fit_rest.*, rest - coalesce(level, trim_level, model_level) - coalesce(year_effect, 0) - coalesce(state_effect, 0) AS residual,
          1 / (version_n + ${pull}) * (1 + 1 / (trim_n + ${pull})) AS in_level, 1 / (year_n + ${integerLiteral(rules.yearPull)}) AS in_year,
          if(is_regular, residual / ((1 - in_level) * (1 - in_year)), residual) AS without,
          CASE WHEN trim_n >= ${integerLiteral(rules.sampleMin)} THEN 'trim' WHEN model_n >= ${integerLiteral(rules.sampleMin)} THEN 'model' END AS step
   FROM fit_rest LEFT JOIN fit_models USING (model_key)
-  LEFT JOIN (SELECT trim_key, trim_n, trim_level FROM fit_trims) USING (trim_key)
-  LEFT JOIN (SELECT version_key, version_n, level FROM fit_versions) USING (version_key)
+  LEFT JOIN fit_trims USING (trim_key) LEFT JOIN fit_versions USING (version_key)
   LEFT JOIN fit_years USING (model_key, "year") LEFT JOIN fit_states USING (is_new, state)`;
 
 /** How far prices of a model and age are from their fitted prices. */
@@ -185,7 +183,7 @@ const effects = sql`
   SELECT 'model' AS kind, is_new, make, model, model_n AS listings, model_level AS level, by_year, by_mileage, by_options, by_certificate, spreads
   FROM names JOIN fit_models USING (model_key) JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) JOIN bands USING (model_key)
   UNION ALL BY NAME SELECT 'trim' AS kind, is_new, make, model, trim, trim_n AS listings, trim_level AS level FROM trim_names JOIN fit_trims USING (trim_key)
-  UNION ALL BY NAME SELECT 'version' AS kind, is_new, make, model, trim, version, version_n AS listings, level FROM fit_keys JOIN (SELECT version_key, version_n, level FROM fit_versions) USING (version_key)
+  UNION ALL BY NAME SELECT 'version' AS kind, is_new, make, model, trim, version, version_n AS listings, level FROM fit_keys JOIN fit_versions USING (version_key)
   UNION ALL BY NAME SELECT 'year' AS kind, is_new, make, model, "year", year_n AS listings, year_effect AS level FROM names JOIN fit_years USING (model_key)
   UNION ALL BY NAME SELECT 'state' AS kind, is_new, state, state_n AS listings, state_effect AS level FROM fit_states
   UNION ALL BY NAME SELECT 'interval' AS kind, is_new, step, band, (SELECT max("year") FROM fit_priced) AS "year", z_low, z_high FROM fit_calibration

@@ -2,14 +2,12 @@
  * Answers of operations `getListingComparables`, `findComparables` and `valueVehicles`: the value of a vehicle by the fit of the published day, and the
  * listings that are most like it.
  */
-import type { Json } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
-import { dealerRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { FoundListing } from "../../serving/listing-files.ts";
 import { listingPeriodsOf } from "../listing-periods.ts";
-import { isListingId } from "../look-ups.ts";
+import { lookUpListing } from "../look-ups.ts";
 import { supplyDays } from "../trends/trend-metrics.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../unmatched.ts";
 import { effectsOf, estimateOf } from "./estimate.ts";
@@ -21,8 +19,7 @@ type Comparables = AnswerOf<"findComparables">["data"];
 
 /** Returns the comparables of the listing with an id, in any state. Refuses an unknown or malformed id with `not_found`. */
 export async function compareListing(id: string, limit: number, version: LakeVersion): Promise<Comparables> {
-  const [listing] = isListingId(id) ? await version.lookUp("id", id.toLowerCase(), subjectColumns) : [];
-  if (listing === undefined) throw refuse("not_found", { what: "listing", id });
+  const listing = await lookUpListing(id, subjectColumns, version);
   return compare(describedOfListing(listing, version.dimensions), limit, version);
 }
 
@@ -109,11 +106,9 @@ async function comparableListing(
   { id, soldDate, weight, price, adjustedPrice, distanceMiles }: Comparable,
   version: LakeVersion,
 ): Promise<Comparables["comparables"][number]> {
-  const { dimensions } = version;
-  const [listing] = await version.lookUp("id", id, [...subjectColumns]);
+  const [listing] = await version.lookUp("id", id, subjectColumns);
   if (listing === undefined) throw new TypeError(`Unknown listing ${id}: expected one of this version.`);
-  const { shown } = describedOfListing(listing, dimensions);
-  const { name, city } = dealerRow.decode(dimensions.dealerOf(listing.row.dealer_key));
+  const { shown, dealer } = describedOfListing(listing, version.dimensions);
   const { trim, version: ofTrim, year, inventory_type, state } = shown;
   return {
     ...{ listing_id: id, vin: shown.vin ?? "", status: soldDate === null ? "active" : "sold", sold_date: soldDate },
@@ -123,8 +118,6 @@ async function comparableListing(
       adjustment: adjustedPrice - price,
       weight: Math.round(10_000 * weight) / 10_000,
     },
-    ...{ distance_miles: distanceMiles, dealer_name: textOf(name), city: textOf(city), state },
+    ...{ distance_miles: distanceMiles, ...dealer, state },
   };
 }
-
-const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);

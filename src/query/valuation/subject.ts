@@ -39,6 +39,10 @@ export interface Described {
   readonly stored: Estimate | undefined;
 }
 
+export interface DescribedListing extends Described {
+  readonly dealer: { readonly dealer_name: string | null; readonly city: string | null };
+}
+
 /** The columns that `describedOfListing` needs. */
 export const subjectColumns = [
   ...(["id", "vin", "build_key", "dealer_key", "inventory_type", "miles", "price", "msrp", "keywords"] as const),
@@ -51,7 +55,7 @@ const text = (value: Json | undefined): string | null => (typeof value === "stri
 const inventoryTypes = ["new", "used", "certified"] as const;
 
 /** Returns a listing, read with `subjectColumns`. */
-export function describedOfListing({ row, state }: FoundListing, dimensions: Dimensions): Described {
+export function describedOfListing({ row, state }: FoundListing, dimensions: Dimensions): DescribedListing {
   const build = buildRow.decode(dimensions.buildOf(row.build_key));
   const dealer = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   const shown: Shown = {
@@ -71,6 +75,7 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
     }),
     isBranded: Array.isArray(row.keywords) && row.keywords.includes("branded"),
     stored: storedValueOf(row),
+    dealer: { dealer_name: text(dealer.name), city: text(dealer.city) },
   };
 }
 
