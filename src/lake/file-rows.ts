@@ -9,7 +9,7 @@ import { join as joinPath } from "node:path";
 import { type DuckType, listTypeOf, structTypeOf } from "../db/duck-type.ts";
 import { columnType, ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { life } from "../listing/life.ts";
-import { priceChange } from "../listing/schema.ts";
+import { priceChange } from "../listing/nested-types.ts";
 import type { LakeFile } from "./manifest.ts";
 import { type TableDefinition, type TableName, tableOf } from "./tables.ts";
 

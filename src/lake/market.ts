@@ -6,7 +6,9 @@
  */
 import { calendarMonth, plusDays } from "../base/day.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import type { DerivedName } from "../listing/schema.ts";
 import type { Place } from "../listing/source.ts";
+import { derivedColumns } from "./derived-columns.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
@@ -183,9 +185,10 @@ const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql
       WHERE dealer_key IS NOT NULL`;
 
 /** The columns of a listing that is no longer active. */
-const goneColumns = Object.entries(listingColumns).map(([column, type]) =>
-  column in valuedColumns ? sql`NULL::${columnType(type)} AS ${ident(column)}` : ident(column),
-);
+export const goneColumns = Object.entries(listingColumns).map(([column, type]) => {
+  const value = column in valuedColumns ? sql`NULL` : derivedColumns[column as DerivedName];
+  return value === undefined ? ident(column) : sql`(${value})::${columnType(type)} AS ${ident(column)}`;
+});
 
 /** The days on market on a day; null without a day, and for a claim that is not listed. */
 export const daysOnMarket = (day: Sql): Sql =>
@@ -194,6 +197,7 @@ export const daysOnMarket = (day: Sql): Sql =>
 /** The columns of an active listing on a day, over rows of intervals and perhaps `delivered` and `valued`. */
 export function activeColumns(day: Sql, hasDeliveries: boolean, hasValues = false): readonly Sql[] {
   const computed: Readonly<Record<string, Sql>> = {
+    ...derivedColumns,
     days_on_market: daysOnMarket(day),
     days_seen: sql`-unseen_deliveries`,
     ...(hasDeliveries

@@ -35,7 +35,7 @@ export interface TableDefinition {
   readonly rowsPerFile?: number;
 }
 
-export { lineItemsType, priceHistoryType } from "../listing/schema.ts";
+export { lineItemsType, priceHistoryType } from "../listing/nested-types.ts";
 
 export const buildColumns = columnsIn("builds");
 export const dealerColumns = columnsIn("dealers");
@@ -67,17 +67,23 @@ export const valuedColumns: TableDefinition["columns"] = Object.fromEntries(
   valuedNames.map((name) => [name, attributes[name].type]),
 );
 
+const attributeOfColumn = (column: string): Partial<Attribute> =>
+  column in attributes ? attributeOf(column as AttributeName) : {};
+
+/** Feeds of columns that files of listings lack. */
+const computedFeeds: ReadonlySet<string | undefined> = new Set(["derived", "valuation"]);
+
 /** Returns the columns of a listing that files keep in the given ways, or always. */
 const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
   Object.fromEntries(
     Object.entries(listingColumns).filter(([column]) => {
       const { kept, feed } = attributeOfColumn(column);
-      return feed !== "valuation" && (kept === undefined || ways.includes(kept));
+      return !computedFeeds.has(feed) && (kept === undefined || ways.includes(kept));
     }),
   );
 
-const attributeOfColumn = (column: string): Partial<Attribute> =>
-  column in attributes ? attributeOf(column as AttributeName) : {};
+/** The columns of a listing that files keep in some state. */
+export const keptColumns: TableDefinition["columns"] = columnsKept("counted", "gone");
 
 /**
  * A row that holds from `valid_from` until the day before `valid_to`; it still holds while `valid_to` is null. What counts days follows from
@@ -106,7 +112,7 @@ const intervals: TableDefinition = {
 
 /** A listing that is no longer active, as of its last day. */
 const gone: TableDefinition = {
-  columns: { ...columnsKept("counted", "gone"), ended_on: "DATE" },
+  columns: { ...keptColumns, ended_on: "DATE" },
   order: listingOrder,
   rowsPerFile: 262_144,
 };

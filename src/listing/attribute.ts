@@ -18,9 +18,12 @@ export type Home = "listings" | "builds" | "dealers";
  * - `keywords`: the field's values as bits.
  * - `rule`: a SQL expression over the delivery, in `ingest/lifecycle/` or `ingest/dimensions/`.
  * - `history`: a SQL expression over the delivery and the listing of the day before, in `ingest/lifecycle/`.
+ * - `derived`: not by ingest. The files of listings lack it; it follows from their other columns: see `lake/derived-columns.ts`.
  * - `valuation`: not by ingest. The files of listings lack it; table `valuations` has it for the published day.
  */
-export type FeedKind = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history" | "valuation";
+export type FeedKind =
+  | ("field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history")
+  | ("derived" | "valuation");
 
 /**
  * How requests search an attribute.

@@ -4,7 +4,7 @@
  * Each implementation of `ListingSource` compiles them to SQL in its own `where.ts`; nothing in this module knows SQL.
  */
 import type { Box, Point } from "./geography.ts";
-import type { CategoryName, ListName, NumberName } from "./schema.ts";
+import type { CategoryName, ListName, NumberName, TimeName } from "./schema.ts";
 
 export type Filter =
   | { readonly kind: "anyOf"; readonly attribute: CategoryName; readonly values: readonly (string | number)[] }
@@ -17,8 +17,8 @@ export type Filter =
     }
   /** The number lies within an inclusive bound. An unknown number never matches. */
   | { readonly kind: "atLeast" | "atMost"; readonly attribute: NumberName; readonly bound: number }
-  /** First observed at or after a time, in milliseconds since 1970. */
-  | { readonly kind: "listedSince"; readonly timeMs: number }
+  /** At or after a time, in milliseconds since 1970. */
+  | { readonly kind: "since"; readonly attribute: TimeName; readonly timeMs: number }
   /** The sale became known after a day (exclusive). */
   | { readonly kind: "soldAfter"; readonly day: string }
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }

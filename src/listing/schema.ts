@@ -8,39 +8,9 @@
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 
-import { listTypeOf, structTypeOf } from "../db/duck-type.ts";
+import { listTypeOf } from "../db/duck-type.ts";
 import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute, ShownPlace } from "./attribute.ts";
-
-export const lineItemsType = listTypeOf(
-  structTypeOf({
-    ...{ amount_usd: "DOUBLE", raw_label: "VARCHAR", role: "VARCHAR", applicability: "VARCHAR", direction: "VARCHAR" },
-    ...{ row_key: "VARCHAR", row_order: "INTEGER", subtype: "VARCHAR" },
-  }),
-);
-
-/** The fields of a listing's price change. `price` is the price after it. */
-export const priceChange = {
-  changed_at: "TIMESTAMP",
-  price: "INTEGER",
-  price_before: "INTEGER",
-  miles: "INTEGER",
-} as const;
-
-/** The type of a listing's price changes, oldest first. */
-export const priceHistoryType = listTypeOf(structTypeOf(priceChange));
-
-/** The amounts of a provider's pricing, in whole dollars. Each one is a feed field. */
-export const pricingAmounts = [
-  "displayed_provider_current_price_usd",
-  "seller_total_before_taxes_and_registration_usd",
-  "seller_total_before_manufacturer_incentives_usd",
-  "dealer_adjusted_vehicle_price_usd",
-] as const;
-
-const pricingType = structTypeOf({
-  ...Object.fromEntries(pricingAmounts.map((amount) => [amount, "INTEGER"])),
-  line_items: lineItemsType,
-});
+import { priceHistoryType, pricingType } from "./nested-types.ts";
 
 /** The history keywords, in the order of their bits. */
 const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
@@ -198,6 +168,31 @@ const listings = {
   /** What the value rests on: see `steps` in `valuation/rules.ts`. */
   value_step: { type: "VARCHAR", feed: "valuation" },
   value_rating: { ...plain, feed: "valuation", title: "Value", shown: { facet: 18, listing: 6 } },
+  /** How the price has changed since the first known one. */
+  price_at_listing: { type: "INTEGER", feed: "derived", title: "First price", unit: "dollars" },
+  price_drop: {
+    ...number,
+    feed: "derived",
+    range: "price_drop",
+    sort: "price_drop",
+    title: "Price drop",
+    unit: "dollars",
+    shown: { facet: 19, listing: 7 },
+  },
+  price_drop_percent: { type: "DECIMAL(9,2)", feed: "derived", search: "number" },
+  price_drops: { ...number, type: "SMALLINT", feed: "derived", range: "price_drops", title: "Price drops" },
+  price_changed_at: { type: "TIMESTAMP", feed: "derived", search: "time", serve: "second" },
+  /** What the seller adds to the price, and the price with it, as far as its feed states them. */
+  seller_fees: { type: "INTEGER", feed: "derived", title: "Seller's fees", unit: "dollars", shown: { listing: 8 } },
+  all_in_price: {
+    ...number,
+    feed: "derived",
+    range: "all_in_price",
+    sort: "all_in_price",
+    title: "All-in price",
+    unit: "dollars",
+    shown: { listing: 9 },
+  },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */
@@ -233,6 +228,8 @@ export type NumberName = NameOf<{ readonly search: "number" }>;
 export type RangedName = NameOf<{ readonly range: string }>;
 export type SortedName = NameOf<{ readonly sort: string }>;
 export type CountedName = CategoryName | ListName;
+export type TimeName = NameOf<{ readonly search: "time" }>;
+export type DerivedName = NameOf<{ readonly feed: "derived" }>;
 export type ValuedName = NameOf<{ readonly feed: "valuation" }>;
 
 /** The columns of a table of the star schema, each with its type. */
@@ -252,8 +249,14 @@ export const listNames = namesOf<ListName>(({ search }) => search === "tokens" |
 export const numberNames = namesOf<NumberName>(({ search }) => search === "number");
 export const rangedNames = namesOf<RangedName>(({ range }) => range !== undefined);
 export const sortedNames = namesOf<SortedName>(({ sort }) => sort !== undefined);
+export const timeNames = namesOf<TimeName>(({ search }) => search === "time");
+/** Attributes that follow from other columns of a listing. */
+export const derivedNames = namesOf<DerivedName>(({ feed }) => feed === "derived");
 /** Attributes of the published day that follow from the prices of the market. */
 export const valuedNames = namesOf<ValuedName>(({ feed }) => feed === "valuation");
+
+/** Attributes that extend the specification: pages and exports have them on request. */
+export const extensionNames = [...valuedNames, ...derivedNames];
 
 /** Returns the names of a table's attributes, in column order. */
 export const namesIn = <H extends Home>(home: H) => namesOf<NameOf<{ readonly home: H }>>((row) => row.home === home);

@@ -3,7 +3,7 @@ import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { compareBytes, matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
 
-/** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
+/** Returns a timestamp as seconds since 1990, or 0 if it is unknown; 31 bits last until 2058. */
 export const secondsOf = (time: Sql): Sql =>
   sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
 

@@ -39,13 +39,7 @@ const listingProperties = propertiesOf("ListingDetail").filter(
   (property) => !joinedProperties.some((joined) => joined === property),
 );
 
-const sourceColumns = [
-  "build_key",
-  "dealer_key",
-  "listed_at",
-  "msrp",
-  "price_history",
-] as const satisfies readonly ServedColumn[];
+const sourceColumns = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
 
 const baseColumns: readonly ServedColumn[] = [
   ...sourceColumns,
@@ -92,8 +86,8 @@ const derivedProperties: Readonly<Record<DerivedProperty, Derivation>> & Readonl
     photo_url_primary: (row) => photosOf(row)[0] ?? null,
     pricing: pricingOf,
     inventory_date: ({ listed_at }) => (typeof listed_at === "string" ? listed_at.slice(0, "YYYY-MM-DD".length) : null),
-    price_at_listing: priceAtListing,
     price_change_total: priceChangeTotal,
+    unknown_costs: ({ all_in_price }) => [...(all_in_price === null ? ["seller_fees"] : []), "taxes_and_registration"],
   };
 
 const listingPropertiesOf = (row: Row): Row =>
@@ -104,14 +98,7 @@ const listingPropertiesOf = (row: Row): Row =>
     }),
   );
 
-/** Returns the first known price of a listing. */
-function priceAtListing({ price, price_history }: Row): Json {
-  const [first] = Array.isArray(price_history) ? price_history.filter(isRow) : [];
-  return (first === undefined ? price : (first.price_before ?? first.price)) ?? null;
-}
-
-function priceChangeTotal(row: Row): Json {
-  const [price, first] = [row.price, priceAtListing(row)];
+function priceChangeTotal({ price, price_at_listing: first }: Row): Json {
   return typeof price === "number" && typeof first === "number" ? price - first : null;
 }
 

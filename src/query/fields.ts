@@ -10,7 +10,7 @@ import { flatColumns } from "../lake/analyst/flat-listings.ts";
 import { type JsonRow, parseJsonValue } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
-import { type AttributeName, tokensNames, valuedNames } from "../listing/schema.ts";
+import { type AttributeName, extensionNames, tokensNames } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expand, expansionColumn } from "./expansions.ts";
 import { distanceMiles } from "./geography.ts";
@@ -23,7 +23,7 @@ const allFields: readonly ListingField[] = vocabulary("searchListings", "fields"
 );
 
 /** Fields that `default` does not include. */
-const optInFields: readonly string[] = [...tokensNames, "pricing", ...valuedNames];
+const optInFields: readonly string[] = [...tokensNames, "pricing", ...extensionNames];
 
 /** Returns the fields of a page that parameter `fields` selects, in response order. */
 export const resolveFields = (requested: readonly ListingField[]): readonly ListingField[] =>

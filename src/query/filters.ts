@@ -15,6 +15,7 @@ import {
   type NumberName,
   type RangedName,
   rangedNames,
+  type TimeName,
   type TokensName,
   tokensNames,
 } from "../listing/schema.ts";
@@ -74,7 +75,9 @@ const not =
 
 const matchesMask: Rule<readonly string[]> = (masks) => ({ kind: "matchesMask", masks });
 
-const listedSince: Rule<string> = (time) => ({ kind: "listedSince", timeMs: epochMs(time) });
+const since =
+  (attribute: TimeName): Rule<string> =>
+  (time) => ({ kind: "since", attribute, timeMs: epochMs(time) });
 
 /** Matches any of the known places in the values. */
 const locations: Rule<readonly string[]> = (values, { dimensions }) => {
@@ -143,7 +146,9 @@ export const filters = {
   exclude_keywords: not((values) => ({ kind: "any", filters: values.map(hasKeyword) })),
   exclude_assembly_location: not(locations),
   vin_pattern: matchesMask,
-  listed_after: listedSince,
+  listed_after: since("listed_at"),
+  min_price_drop_percent: atLeast("price_drop_percent"),
+  price_changed_after: since("price_changed_at"),
   latitude: origin,
   longitude: origin,
   postal_code: origin,

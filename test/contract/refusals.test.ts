@@ -49,7 +49,7 @@ const dollars = "a number from 0 to 2147483647.";
 const radius = "a number of miles above 0, at most 500; leave it out to search at any distance.";
 const sorts =
   "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
-  "discount, -discount, value, -value, distance.";
+  "discount, -discount, value, -value, price_drop, -price_drop, all_in_price, -all_in_price, distance.";
 const powertrains = "one of BEV, FCEV, HEV, ICE, MHEV, PHEV.";
 const texts = "a list of at most 100 items, each text of 1 to 200 characters, without empty items.";
 const day = "a date, YYYY-MM-DD.";
@@ -244,8 +244,8 @@ const others: readonly OtherCase[] = [
     ),
   invalidIn(
     "getFacets",
-    "facets=price&interval=price:1,price:2,price:3,price:4,price:5",
-    /^Invalid value \(5 items\) for interval: .+ 4\b/,
+    `facets=price&interval=${Array.from({ length: 8 }, (_, index) => `price:${index + 1}`)}`,
+    /^Invalid value \(8 items\) for interval: .+ 7\b/,
   ),
   ...["price", "price.p0", "price.p100", "price.p05", "year.median"].map((metric) =>
     invalidIn(

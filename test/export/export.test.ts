@@ -13,7 +13,7 @@ import { tableColumns } from "../../src/contract/tables.ts";
 import { exportColumns } from "../../src/export/columns.ts";
 import { writeExport } from "../../src/export/write-export.ts";
 import { exportFormats, type FormatName, type TableFormat } from "../../src/formats/table-formats.ts";
-import { valuedNames } from "../../src/listing/schema.ts";
+import { extensionNames } from "../../src/listing/schema.ts";
 import { readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { randomRequests } from "../oracle/random-requests/requests.ts";
@@ -26,8 +26,8 @@ import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
 const seed = 20261119;
-const allFields = `fields=default,features,options_packages,${valuedNames}&include=price_history,options`;
-const allColumns = `fields=default,features,options_packages,pricing,${valuedNames}&include=price_history,options`;
+const allFields = `fields=default,features,options_packages,${extensionNames}&include=price_history,options`;
+const allColumns = `fields=default,features,options_packages,pricing,${extensionNames}&include=price_history,options`;
 
 const { lake } = await createRandomLake(fileScope, { seed, days: extentOf(7, 11), cars: extentOf(150, 600) });
 const folder = await temporaryFolder(fileScope);

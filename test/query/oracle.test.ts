@@ -107,7 +107,7 @@ test("random requests find what the oracle finds, in every mode", async () => {
 test("random facets count what the oracle counts", async () => {
   const facets = new Set(facetRequests.flatMap(({ query }) => queryValues(query.get("facets"))));
   const metrics = new Set(facetRequests.map(({ query }) => query.get("metric")?.toLowerCase()));
-  assert.ok(facets.size === 31 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
+  assert.ok(facets.size === 34 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
   assert.ok(facetRequests.filter(({ query }) => query.has("interval")).length > facetCount / 8);
   const { found, refused, compared } = await compareThreeWays(both, inventory, facetRequests);
   assert.ok(

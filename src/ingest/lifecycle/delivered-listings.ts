@@ -6,19 +6,22 @@ import type { Session } from "../../db/duckdb.ts";
 import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keywordBits, type TokenColumn } from "../../lake/tables.ts";
 import type { FeedKind } from "../../listing/attribute.ts";
-import { attributeOf, attributes, type NameOf, namesIn, pricingAmounts, tokensNames } from "../../listing/schema.ts";
+import { pricingAmounts } from "../../listing/nested-types.ts";
+import { attributeOf, attributes, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";
 import { matchesBuild } from "../dimensions/dimension-keys.ts";
 import type { Spellings } from "../normalize/vocabularies.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
-type DerivedKind = "history" | "valuation";
+/** Not by the delivery alone. */
+const laterKinds = ["history", "derived", "valuation"] as const;
+type LaterKind = (typeof laterKinds)[number];
 
 /** Columns of listings that the delivery alone determines. */
-type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: DerivedKind }>>;
+type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: LaterKind }>>;
 
 const deliveredColumns = namesIn("listings").filter(
-  (column): column is DeliveredColumn => !["history", "valuation"].includes(attributeOf(column).feed),
+  (column): column is DeliveredColumn => !laterKinds.some((kind) => kind === attributeOf(column).feed),
 );
 const spelledColumns = deliveredColumns.filter(
   (column): column is NameOf<{ readonly home: "listings"; readonly feed: "spelled" }> =>
@@ -30,7 +33,7 @@ const sortKeyColumns = namesIn("builds").filter((column) => attributeOf(column).
 const spellingOf = (column: string): string => `spelling_of_${column}`;
 
 /** How a feed column becomes a listing column, by kind. */
-const conversions: Readonly<Record<Exclude<FeedKind, "rule" | DerivedKind>, (column: string) => Sql>> = {
+const conversions: Readonly<Record<Exclude<FeedKind, "rule" | LaterKind>, (column: string) => Sql>> = {
   field: (column) => ident("inventory", column),
   spelled: (column) => ident(spellingOf(column), "spelling"),
   list: (column) => sql`coalesce(${ident("inventory", column)}, [])`,

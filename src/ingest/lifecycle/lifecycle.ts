@@ -7,11 +7,11 @@
  */
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { listingColumns, valuedColumns } from "../../lake/tables.ts";
+import { keptColumns } from "../../lake/tables.ts";
 import type { NameOf } from "../../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
 
-const columns = Object.keys(listingColumns).filter((column) => !(column in valuedColumns));
+const columns = Object.keys(keptColumns);
 
 /** The columns that depend on earlier days: a delivered listing lacks all of them. */
 type HistoryColumns = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;

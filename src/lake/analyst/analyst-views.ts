@@ -6,7 +6,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sq
 import { namesIn } from "../../listing/schema.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import type { LakeFile, Manifest } from "../manifest.ts";
-import { activeColumns, activeOn, filesIn, goneIn, unorderedListings } from "../market.ts";
+import { activeColumns, activeOn, filesIn, goneColumns, goneIn, unorderedListings } from "../market.ts";
 import { listingColumns, openPartition, type TableName } from "../tables.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 
@@ -27,7 +27,10 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
   const rows = (table: TableName, files: readonly LakeFile[] = tables[table]): Sql => rowsOfFiles(table, files, folder);
   const today = sql`DATE ${literal(as_of)}`;
   const days = dayRelations(manifest, folder);
-  const partition = (name: string): Sql => sql`left(${ident("facts", name)}::VARCHAR, 7) AS ${ident(name)}`;
+  const goneBy = (month: string, table: TableName, files: readonly LakeFile[]): Sql =>
+    flat(sql`SELECT ${join(goneColumns)}, ${ident(month)} FROM (${rowsOfFiles(table, files, folder, "partition")})`, [
+      sql`left(${ident("facts", month)}::VARCHAR, 7) AS ${ident(month)}`,
+    ]);
   const bases = basesOf(manifest, folder);
   return [
     ...Object.entries(bases).map(([name, query]) => view(name, query)),
@@ -39,8 +42,8 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
     view("contender_intervals", rows("contenders")),
     view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
     view("contenders", sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`),
-    view("sold", flat(rowsOfFiles("sold", tables.sold, folder, "partition"), [partition("sold_month")])),
-    view("ended", flat(rowsOfFiles("missing", endedFiles(manifest), folder, "partition"), [partition("ended_month")])),
+    view("sold", goneBy("sold_month", "sold", tables.sold)),
+    view("ended", goneBy("ended_month", "missing", endedFiles(manifest))),
     view("claims_days", claimDays()),
     view("claims", sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`),
     ...snapshotMacros(manifest, bases),

@@ -17,6 +17,7 @@ import {
   listNames,
   type NumberName,
   numberNames,
+  timeNames,
   tokensNames,
 } from "../../listing/schema.ts";
 import { fixedSorts } from "../../listing/sorts.ts";
@@ -91,11 +92,12 @@ function collectStatements(listings: Sql): readonly Sql[] {
   const numbers = numberNames.map((attribute) => sql`${numberIn(attribute)} AS ${ident(attribute)}`);
   const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${ident(part.column)}`);
   const lists = listNames.map((list) => ident(list));
+  const times = timeNames.map((time) => sql`${secondsOf(ident(time))} AS ${ident(time)}`);
   return [
     temporary(
       "indexed",
       sql`SELECT row_number::INTEGER AS position, id::UUID AS listing_id, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
-                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
+                 ${join(times)}, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
                  ${daysOf(sql`sold_on_record`)} AS sold_on_record,
                  ${daysOf(sql`valid_from`)} AS valid_from,
                  coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to,
@@ -232,7 +234,7 @@ export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sol
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
 /** Columns of a row that are neither counted nor ranked. */
-const rowColumns = ["listed_at", "listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"] as const;
+const rowColumns = [...timeNames, "listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"] as const;
 
 /** `listings`: one row per indexed row; those of the published day are first, in the order of their files. */
 function listingsStatement(catalog: string): Sql {

@@ -162,8 +162,8 @@ export function conditionOf(filter: Filter, context: IndexContext): Condition {
       return sql`${numberOn(filter.attribute, context)} >= ${integer(Math.ceil(toUnits(filter.attribute, filter.bound)))}`;
     case "atMost":
       return sql`${numberOn(filter.attribute, context)} <= ${integer(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
-    case "listedSince":
-      return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
+    case "since":
+      return sql`${ident(filter.attribute)} >= ${integer(Math.max(1, Math.ceil(filter.timeMs / 1000) - epochSeconds))}`;
     case "soldAfter":
       return sql`sold_on_record > ${daysOf(sql`${literal(filter.day)}::DATE`)}`;
     case "matchesMask":

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
-import { valuedNames } from "../../../src/listing/schema.ts";
+import { extensionNames } from "../../../src/listing/schema.ts";
 import { fetchListings, fetchPage } from "../../support/http/paging.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
 
 const { lake, client } = await sampleService();
 
-const onRequest = ["features", "options_packages", ...valuedNames];
+const onRequest = ["features", "options_packages", ...extensionNames];
 const every = vocabulary("searchListings", "fields").filter((field) => field !== "default");
 const summary = every.filter((field) => !onRequest.includes(field));
 const all = await fetchListings(client, `fields=default,${onRequest.join(",")}`, 100);
@@ -61,12 +61,15 @@ test("filters, expansions and unknown names are not fields", async () => {
   }
 });
 
+const stamp = (stored: unknown): string => `${String(stored).slice(0, 19).replace(" ", "T")}Z`;
+
 /** Fields that are served in another form than the lake's. */
 const servedForm: Readonly<Record<string, (row: Row) => unknown>> = {
   status: () => "active",
   inventory_status: () => "active",
   distance_miles: () => null,
-  listed_at: (row) => `${String(row.listed_at).slice(0, 19).replace(" ", "T")}Z`,
+  listed_at: (row) => stamp(row.listed_at),
+  price_changed_at: (row) => (row.price_changed_at === null ? null : stamp(row.price_changed_at)),
 };
 
 test("every served field matches the lake", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
-import { attributes, categoryNames, rangedNames } from "../../../src/listing/schema.ts";
+import { attributes, categoryNames, extensionNames, rangedNames } from "../../../src/listing/schema.ts";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
@@ -14,7 +14,7 @@ const { lake, client } = await sampleService();
 const listings: readonly Row[] = await (async () => {
   const hidden = await queryLake(lake, "SELECT id, model_code, assembly_location, assembly_country FROM active");
   const byId = new Map(hidden.map((row) => [row.id, row]));
-  const served = await fetchListings(client, "fields=default,features,value_rating", 100);
+  const served = await fetchListings(client, `fields=default,features,${extensionNames}`, 100);
   return served.map((listing) => ({ ...(listing as unknown as Row), ...byId.get(listing.id) }));
 })();
 

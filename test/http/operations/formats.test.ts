@@ -7,7 +7,7 @@ import { type Column, tableColumns } from "../../../src/contract/tables.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import type { TableFormat } from "../../../src/formats/table-formats.ts";
 import { hasFormats } from "../../../src/http/responses/negotiate.ts";
-import { valuedNames } from "../../../src/listing/schema.ts";
+import { extensionNames } from "../../../src/listing/schema.ts";
 import { facetRows, trendRows } from "../../../src/operations/result-tables.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";
 import { extentOf } from "../../support/extent.ts";
@@ -42,7 +42,7 @@ async function fetchBody(client: typeof sample, path: string, headers: Record<st
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
-const everyField = `fields=default,features,options_packages,${valuedNames}&include=price_history,options`;
+const everyField = `fields=default,features,options_packages,${extensionNames}&include=price_history,options`;
 const everyFacet = `facets=${vocabulary("getFacets", "facets").join()}`;
 
 /** Requests for each operation with formats, and for each kind of answer. */
@@ -67,7 +67,7 @@ function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
   const columns = tableColumns(id);
   const fields = (query.get("fields") ?? "default").split(",");
   if (id !== "searchListings" && id !== "searchDealerListings") return columns;
-  const optional = ["features", "options_packages", "price_history", "options", ...valuedNames];
+  const optional = ["features", "options_packages", "price_history", "options", ...extensionNames];
   const named = [...fields, ...(query.get("include") ?? "").split(","), "id", "vin"];
   return columns.filter(({ name }) => named.includes(name) || (fields.includes("default") && !optional.includes(name)));
 }

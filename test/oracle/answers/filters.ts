@@ -98,15 +98,17 @@ const inventoryTypes = oneOf("inventory_type", (raw) =>
   queryValues(raw).map((word) => (word === "cpo" ? "certified" : word)),
 );
 
-const listedAfter: Rule = (raw) => {
-  const time = decodeValue(raw)
-    .replace(/^(\S{10}) (?=\d\d:)/, "$1T")
-    .replace(/(T.*) /, "$1+")
-    .replace(",", ".");
-  const withZone = time.replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, hours, minutes = "00") => `${hours}:${minutes}`);
-  const from = Date.parse(/T[^Z+-]*$/.test(withZone) ? `${withZone}Z` : withZone);
-  return ({ listed_at }) => (listed_at === null ? undefined : Date.parse(listed_at) >= from);
-};
+const since =
+  (name: "listed_at" | "price_changed_at"): Rule =>
+  (raw) => {
+    const time = decodeValue(raw)
+      .replace(/^(\S{10}) (?=\d\d:)/, "$1T")
+      .replace(/(T.*) /, "$1+")
+      .replace(",", ".");
+    const withZone = time.replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, hours, minutes = "00") => `${hours}:${minutes}`);
+    const from = Date.parse(/T[^Z+-]*$/.test(withZone) ? `${withZone}Z` : withZone);
+    return ({ [name]: at }) => (at === null ? undefined : Date.parse(at) >= from);
+  };
 
 const soldWithin: Rule = (raw, _query, { asOf }) => {
   const after = Date.parse(asOf) - Number(decodeValue(raw)) * 86_400_000;
@@ -142,7 +144,9 @@ const rules: Readonly<Record<string, Rule>> = {
   keywords,
   exclude_keywords: not(someOf("keywords")),
   vin_pattern: masks,
-  listed_after: listedAfter,
+  min_price_drop_percent: atLeast("price_drop_percent"),
+  listed_after: since("listed_at"),
+  price_changed_after: since("price_changed_at"),
   sold_within_days: soldWithin,
   ...Object.fromEntries(
     rangedNames.flatMap((name) => [

@@ -14,19 +14,23 @@ import {
   valuedNames,
 } from "../../../src/listing/schema.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
+import { derivedOf } from "./derived.ts";
 import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
 type NumberCategory = NameOf<{ readonly type: "SMALLINT"; readonly search: "category" }>;
 
-export type NumberField = NumberCategory | RangedName | (typeof valuedNumbers)[number] | "latitude" | "longitude";
+export type NumberField = NumberCategory | RangedName | (typeof otherNumbers)[number] | "latitude" | "longitude";
 
 /** Returns whether the values of an attribute are numbers that are matched one by one. */
 export const isNumberCategory = (name: CategoryName): name is NumberCategory => attributes[name].type === "SMALLINT";
 
-const valuedNumbers = ["market_value", "market_value_low", "market_value_high", "price_to_value"] as const;
+const otherNumbers = [
+  ...(["market_value", "market_value_low", "market_value_high", "price_to_value"] as const),
+  ...(["price_at_listing", "price_drop_percent", "seller_fees"] as const),
+] as const;
 
 const numberFields: readonly NumberField[] = [
-  ...valuedNumbers,
+  ...otherNumbers,
   ...categoryNames.filter(isNumberCategory),
   ...rangedNames,
   ...(["latitude", "longitude"] as const),
@@ -55,6 +59,7 @@ export interface FlatListing
   readonly status: "active" | "sold";
   /** ISO 8601 in UTC. */
   readonly listed_at: string | null;
+  readonly price_changed_at: string | null;
   readonly price_history: readonly Json[];
 }
 
@@ -175,7 +180,7 @@ function listingsOf(rows: readonly Row[], status: "active" | "sold"): readonly F
 }
 
 function listingOf(found: Row, status: "active" | "sold"): FlatListing {
-  const row: Row = { ...mapFields(valuedNames, () => null), ...found };
+  const row: Row = { ...mapFields(valuedNames, () => null), ...found, ...derivedOf(found) };
   const id = text(row, "id") ?? assert.fail("a listing without an id");
   const vin = text(row, "vin") ?? assert.fail(`${id} has no VIN`);
   return {
@@ -186,6 +191,7 @@ function listingOf(found: Row, status: "active" | "sold"): FlatListing {
     vin,
     status,
     listed_at: isoTimestamp(text(row, "listed_at")),
+    price_changed_at: isoTimestamp(text(row, "price_changed_at")),
     price_history: list(row, "price_history").map((change) => {
       assert.ok(isObject(change), `${id}: ${JSON.stringify(change)} is not a price change`);
       const changedAt = isoTimestamp(String(change.changed_at));

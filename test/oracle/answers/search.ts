@@ -1,6 +1,6 @@
 /** Oracle of listing search: scans every listing, step by step. */
 import { vocabulary } from "../../../src/contract/document.ts";
-import { valuedNames } from "../../../src/listing/schema.ts";
+import { extensionNames } from "../../../src/listing/schema.ts";
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
 import { distanceOf, oracleOrigin } from "./geography.ts";
@@ -18,7 +18,7 @@ type Field = Exclude<(typeof fieldValues)[number], "default">;
 export const fields = fieldValues.filter((name): name is Field => name !== "default");
 
 /** Fields that are served only if a request names them. */
-const requestedFields: readonly string[] = ["features", "options_packages", ...valuedNames];
+const requestedFields: readonly string[] = ["features", "options_packages", ...extensionNames];
 const defaultFields = fields.filter((name) => !requestedFields.includes(name));
 
 /** Answers a valid query of either search: the total, and the requested fields of a page. */
@@ -60,6 +60,8 @@ function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, ot
     msrp: ({ msrp }) => msrp,
     discount: (listing) => (discountOf(listing) === null ? null : Number(listing.price) / Number(listing.msrp)),
     value: ({ price, market_value }) => (price === null || market_value === null ? null : price / market_value),
+    price_drop: ({ price_drop }) => price_drop,
+    all_in_price: ({ all_in_price }) => all_in_price,
     distance: (listing) => {
       const miles = distanceOf(listing, origin);
       return miles === null ? null : Math.round(miles * 1000);

@@ -4,6 +4,7 @@ import type { FeedDay } from "../../lifecycle/random-feeds.ts";
 import { Chance } from "../../support/chance.ts";
 import type { FeedRow } from "../../support/lakes/feeds.ts";
 import { randomCase } from "../random-requests/spellings.ts";
+import { breakdownOf } from "./breakdowns.ts";
 import { isBare, randomBuild } from "./builds.ts";
 import { changeDealer, firstDealers, laterDealers, type RandomDealer } from "./dealers.ts";
 import { catalogue, categories, optionCodes } from "./values.ts";
@@ -137,6 +138,7 @@ function rowOf(chance: Chance, { build, price, miles, added }: RandomCar, dealer
     dealer_id: dealer,
     price: chance.happens(0.92) ? price : chance.pick(["", 0]),
     miles: chance.happens(0.93) ? miles : "",
+    ...breakdownOf(price),
     observed_at: chance.happens(0.6) ? `${day}T${time}.25Z` : "",
   };
 }

@@ -121,24 +121,26 @@ const masks: Draw = (chance, inventory) => {
   return { vin_pattern: encodeItems(chance, [...patterns, ...repeated]) };
 };
 
-const listedAfter: Draw = (chance, inventory) => {
-  const { listed_at } = chance.pick(inventory.all);
-  const time = Date.parse(listed_at ?? inventory.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
-  const local = (hoursAhead: number): string => new Date(time + hoursAhead * 3_600_000).toISOString();
-  const written = chance.pick([
-    `${local(0).slice(0, 19)}Z`,
-    `${local(0).slice(0, 19)}.5Z`,
-    `${local(0).slice(0, 16)}Z`,
-    `${local(0).slice(0, 19)},250`,
-    local(0).slice(0, 19).replace("T", " "),
-    `${local(3).slice(0, 19)} 03`,
-    `${local(2).slice(0, 19)}+02:00`,
-    `${local(5.5).slice(0, 19)}+0530`,
-    `${local(-8).slice(0, 19)}-08:00`,
-    local(0).slice(0, 10),
-  ]);
-  return { listed_after: encodeURIComponent(written) };
-};
+const since =
+  (parameter: string, attribute: "listed_at" | "price_changed_at"): Draw =>
+  (chance, inventory) => {
+    const { [attribute]: at } = chance.pick(inventory.all);
+    const time = Date.parse(at ?? inventory.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
+    const local = (hoursAhead: number): string => new Date(time + hoursAhead * 3_600_000).toISOString();
+    const written = chance.pick([
+      `${local(0).slice(0, 19)}Z`,
+      `${local(0).slice(0, 19)}.5Z`,
+      `${local(0).slice(0, 16)}Z`,
+      `${local(0).slice(0, 19)},250`,
+      local(0).slice(0, 19).replace("T", " "),
+      `${local(3).slice(0, 19)} 03`,
+      `${local(2).slice(0, 19)}+02:00`,
+      `${local(5.5).slice(0, 19)}+0530`,
+      `${local(-8).slice(0, 19)}-08:00`,
+      local(0).slice(0, 10),
+    ]);
+    return { [parameter]: encodeURIComponent(written) };
+  };
 
 /** Normalizes a longitude to -180 to 180. */
 const normalizeLongitude = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
@@ -239,6 +241,7 @@ const boundDraws = Object.fromEntries(
 export const draws: Readonly<Record<string, Draw>> = {
   ...attributeDraws,
   ...boundDraws,
+  min_price_drop_percent: bound("min_price_drop_percent", "price_drop_percent"),
   limit: (chance) => ({ limit: String(chance.pick([1, 2, 7, 25, 100, 100, chance.integer(1, 100)])) }),
   offset: (chance, { active }) => ({ offset: String(chance.integer(0, chance.pick([3, 60, active.length + 20]))) }),
   page: (chance) => ({ page: String(chance.pick([1, 1, 2, 3, 10])) }),
@@ -251,7 +254,8 @@ export const draws: Readonly<Record<string, Draw>> = {
   inventory_status: word("inventory_status", ["active", "sold"]),
   sold_within_days: soldWithin,
   snapshot_date: (chance, { snapshots }) => ({ snapshot_date: chance.pick([...snapshots.keys()]) }),
-  listed_after: listedAfter,
+  listed_after: since("listed_after", "listed_at"),
+  price_changed_after: since("price_changed_after", "price_changed_at"),
   latitude: point,
   longitude: point,
   postal_code: postalCode,
