@@ -13,6 +13,8 @@ const sorts: readonly (readonly [value: string, text: string])[] = [
   ["-days_on_market", "Longest listed first"],
   ["price", "Lowest price first"],
   ["-price", "Highest price first"],
+  ["-price_drop", "Largest price drop first"],
+  ["all_in_price", "Lowest price with fees first"],
   ["miles", "Fewest miles first"],
   ["-miles", "Most miles first"],
   ["discount", "Most below MSRP first"],
