@@ -1,12 +1,12 @@
 /**
  * Accuracy of values: fits the market of past days of a lake, and values the listings that were first seen and sold afterwards, which the fit has not
- * seen, by their last asking prices. Beside it, the median price of the model and year.
+ * seen, by their last asking prices. Beside it, two plain baselines: the median price of the model and year, and a regression of the price on the
+ * year and the mileage by model.
  *
  * `node --import tsx/esm bench/valuation/run.ts --lake DIR --days 2026-10-09,2026-10-24 [--json FILE]`
  */
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import type { Row } from "../../src/base/json.ts";
+import { type Row, textIn } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
@@ -15,18 +15,20 @@ import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
 import { pricedListings } from "../../src/valuation/priced-listings.ts";
 import { bandOf, rules } from "../../src/valuation/rules.ts";
+import { reportMeasurements } from "../report/report.ts";
+import { type Measurement, measured } from "../report/results.ts";
 
 const { values: options } = parseArgs({
   options: { lake: { type: "string" }, days: { type: "string" }, json: { type: "string" } },
 });
 
 /** The segments that are reported, each as an expression over a judged sale. */
-const segments: Readonly<Record<string, Sql>> = {
-  all: sql`'all'`,
-  step: sql`step`,
-  age: sql`['0 to 2 years', '3 to 5', '6 to 8', '9 or more'][band + 1]`,
-  price: sql`CASE WHEN price < 15000 THEN 'below 15,000' WHEN price < 30000 THEN 'below 30,000' WHEN price < 50000 THEN 'below 50,000' ELSE 'more' END`,
-};
+const segments: readonly Sql[] = [
+  sql`NULL`,
+  sql`'by ' || step`,
+  sql`['0 to 2 years', '3 to 5 years', '6 to 8 years', '9 years or more'][band + 1]`,
+  sql`CASE WHEN price * exp(-error) < 15000 THEN 'worth below $15,000' WHEN price * exp(-error) < 30000 THEN 'worth $15,000 to $29,999' WHEN price * exp(-error) < 50000 THEN 'worth $30,000 to $49,999' ELSE 'worth $50,000 or more' END`,
+];
 
 /** Judges the sales after a day by the fit of that day: adds rows to table `judged`. */
 async function judge(session: Session, lake: string, day: string): Promise<void> {
@@ -64,30 +66,61 @@ const judged = sql`
     FROM keyed LEFT JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) LEFT JOIN fit_models USING (model_key)
     LEFT JOIN fit_trims USING (trim_key) LEFT JOIN fit_versions USING (version_key)
     LEFT JOIN fit_years USING (model_key, "year") LEFT JOIN fit_states USING (is_new, state)
-  ), medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3)
-  SELECT is_new, step, band, price, error, y - usual AS error_of_median, error / spread BETWEEN z_low AND z_high AS is_inside,
+  ), medians AS (SELECT is_new, make, model, "year", median(y) AS usual FROM fit_priced GROUP BY ALL HAVING count(*) >= 3
+  ), sums AS (
+    SELECT is_new, make, model, avg(y) AS y0, avg("year") AS a0, avg(m) AS m0, regr_sxx(y, "year") AS aa, regr_sxx(y, m) AS mm,
+           regr_sxy("year", m) AS am, regr_sxy(y, "year") AS ay, regr_sxy(y, m) AS my
+    FROM fit_priced WHERE y IS NOT NULL AND m IS NOT NULL GROUP BY ALL HAVING count(*) >= ${integerLiteral(rules.sampleMin)}
+  ), lines AS (
+    SELECT *, coalesce((ay * mm - my * am) / nullif(aa * mm - am * am, 0), ay / nullif(aa, 0), 0) AS a,
+           coalesce((my * aa - ay * am) / nullif(aa * mm - am * am, 0), 0) AS b FROM sums
+  )
+  SELECT is_new, step, band, price, error, y - usual AS error_of_median, y - y0 - a * ("year" - a0) - b * (m - m0) AS error_of_regression, error / spread BETWEEN z_low AND z_high AS is_inside,
          exp(spread * z_high) - exp(spread * z_low) AS width
   FROM valued LEFT JOIN fit_spreads USING (model_key, band) LEFT JOIN fit_calibration USING (is_new, step, band)
-  LEFT JOIN medians USING (is_new, make, model, "year")`;
+  LEFT JOIN medians USING (is_new, make, model, "year") LEFT JOIN lines USING (is_new, make, model)`;
 
-const report = (segment: string, value: Sql): Sql => sql`
-  SELECT if(is_new, 'new', 'used') AS condition, ${segment} AS segment, ${value} AS "value", count(*)::INTEGER AS sales,
-         round(100 * median(abs(exp(-error) - 1)), 1) AS "error %", round(100 * median(error), 1) AS "bias %",
-         round(100 * avg(is_inside::INTEGER), 1) AS "coverage %", round(100 * median(width), 1) AS "width %",
-         round(100 * median(abs(exp(-error_of_median) - 1)), 1) AS "error of the median %"
+const errorPercent = (error: Sql): Sql => sql`round(100 * median(abs(exp(-${error}) - 1)), 1)`;
+
+const report = (value: Sql): Sql => sql`
+  SELECT concat_ws(', ', if(is_new, 'new', 'used'), ${value}) AS "name", count(*)::INTEGER AS sales, ${errorPercent(sql`error`)} AS error,
+         round(100 * median(error), 1) AS bias, round(100 * avg(is_inside::INTEGER), 1) AS inside, round(100 * median(width), 1) AS width,
+         ${errorPercent(sql`error_of_median`)} AS of_median, ${errorPercent(sql`error_of_regression`)} AS of_regression
   FROM judged WHERE step IS NOT NULL GROUP BY ALL ORDER BY ALL`;
+
+function measurementsOf(row: Row): readonly Measurement[] {
+  const name = textIn(row, "name");
+  const number = (column: string): number => Number(row[column]);
+  const percent = (column: string): { readonly "median error %": number } => ({ "median error %": number(column) });
+  return [
+    ...measured(name, "carquet", {
+      sales: number("sales"),
+      ...{
+        ...percent("error"),
+        "bias %": number("bias"),
+        "in the interval %": number("inside"),
+        "width %": number("width"),
+      },
+    }),
+    ...measured(name, "median of model and year", percent("of_median")),
+    ...measured(name, "regression by model", percent("of_regression")),
+  ];
+}
 
 const { lake, days, json } = options;
 if (lake === undefined || days === undefined) throw new Error("Expected --lake DIR and --days with days of the lake.");
 const database = await DuckDatabase.open({});
-const results = await database.using(async (session) => {
+const found = await database.using(async (session) => {
   await session.run(sql`CREATE TABLE judged (is_new BOOLEAN, step VARCHAR, band INTEGER, price INTEGER, error DOUBLE, error_of_median DOUBLE,
-    is_inside BOOLEAN, width DOUBLE)`);
+    error_of_regression DOUBLE, is_inside BOOLEAN, width DOUBLE)`);
   for (const day of days.split(",")) await judge(session, lake, day);
-  const found: Row[] = [];
-  for (const [segment, value] of Object.entries(segments)) found.push(...(await session.rows(report(segment, value))));
-  return found;
+  const reports = await Promise.all(segments.map((segment) => session.rows(report(segment))));
+  return reports.flat();
 });
 database.close();
-console.table(results);
-if (json !== undefined) await writeFile(json, `${JSON.stringify(results, null, 1)}\n`);
+const { as_of } = await requireManifest(lake);
+const notes = [
+  `Sales of vehicles that were first seen after a fitted day and sold by ${as_of}, by their last asking prices; fitted on ${days.replaceAll(",", ", ")}.`,
+  "The baselines are the median price of the model and year, and a regression of the price on year and mileage by model.",
+];
+await reportMeasurements({ title: "Values", notes, programs: {} }, found.flatMap(measurementsOf), json);
