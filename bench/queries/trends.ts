@@ -2,11 +2,10 @@
  * Trend queries: levels of the last day of each interval, and flows of its days. For each facet, a peer executes one statement for all levels
  * (see `trend-levels.ts`) and one for each kind of event, by day; the days are added up to intervals here.
  */
-import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
 import { metricListingsMin } from "../../src/listing/aggregates.ts";
+import { daysSupplyOf, supplyWindowStart } from "../../src/listing/supply.ts";
 import { type DayRange, intervalsOf } from "../../src/query/trends/intervals.ts";
-import { supplyDays } from "../../src/query/trends/trend-metrics.ts";
 import { trendValuesMax } from "../../src/query/trends/trends.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";
@@ -84,7 +83,7 @@ async function executeFacet(spec: TrendSpec, facet: TrendFacet | undefined, peer
   const eventRows = async (event: EventName, start: string): Promise<readonly Row[]> =>
     peer.rows(eventStatement(spec, { event, facet }, { start, end: spec.period.end }));
   const drops = isRequested("price_drops") ? await eventRows("price_drops", spec.period.start) : [];
-  const sold = isRequested("days_supply") ? await eventRows("sold", firstSaleDay(spec.period.start)) : [];
+  const sold = isRequested("days_supply") ? await eventRows("sold", supplyWindowStart(spec.period.start)) : [];
   const series = valuesOf(spec, facet, levels).map((value): SeriesRows => {
     const ofValue = (rows: readonly Row[]) => rows.filter((row) => value === null || row.value === value);
     const counts = (rows: readonly Row[]) =>
@@ -107,9 +106,6 @@ async function executeFacet(spec: TrendSpec, facet: TrendFacet | undefined, peer
     })),
   }));
 }
-
-/** Returns the first of the days whose sales are the denominator of the days of supply of a day. */
-const firstSaleDay = (day: string): string => plusDays(day, 1 - supplyDays);
 
 function eventStatement(
   { filters }: TrendSpec,
@@ -149,10 +145,10 @@ function metricOfPoint(
     return { value: drops, sample: drops };
   }
   if (metric.kind === "days_supply") {
-    if (firstSaleDay(end) < firstDay) return { value: null, sample: 0 };
-    const sales = sumOf(events.sold, { start: firstSaleDay(end), end });
+    if (supplyWindowStart(end) < firstDay) return { value: null, sample: 0 };
+    const sales = sumOf(events.sold, { start: supplyWindowStart(end), end });
     const isKnown = listings >= metricListingsMin && sales > 0;
-    return { value: isKnown ? Math.round((100 * listings * supplyDays) / sales) / 100 : null, sample: sales };
+    return { value: isKnown ? daysSupplyOf(listings, sales) : null, sample: sales };
   }
   const sample = Number(level?.[`sample_${index}`] ?? 0);
   const isKnown = sample >= metricListingsMin;

@@ -105,7 +105,7 @@ export const tools: readonly AnyTool[] = [
     title: "Follow the market over time",
     description:
       "Follows up to five metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles " +
-      "(`price.p25`), `days_supply`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
+      "(`price.p25`), `days_supply`, `sell_through`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
       "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),

@@ -1,15 +1,14 @@
 /** Metrics of trends: their names, their definitions, and which of them the listing source measures or counts. */
 import { type NumberName, numberNames } from "../../listing/schema.ts";
 import type { Aggregate } from "../../listing/source.ts";
+import { supplyWindowDays } from "../../listing/supply.ts";
 import type { ListingEvent, Statistic } from "../../listing/trend-source.ts";
-
-/** The days up to and including a point whose sales are the denominator of its days of supply. */
-export const supplyDays = 30;
 
 /** A requested metric. */
 export type TrendMetric = { readonly name: string } & (
   | { readonly kind: "count" }
   | { readonly kind: "days_supply" }
+  | { readonly kind: "sell_through" }
   | { readonly kind: "statistic"; readonly statistic: Statistic }
   | { readonly kind: "event"; readonly event: ListingEvent }
 );
@@ -43,7 +42,7 @@ const isEvent = (name: string): name is ListingEvent => name in events;
 
 /** Returns the metric with a name that the document accepts. */
 export function trendMetricOf(name: string): TrendMetric {
-  if (name === "count" || name === "days_supply") return { name, kind: name };
+  if (name === "count" || name === "days_supply" || name === "sell_through") return { name, kind: name };
   if (isEvent(name)) return { name, kind: "event", event: name };
   const [measureName, aggregateName = ""] = name.split(".");
   const measure = numberNames.find((number) => number === measureName);
@@ -64,15 +63,21 @@ export function definitionOf(metric: TrendMetric): Definition {
   const active = "listings that are active on level_day";
   if (metric.kind === "count")
     return { name, kind: "level", formula: `number of ${active}`, denominator: "none", sample: "the counted listings" };
-  if (metric.kind === "days_supply") {
-    const sample = `listings sold in the ${supplyDays} days that end on level_day`;
-    const denominator = `number of ${sample}, divided by ${supplyDays}`;
-    return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample };
-  }
+  if (metric.kind === "days_supply" || metric.kind === "sell_through") return supplyOf(metric.kind, active);
   const { measure, aggregate } = metric.statistic;
   const sample = `${active} with a known ${measure}`;
   const denominator = aggregate === "mean" ? `number of ${sample}` : "none";
   return { name, kind: "level", formula: `${wordsOf(aggregate, measure)} of the ${sample}`, denominator, sample };
+}
+
+function supplyOf(name: "days_supply" | "sell_through", active: string): Definition {
+  const sold = `listings sold in the ${supplyWindowDays} days that end on level_day`;
+  if (name === "sell_through") {
+    const sample = `${active}, and ${sold}`;
+    return { name, kind: "level", formula: `share of ${sold}`, denominator: `number of ${sample}`, sample };
+  }
+  const denominator = `number of ${sold}, divided by ${supplyWindowDays}`;
+  return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample: sold };
 }
 
 function flowOf(name: string, event: ListingEvent): Definition {

@@ -1,13 +1,12 @@
 /** Series of a trend: requests levels and events from the trend source, and assembles them to points. */
-import { plusDays } from "../../base/day.ts";
 import type { QueryOf } from "../../contract/types.ts";
 import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CountedName } from "../../listing/schema.ts";
+import { daysSupplyOf, sellThroughOf, supplyWindowStart } from "../../listing/supply.ts";
 import type { EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
 import type { DayRange } from "./intervals.ts";
 import type { TrendMetric } from "./trend-metrics.ts";
-import { supplyDays } from "./trend-metrics.ts";
 
 /** An interval, with the number of its days that have a snapshot and the last of them. */
 export interface TrendInterval extends DayRange {
@@ -107,7 +106,7 @@ async function measureLevels(
 
 /**
  * Returns the window whose events a metric counts in an interval; undefined if it counts none, if no day of the interval has a snapshot, or
- * if the days of sales of a days of supply are not all known.
+ * if the days of its window of supply are not all known.
  */
 function windowOf(
   metric: TrendMetric,
@@ -116,8 +115,8 @@ function windowOf(
 ): EventWindow | undefined {
   if (levelDay === null) return undefined;
   if (metric.kind === "event") return { event: metric.event, start, end };
-  if (metric.kind !== "days_supply") return undefined;
-  const firstSaleDay = plusDays(levelDay, 1 - supplyDays);
+  if (metric.kind !== "days_supply" && metric.kind !== "sell_through") return undefined;
+  const firstSaleDay = supplyWindowStart(levelDay);
   return firstSaleDay < firstDay ? undefined : { event: "sold", start: firstSaleDay, end: levelDay };
 }
 
@@ -139,10 +138,10 @@ function metricValue(
   const level = levels.get(interval.levelDay);
   const count = level?.count ?? 0;
   if (metric.kind === "count") return exactly(count);
-  if (metric.kind === "days_supply") {
+  if (metric.kind === "days_supply" || metric.kind === "sell_through") {
     if (window === undefined) return noData;
-    const supply = Math.round((100 * count * supplyDays) / eventCount) / 100;
-    return levelValue(count, eventCount, eventCount === 0 ? null : supply);
+    if (metric.kind === "days_supply") return levelValue(count, eventCount, daysSupplyOf(count, eventCount));
+    return levelValue(count + eventCount, count + eventCount, sellThroughOf(count, eventCount));
   }
   const index = plan.metrics.filter(({ kind }) => kind === "statistic").indexOf(metric);
   const { sample = 0, metric: value = null } = level?.statistics[index] ?? {};

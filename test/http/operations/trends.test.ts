@@ -57,7 +57,7 @@ test("a trend covers the data by default, in weeks, and takes any case", async (
 });
 
 test("every metric has its definition, in the requested order", async () => {
-  const names = ["sold", "price.p37", "count", "discount_from_msrp.mean", "days_supply"];
+  const names = ["sold", "price.p37", "sell_through", "discount_from_msrp.mean", "days_supply"];
   const { data, meta } = await getTrend(`metric=${names}&facet=make&facet_limit=2&interval=day`);
   assert.deepEqual(
     meta.definitions.map(({ name, kind }) => [name, kind]),
@@ -90,10 +90,15 @@ test("a median is the 50th percentile, and a value of few listings is null", asy
   );
 });
 
-test("days of supply are unknown until 30 days of sales are known", async () => {
-  const { data } = await getTrend("metric=days_supply&interval=day");
+test("days of supply and sell-through are unknown until 30 days of sales are known", async () => {
+  const names = ["days_supply", "sell_through"];
+  const { data } = await getTrend(`metric=${names}&interval=day`);
+  const unknown = { value: null, sample: 0, null_reason: "no_data" };
   for (const { metrics } of data[0]?.points ?? assert.fail("no series"))
-    assert.deepEqual(metrics, [{ name: "days_supply", value: null, sample: 0, null_reason: "no_data" }]);
+    assert.deepEqual(
+      metrics,
+      names.map((name) => ({ name, ...unknown })),
+    );
 });
 
 test("a trend without matches has points of zero, and no series by facet", async () => {

@@ -183,11 +183,17 @@ function resultOf(
   }
   const listings = matches.on(levelDay);
   if (name === "count") return { value: listings.length, sample: listings.length };
-  if (name === "days_supply") {
+  if (name === "days_supply" || name === "sell_through") {
     const saleDays = Array.from({ length: supplyDays }, (_, ago) => dayAfter(levelDay, -ago));
     if ([...snapshots.keys()].every((day) => day > (saleDays.at(-1) ?? "")))
       return { value: null, sample: 0, null_reason: "no_data" };
     const sold = countEvents("sold", matches, saleDays);
+    if (name === "sell_through") {
+      const offered = listings.length + sold;
+      const isEnough = offered >= levelListingsMin;
+      if (!isEnough) return { value: null, sample: offered, null_reason: "insufficient_sample" };
+      return { value: Math.round((1e4 * sold) / offered) / 1e4, sample: offered };
+    }
     const supply = sold === 0 ? null : Math.round((100 * listings.length) / (sold / supplyDays)) / 100;
     return levelOf(listings, sold, supply);
   }

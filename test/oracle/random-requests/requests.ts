@@ -117,7 +117,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
 }
 
 const trendFacets = vocabulary("getTrends", "facet");
-const trendNames = ["count", "new_listings", "sold", "price_drops", "days_supply"];
+const trendNames = ["count", "new_listings", "sold", "price_drops", "days_supply", "sell_through"];
 
 /** Returns trend parameters: a few metrics in a period within the data, or beyond it at either end. */
 function trendParameters(chance: Chance, inventory: OracleInventory): readonly (readonly [string, string])[] {
