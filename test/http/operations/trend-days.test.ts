@@ -88,6 +88,19 @@ test("an interval has as many days as it has deliveries, and its flows are those
   ]);
 });
 
+test("supply compares the active listings with the sales that became known in 30 days", async () => {
+  const path = "/v1/trends?metric=days_supply,sell_through,sold&from=2025-04-02&to=2025-04-02&interval=day";
+  for (const facet of ["", "&facet=make"]) {
+    const { data } = await client.getBody("getTrends", `${path}${facet}`);
+    // Of four cars that left, one was seen on two days and has been absent for three deliveries.
+    assert.deepEqual(data[0]?.points[0]?.metrics, [
+      { name: "days_supply", value: 900, sample: 1 },
+      { name: "sell_through", value: 0.0323, sample: 31 },
+      { name: "sold", value: 1, sample: 1 },
+    ]);
+  }
+});
+
 test("a table has a row for each point without data, with empty values", async () => {
   const path = "/v1/trends?metric=count,sold&from=2025-03-05&to=2025-03-08&interval=day&facet=make&format=csv";
   const answer = await fetch(`${client.url}${path}`, { headers: client.customer.bearer });
