@@ -12,6 +12,7 @@ export const parametersWithDefault = [
   "facet_mode",
   "facet_value_limit",
   "facet_limit",
+  "by",
 ] as const;
 
 type DefaultName = (typeof parametersWithDefault)[number];

@@ -11,6 +11,7 @@ import { suggest } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import { compareListing, compareVehicle, valueVins } from "../query/valuation/comparables.ts";
+import { depreciate } from "../query/valuation/depreciation.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { EndpointId } from "./operation-request.ts";
 import { ListingTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
@@ -80,6 +81,11 @@ const valueVehicles: Endpoint<"valueVehicles"> = async ({ query }, version) => {
   return { data: await valueVins(query.vin, version), meta: version.meta };
 };
 
+const getDepreciation: Endpoint<"getDepreciation"> = async ({ query }, version) => {
+  const { data, meta, unmatched } = await depreciate(query, version);
+  return { data, meta: { ...meta, ...version.meta, ...redactApiKeys(unmatched) } };
+};
+
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
@@ -96,6 +102,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getListingComparables,
   findComparables,
   valueVehicles,
+  getDepreciation,
   suggestFilters,
   searchDealers,
   getDealer,

@@ -32,7 +32,7 @@ import {
   lookUpStatement,
   soldFilesSince,
 } from "./listing-files.ts";
-import type { AskListings, ListingSources, SourceOptions } from "./listing-sources.ts";
+import type { AskListings, ListingSources, ServedMarket, SourceOptions } from "./listing-sources.ts";
 import type { StoredListing } from "./rows/row-store.ts";
 import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -168,10 +168,10 @@ export class LakeVersion {
     };
   }
 
-  /** Runs a statement over the tables `comparables` and `price_effects` of a catalog: the fit of the published day. */
-  async marketRows(statementOf: (catalog: string) => Sql): Promise<readonly Row[]> {
-    const rows = await this.resources.serving.listings.ofMarket((catalog) => this.rows(statementOf(catalog)));
-    return rows ?? [];
+  /** Runs a statement over the fit of the published day: see `ListingSources.ofMarket`. */
+  async marketRows(statementOf: (market: ServedMarket) => Sql, soldFrom?: string): Promise<readonly Row[]> {
+    const { listings } = this.resources.serving;
+    return (await listings.ofMarket((market) => this.rows(statementOf(market)), soldFrom)) ?? [];
   }
 
   /** Records of the ingests of its days. */

@@ -1,13 +1,15 @@
 /** The listing sources of a version over its search indexes: of one day, of several days, and of sold listings. */
 import { plusDays } from "../base/day.ts";
 import type { Engine } from "../db/session-pool.ts";
+import type { Sql } from "../db/sql.ts";
 import type { LakeFile } from "../lake/manifest.ts";
+import type { Filter } from "../listing/filter.ts";
 import { life } from "../listing/life.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
 import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 import { countEvents } from "./index/events.ts";
-import { IndexSource } from "./index/index-source.ts";
+import { IndexSource, idsIn } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
@@ -27,6 +29,12 @@ export type RunOnIndexes = <T>(
   parts: readonly Part[],
   request: (indexes: readonly SearchIndex[]) => Promise<T>,
 ) => Promise<T>;
+
+/** The catalog with the tables `comparables` and `price_effects`, and a query for the ids of the listings that match filters as they were last observed. */
+export interface ServedMarket {
+  readonly catalog: string;
+  readonly idsOf: (filters: readonly Filter[]) => Sql;
+}
 
 export class ListingSources {
   constructor(
@@ -70,12 +78,17 @@ export class ListingSources {
     );
   }
 
-  /** Runs a request on the catalog with the tables `comparables` and `price_effects`; undefined if the version has no listings. */
-  ofMarket<T>(request: (catalog: string) => Promise<T>): Promise<T | undefined> {
-    const parts = this.partsOf(({ today }) => today !== undefined);
-    return this.runOnIndexes(parts, ([index]) =>
-      index === undefined ? Promise.resolve(undefined) : request(index.catalog),
+  /** Runs a request on the market; undefined if the version has no listings. With a day, filters match the listings that were sold from it on too. */
+  ofMarket<T>(request: (market: ServedMarket) => Promise<T>, soldFrom?: string): Promise<T | undefined> {
+    const parts = this.partsOf(
+      ({ today, last }) => today !== undefined || (soldFrom !== undefined && last >= soldFrom),
     );
+    return this.runOnIndexes(parts, async (indexes) => {
+      const [index] = indexes;
+      if (index === undefined || parts[0]?.of?.today === undefined) return undefined;
+      const contexts = indexes.map((one) => one.newest([]));
+      return request({ catalog: index.catalog, idsOf: (filters) => idsIn(contexts, filters) });
+    });
   }
 
   /** Returns `TrendSource.measureLevels`. */

@@ -63,6 +63,7 @@ const cases = parseCaseTable(
   getListingComparables | nothing                                                         | comparables                               | 5000
   findComparables      | vin=1FTEW1EP7NFB87760                                            | comparables                               | 5000
   valueVehicles        | vin=1FTEW1EP7NFB87760                                            | valuations                                | 10000
+  getDepreciation      | make=ford&model=f-150                                            | depreciation                              | 10000
 `,
 );
 

@@ -205,9 +205,10 @@ describe("API5, broken function level authorisation", () => {
   }
 });
 
-const words = "listings vins facets suggest trends dealers exports sql usage openapi.json comparables valuations".split(
-  " ",
-);
+const words =
+  "listings vins facets suggest trends dealers exports sql usage openapi.json comparables valuations depreciation".split(
+    " ",
+  );
 
 test("API6, unrestricted access to sensitive flows: nothing can be bought, created or changed over HTTP", () => {
   assert.deepEqual(new Set([...operations.values()].map(({ path }) => path.split("/")[2])), new Set(words));

@@ -129,6 +129,11 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/valuations", { params: { query }, ...options }));
   }
 
+  /** Returns the prices of a model by age or miles, with a fitted curve. */
+  async depreciation(query: QueryOf<"getDepreciation">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/depreciation", { params: { query }, ...options }));
+  }
+
   /** Returns counts, prices and sales over time. */
   async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));

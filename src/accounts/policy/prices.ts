@@ -23,6 +23,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   suggestion: 100,
   comparables: 5_000,
   valuations: 10_000,
+  depreciation: 10_000,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -76,6 +77,7 @@ const lookup = "dealer_lookup";
 const suggestion = "suggestion";
 const comparables = "comparables";
 const valuations = "valuations";
+const depreciation = "depreciation";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -98,6 +100,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getListingComparables: [comparables, comparables, comparables, comparables],
   findComparables:      [comparables, comparables, comparables, comparables],
   valueVehicles:        [valuations, valuations, valuations, valuations],
+  getDepreciation:      [depreciation, depreciation, depreciation, depreciation],
   getListing:           detail,
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],

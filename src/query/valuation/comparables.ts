@@ -68,7 +68,8 @@ export function valueVins(vins: readonly string[], version: LakeVersion): Promis
 async function value({ subject, isBranded, stored }: Described, version: LakeVersion): Promise<Valuation> {
   if (isBranded) return withoutValue("branded_title");
   if (subject === undefined) return withoutValue("unknown_attributes");
-  const estimate = stored ?? estimateOf(subject, await version.marketRows((catalog) => effectsOf(catalog, subject)));
+  const estimate =
+    stored ?? estimateOf(subject, await version.marketRows(({ catalog }) => effectsOf(catalog, subject)));
   return estimate === undefined ? withoutValue("insufficient_sample") : valuationOf(estimate, subject.price);
 }
 
@@ -84,7 +85,7 @@ async function compare(described: Described, limit: number, version: LakeVersion
     };
   const [valuation, rows] = await Promise.all([
     value(described, version),
-    version.marketRows((catalog) => nearestStatement(catalog, subject, version.manifest.as_of)),
+    version.marketRows(({ catalog }) => nearestStatement(catalog, subject, version.manifest.as_of)),
   ]);
   const { market_value } = valuation;
   const { active, sold } = supplyIn(rows, shown);

@@ -68,7 +68,10 @@ export interface IndexMatches {
 }
 
 /** Compiles filters for each index; omits indexes without a match. */
-export const matchesIn = ({ contexts }: IndexedListings, filters: readonly Filter[]): readonly IndexMatches[] =>
+export const matchesIn = (
+  { contexts }: Pick<IndexedListings, "contexts">,
+  filters: readonly Filter[],
+): readonly IndexMatches[] =>
   contexts.flatMap((context) => {
     const resolved = resolveFilters(filters, context);
     const matches = matchesOf(resolved, context);

@@ -4,6 +4,7 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import type { Filter } from "../../listing/filter.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
 import { countMatches, type IndexedListings, type IndexMatches, knownCount, matchesIn } from "./count-matches.ts";
 import { sortValueOf, unknownSortValue } from "./sort-value.ts";
@@ -46,6 +47,14 @@ export class IndexSource {
              + (('0x' || left(id, 10))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
       FROM   (SELECT *, replace(listing_id::VARCHAR, '-', '') AS id FROM (${sortable(parts, order)}))`;
   }
+}
+
+/** Selects the ids of all matches, as `listing_id`. */
+export function idsIn(contexts: readonly IndexContext[], filters: readonly Filter[]): Sql {
+  const selects = matchesIn({ contexts }, filters).map(
+    ({ context, matches }) => sql`SELECT listing_id ${overMatches(matches, context)}`,
+  );
+  return selects.length === 0 ? sql`SELECT NULL::UUID AS listing_id WHERE false` : join(selects, sql` UNION ALL `);
 }
 
 /** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */

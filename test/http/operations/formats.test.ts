@@ -184,6 +184,7 @@ describe("negotiation", () => {
     assert.deepEqual([...others].sort(), [
       "findComparables",
       "getDealer",
+      "getDepreciation",
       "getDocument",
       "getListing",
       "getListingComparables",

@@ -18,9 +18,11 @@ from .models import (
     ComparablesEnvelope,
     DealerEnvelope,
     DealerSummary,
+    DepreciationEnvelope,
     ExportListingsQuery,
     FacetEnvelope,
     FindComparablesQuery,
+    GetDepreciationQuery,
     GetFacetsQuery,
     GetListingComparablesQuery,
     GetListingQuery,
@@ -172,6 +174,13 @@ class Client:
     ) -> ValuationCollection:
         """Returns the values of up to 100 vehicles."""
         body: ValuationCollection = self._json("/v1/valuations", query, idempotency_key)
+        return body
+
+    def depreciation(
+        self, *, idempotency_key: str | None = None, **query: Unpack[GetDepreciationQuery]
+    ) -> DepreciationEnvelope:
+        """Returns the prices of a model by age or miles, with a fitted curve."""
+        body: DepreciationEnvelope = self._json("/v1/depreciation", query, idempotency_key)
         return body
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:
