@@ -5,14 +5,9 @@ import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
 import { nearness, ratings, rules } from "../../src/valuation/rules.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake, queryLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { queryLake } from "../support/lakes/lakes.ts";
 import { pricedRow, valuesByOracle } from "./fit-oracle.ts";
-
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { days: 6 }));
-const client = await startService(fileScope, lake);
+import { client, lake } from "./valued-market.ts";
 
 const asOf = "2026-11-19";
 const columns = `id, make, model, trim, version, year, body_type, powertrain_type, state, price, msrp, miles, inventory_type, latitude, longitude,

@@ -73,7 +73,7 @@ function statementOf(
       WHERE abs(residual) < ln(${integerLiteral(rules.outlierRatio)})
     )
     SELECT is_reference, point::INTEGER AS point, count(*)::INTEGER AS sample, max(newest)::INTEGER AS newest,
-           quantile_cont(price, [0.5, 0.1, 0.9]) AS prices, round(exp(avg(y)), 2) AS mean,
+           quantile_cont(price, [0.5, 0.1, 0.9]) AS prices, round(exp(avg(y)), 2) AS mean, max(x) - min(x) AS span,
            round(regr_slope(y, x), 6) AS slope, round(regr_intercept(y, x), 6) AS intercept, round(regr_r2(y, x), 4) AS r2
     FROM followed GROUP BY GROUPING SETS ((is_reference), (is_reference, point)) ORDER BY is_reference, point NULLS FIRST`;
 }
@@ -104,7 +104,7 @@ function curveOf(row: Row | undefined, { unit }: Axis): Curve {
   const sample = Number(row?.sample ?? 0);
   const [intercept, slope, r2] = [row?.intercept, row?.slope, row?.r2];
   const isKnown = typeof intercept === "number" && typeof slope === "number" && typeof r2 === "number";
-  if (!isKnown || sample < metricListingsMin)
+  if (!isKnown || sample < metricListingsMin || Number(row?.span) < 1)
     return {
       unit,
       sample,

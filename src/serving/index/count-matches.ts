@@ -68,10 +68,7 @@ export interface IndexMatches {
 }
 
 /** Compiles filters for each index; omits indexes without a match. */
-export const matchesIn = (
-  { contexts }: Pick<IndexedListings, "contexts">,
-  filters: readonly Filter[],
-): readonly IndexMatches[] =>
+export const matchesIn = (contexts: readonly IndexContext[], filters: readonly Filter[]): readonly IndexMatches[] =>
   contexts.flatMap((context) => {
     const resolved = resolveFilters(filters, context);
     const matches = matchesOf(resolved, context);
@@ -90,7 +87,7 @@ interface Summarized {
 /** Returns `ListingSource.countValues`. */
 export async function countValues(indexed: IndexedListings, request: CountRequest): Promise<CountResult> {
   const { attributes, limit, sort, filters } = request;
-  const parts = matchesIn(indexed, filters);
+  const parts = matchesIn(indexed.contexts, filters);
   const { total, summaries, ranges, counts } = await countParts(indexed, parts, request);
   const values = await inOwnTurn(() =>
     attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
@@ -239,7 +236,7 @@ async function summarize(
 /** Returns `ListingSource.measureValues`. */
 export async function measureValues(indexed: IndexedListings, request: MeasureRequest): Promise<MeasureResult> {
   const { filters, attribute } = request;
-  const parts = matchesIn(indexed, filters);
+  const parts = matchesIn(indexed.contexts, filters);
   if (parts.length === 0) return { total: 0, values: [] };
   const isList = listNames.some((one) => one === attribute);
   const [rows, listed] = await Promise.all([

@@ -15,7 +15,7 @@ export class IndexSource {
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
     const { engine } = this.indexed;
-    const parts = matchesIn(this.indexed, filters);
+    const parts = matchesIn(this.indexed.contexts, filters);
     if (parts.length === 0) return { total: 0, places: [] };
     const known = knownCount(this.indexed, parts);
     // In a single index, the engine sorts rows without their ids and looks these up afterwards, unless it counts: half again the time.
@@ -36,7 +36,7 @@ export class IndexSource {
    * of an interval `valid_from` too; or `row_number`, its position.
    */
   orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
-    const parts = matchesIn(this.indexed, filters);
+    const parts = matchesIn(this.indexed.contexts, filters);
     if (parts.length === 0)
       return sql`SELECT ''::VARCHAR AS id, NULL::DATE AS valid_from, 0::HUGEINT AS sort_key WHERE false`;
     // An interval that crosses a month's end lies in two indexes. The first 40 bits of the id break ties. The key has 127 bits: 43 of the sort value, 28
@@ -51,7 +51,7 @@ export class IndexSource {
 
 /** Selects the ids of all matches, as `listing_id`. */
 export function idsIn(contexts: readonly IndexContext[], filters: readonly Filter[]): Sql {
-  const selects = matchesIn({ contexts }, filters).map(
+  const selects = matchesIn(contexts, filters).map(
     ({ context, matches }) => sql`SELECT listing_id ${overMatches(matches, context)}`,
   );
   return selects.length === 0 ? sql`SELECT NULL::UUID AS listing_id WHERE false` : join(selects, sql` UNION ALL `);

@@ -19,7 +19,7 @@ export class TodaySource extends IndexSource {
 
   override async findPage(request: PageRequest): Promise<PageResult> {
     const { filters, order, limit, offset } = request;
-    const [part] = matchesIn(this.indexed, filters);
+    const [part] = matchesIn(this.indexed.contexts, filters);
     if (part === undefined) return { total: 0, places: [] };
     if (order.by === "distance") {
       const distanceOf = part.context.dealers.distancesFrom(order.origin);
@@ -37,7 +37,7 @@ export class TodaySource extends IndexSource {
   }
 
   override orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
-    const [part] = matchesIn(this.indexed, filters);
+    const [part] = matchesIn(this.indexed.contexts, filters);
     if (part === undefined) return sql`SELECT 0::BIGINT AS row_number, 0::BIGINT AS sort_key WHERE false`;
     const { context, matches } = part;
     const key =
