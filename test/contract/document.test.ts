@@ -31,8 +31,8 @@ for (const id of ["searchListings", "exportListings", "getFacets", "searchDealer
   });
 }
 
-test("every parameter typed as always present belongs to the listing search, the facets or the trends", () => {
-  const names = (["searchListings", "getFacets", "getTrends"] as const)
+test("every parameter typed as always present belongs to the listing search, the facets, the trends or depreciation", () => {
+  const names = (["searchListings", "getFacets", "getTrends", "getDepreciation"] as const)
     .flatMap((id) => described(id).parameters)
     .map(({ name }) => name);
   assert.deepEqual(

@@ -74,7 +74,13 @@ function supplyOf(name: "days_supply" | "sell_through", active: string): Definit
   const sold = `listings sold in the ${supplyWindowDays} days that end on level_day`;
   if (name === "sell_through") {
     const sample = `${active}, and ${sold}`;
-    return { name, kind: "level", formula: `share of ${sold}`, denominator: `number of ${sample}`, sample };
+    return {
+      name,
+      kind: "level",
+      formula: `number of ${sold}, per listing of the sample`,
+      denominator: `number of ${sample}`,
+      sample,
+    };
   }
   const denominator = `number of ${sold}, divided by ${supplyWindowDays}`;
   return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample: sold };

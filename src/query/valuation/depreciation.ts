@@ -33,7 +33,7 @@ const axes: Readonly<Record<Query["by"], Axis>> = {
 
 const insufficient = "insufficient_sample" as const;
 
-/** Returns schema `Depreciation`, its metadata without the version, and the values that the data has never had. */
+/** Returns schema `ModelPrices`, its metadata without the version, and the values that the data has never had. */
 export async function depreciate(
   { by, inventory_type = ["used", "certified"], ...query }: Query,
   version: LakeVersion,

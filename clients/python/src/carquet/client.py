@@ -18,7 +18,6 @@ from .models import (
     ComparablesEnvelope,
     DealerEnvelope,
     DealerSummary,
-    DepreciationEnvelope,
     ExportListingsQuery,
     FacetEnvelope,
     FindComparablesQuery,
@@ -31,6 +30,7 @@ from .models import (
     GetVinQuery,
     ListingDetailEnvelope,
     ListingSummary,
+    ModelPricesEnvelope,
     OpenApiDocument,
     SearchDealerListingsQuery,
     SearchDealersQuery,
@@ -178,9 +178,9 @@ class Client:
 
     def depreciation(
         self, *, idempotency_key: str | None = None, **query: Unpack[GetDepreciationQuery]
-    ) -> DepreciationEnvelope:
+    ) -> ModelPricesEnvelope:
         """Returns the prices of a model by age or miles, with a fitted curve."""
-        body: DepreciationEnvelope = self._json("/v1/depreciation", query, idempotency_key)
+        body: ModelPricesEnvelope = self._json("/v1/depreciation", query, idempotency_key)
         return body
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:
