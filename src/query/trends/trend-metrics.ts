@@ -1,7 +1,7 @@
 /** Metrics of trends: their names, their definitions, and which of them the listing source measures or counts. */
 import { type NumberName, numberNames } from "../../listing/schema.ts";
 import type { Aggregate } from "../../listing/source.ts";
-import { supplyWindowDays } from "../../listing/supply.ts";
+import { supplyDays } from "../../listing/supply.ts";
 import type { ListingEvent, Statistic } from "../../listing/trend-source.ts";
 
 /** A requested metric. */
@@ -71,7 +71,7 @@ export function definitionOf(metric: TrendMetric): Definition {
 }
 
 function supplyOf(name: "days_supply" | "sell_through", active: string): Definition {
-  const sold = `listings sold in the ${supplyWindowDays} days that end on level_day`;
+  const sold = `listings sold in the ${supplyDays} days that end on level_day`;
   if (name === "sell_through") {
     const sample = `${active}, and ${sold}`;
     return {
@@ -82,7 +82,7 @@ function supplyOf(name: "days_supply" | "sell_through", active: string): Definit
       sample,
     };
   }
-  const denominator = `number of ${sold}, divided by ${supplyWindowDays}`;
+  const denominator = `number of ${sold}, divided by ${supplyDays}`;
   return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample: sold };
 }
 

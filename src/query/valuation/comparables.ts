@@ -4,7 +4,7 @@
  */
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
-import { daysSupplyOf, supplyWindowDays } from "../../listing/supply.ts";
+import { daysSupplyOf, supplyDays } from "../../listing/supply.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { FoundListing } from "../../serving/listing-files.ts";
 import { listingPeriodsOf } from "../listing-periods.ts";
@@ -89,7 +89,7 @@ async function compare(described: Described, limit: number, version: LakeVersion
   ]);
   const { market_value } = valuation;
   const { active, sold } = supplyIn(rows, shown);
-  const supply = { active, sold, days: supplyWindowDays, days_supply: daysSupplyOf(active, sold) };
+  const supply = { active, sold, days: supplyDays, days_supply: daysSupplyOf(active, sold) };
   if (market_value === null) return { subject: shown, valuation, summary: null, supply, comparables: [] };
   const comparables = comparablesIn(rows, market_value);
   return {
@@ -99,7 +99,7 @@ async function compare(described: Described, limit: number, version: LakeVersion
   };
 }
 
-const noSupply = { active: 0, sold: 0, days: supplyWindowDays, days_supply: null };
+const noSupply = { active: 0, sold: 0, days: supplyDays, days_supply: null };
 
 /** Returns schema `ComparableListing`. */
 async function comparableListing(

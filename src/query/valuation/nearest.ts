@@ -8,7 +8,7 @@ import { type Row, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { ident, integerLiteral, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { earthRadiusMiles } from "../../listing/geography.ts";
-import { supplyWindowDays } from "../../listing/supply.ts";
+import { supplyDays } from "../../listing/supply.ts";
 import { nearness, rules } from "../../valuation/rules.ts";
 import type { Shown, Subject } from "./subject.ts";
 
@@ -51,7 +51,7 @@ export function nearestStatement(catalog: string, subject: Subject, day: string)
         AND abs(residual) < ln(${integerLiteral(rules.outlierRatio)})
     )
     SELECT *, (count(*) FILTER (sold_date IS NULL) OVER ())::INTEGER AS active,
-           (count(*) FILTER (sold_date > (${today} - ${integerLiteral(supplyWindowDays)})::VARCHAR) OVER ())::INTEGER AS sold
+           (count(*) FILTER (sold_date > (${today} - ${integerLiteral(supplyDays)})::VARCHAR) OVER ())::INTEGER AS sold
     FROM candidates ORDER BY weight DESC, id LIMIT ${integerLiteral(nearness.comparablesMax)}`;
 }
 
