@@ -19,6 +19,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -155,12 +156,12 @@ describe("the compiled program", () => {
     assert.equal(resultsIn(other).length, 2);
   });
 
-  test("other users can read the compiled program", async () => {
+  test("other users can read the compiled program", { skip: skipInShortRun }, async () => {
     const folder = await compile(await copyProgram());
     assert.equal(statSync(folder).mode & 0o055, statSync(dirname(folder)).mode & 0o055);
   });
 
-  test("an error shows the line of the source", async () => {
+  test("an error shows the line of the source", { skip: skipInShortRun }, async () => {
     const copy = await copyProgram();
     const main = join(copy, "src/main.ts");
     writeFileSync(

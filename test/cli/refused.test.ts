@@ -4,7 +4,8 @@ import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type CommandOptions, type CommandResult, carquet } from "../support/command-line.ts";
+import { type CommandOptions, type CommandResult, carquet, carquetHere } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -80,23 +81,31 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   ],
 ];
 
-describe("a command that cannot run", { concurrency: 2 }, () => {
+/** The short run starts a process for an error of each kind only: of arguments, of a command, and of one that a scheduler runs. */
+const startsProcess = (args: readonly string[]): boolean =>
+  extentOf(false, true) ||
+  ["serv", "verify", "ingest nowhere"].some(
+    (words) => args.join(" ").startsWith(`${words} `) || args.join(" ") === words,
+  );
+const refuse = (args: readonly string[], around?: CommandOptions): Promise<CommandResult> =>
+  (startsProcess(args) ? carquet : carquetHere)(args, around);
+
+describe("a command that cannot run", () => {
   for (const [args, says, around] of refused) {
     const shownArgs = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
-    test(`explains why in one line: carquet ${shownArgs}`, async () =>
-      assertRefused(await carquet(args, around), says));
+    test(`explains why in one line: carquet ${shownArgs}`, async () => assertRefused(await refuse(args, around), says));
   }
 
   for (const words of readers)
     test(`refuses a folder of other files, and writes nothing to it: carquet ${words[0]}`, async () => {
       const says = /not a lake, because it has photo\.jpg: expected an empty folder or a lake\. A lake has CURRENT/;
-      assertRefused(await carquet([...words, "--lake", foreign]), says);
+      assertRefused(await refuse([...words, "--lake", foreign]), says);
       assert.deepEqual(await readdir(foreign), ["photo.jpg"]);
     });
 
   test("names the manifest that CURRENT names and the lake lacks", async () => {
     assertRefused(
-      await carquet(["verify", "--lake", withoutManifest]),
+      await refuse(["verify", "--lake", withoutManifest]),
       /2026-11-20\.1\.json: not found: expected the manifest of 2026-11-20\.1, which CURRENT names\./,
     );
   });

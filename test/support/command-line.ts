@@ -1,13 +1,16 @@
 /** Runs the command line in child processes. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { CommanderError } from "commander";
 import { isObject } from "../../src/base/json.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
@@ -54,6 +57,67 @@ export async function carquet(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What a command may listen to. Its listeners of `exit` remove what it has begun. */
+const processEvents = ["SIGHUP", "SIGINT", "SIGTERM", "disconnect", "exit"] as const;
+const emitter: EventEmitter = process;
+
+/**
+ * Runs `carquet` in this process, which needs a tenth of the processor time of another one. Not for commands that serve, read standard input or end the
+ * process, nor beside other tests: it captures what is written to standard output and standard error.
+ */
+export async function carquetHere(args: readonly string[], { env = {} }: CommandOptions = {}): Promise<CommandResult> {
+  const accounts = join(scratchFolder(), "accounts.db");
+  const before = { env: { ...process.env }, exitCode: process.exitCode };
+  const listeners = processEvents.map((event) => new Set(emitter.listeners(event)));
+  const plain = Object.keys(before.env).filter((name) => name.startsWith("CARQUET_"));
+  for (const name of plain) delete process.env[name];
+  Object.assign(process.env, { CARQUET_ACCOUNTS: accounts, ...env });
+  process.exitCode = 0;
+  const [out, err] = [captureWrites(process.stdout), captureWrites(process.stderr)];
+  try {
+    const failure = await (await createProgram(args))
+      .parseAsync(args, { from: "user" })
+      .then(() => undefined, failureIn);
+    return {
+      code: failure?.code ?? Number(process.exitCode),
+      out: out.written(),
+      err: `${err.written()}${failure?.line ?? ""}`,
+    };
+  } finally {
+    for (const stream of [out, err]) stream.restore();
+    for (const [index, event] of processEvents.entries())
+      for (const listener of emitter.listeners(event)) {
+        if (listeners[index]?.has(listener) !== false) continue;
+        if (event === "exit") Reflect.apply(listener, process, [0]);
+        emitter.removeListener(event, listener as () => void);
+      }
+    for (const name of Object.keys(env).concat("CARQUET_ACCOUNTS")) delete process.env[name];
+    Object.assign(process.env, before.env);
+    process.exitCode = before.exitCode;
+  }
+}
+
+/** Returns the exit code and the line with which `carquet` ends after an error; throws others. */
+function failureIn(thrown: unknown): { readonly code: number; readonly line: string } {
+  if (thrown instanceof CommanderError) return { code: thrown.exitCode, line: "" };
+  if (thrown instanceof UserError) return { code: 1, line: `carquet: ${thrown.message}\n` };
+  throw thrown;
+}
+
+/** Captures texts that are written to a stream. Bytes pass: as such, a process reports the results of its tests over standard output. */
+function captureWrites(stream: NodeJS.WriteStream): { readonly written: () => string; readonly restore: () => void } {
+  let written = "";
+  const { write } = stream;
+  Object.assign(stream, {
+    write(chunk: string | Uint8Array, ...rest: unknown[]): boolean {
+      if (typeof chunk !== "string") return Reflect.apply(write, stream, [chunk, ...rest]);
+      written += chunk;
+      return true;
+    },
+  });
+  return { written: () => written, restore: () => void Object.assign(stream, { write }) };
 }
 
 /** A running `carquet serve` or `carquet start`. */

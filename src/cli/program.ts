@@ -1,0 +1,72 @@
+/**
+ * The program: a table of its commands, of which it loads the requested one only.
+ */
+import { Command, Option } from "commander";
+import { textIn } from "../base/json.ts";
+import { projectText } from "../base/project-files.ts";
+
+type CommandRow = readonly [usage: string, summary: string, load: () => Promise<Command>];
+
+/** All commands, in the order of the help. */
+// biome-ignore format: a table is read by its columns
+const commands: readonly CommandRow[] = [
+  ["start [options]",         "fill an empty lake with a demo market, then serve",      async () => (await import("./commands/start.ts")).startCommand()],
+  ["generate [options]",      "write the feeds of a generated market",                  async () => (await import("./commands/generate.ts")).generateCommand()],
+  ["ingest [options] [path]", "ingest feeds and publish a version for each day",        async () => (await import("./commands/ingest.ts")).ingestCommand()],
+  ["index [options]",         "build the search index and the row store",               async () => (await import("./commands/index-lake.ts")).indexCommand()],
+  ["serve [options]",         "serve the API",                                          async () => (await import("./commands/serve.ts")).serveCommand()],
+  ["accounts <command>",      "create and change accounts",                             async () => (await import("./commands/accounts/accounts.ts")).accountsCommand()],
+  ["keys <command>",          "create, list and revoke API keys",                       async () => (await import("./commands/accounts/keys.ts")).keysCommand()],
+  ["credits <command>",       "add, confirm, adjust, reverse and list credits",         async () => (await import("./commands/accounts/credits.ts")).creditsCommand()],
+  ["tiers <command>",         "review accounts for higher usage tiers",                 async () => (await import("./commands/accounts/tiers.ts")).tiersCommand()],
+  ["ledger <command>",        "back up, restore and verify the accounts file",          async () => (await import("./commands/accounts/ledger.ts")).ledgerCommand()],
+  ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./commands/sql.ts")).sqlCommand()],
+  ["mcp [options]",           "serve the tools for agents over standard input and output", async () => (await import("./commands/mcp.ts")).mcpCommand()],
+  ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./commands/export.ts")).exportCommand()],
+  ["iceberg [options]",       "rewrite the lake's Iceberg metadata",                 async () => (await import("./commands/iceberg.ts")).icebergCommand()],
+  ["follow [options] <source>", "keep a lake equal to a published one",                 async () => (await import("./commands/follow.ts")).followCommand()],
+  ["push [options] <target>", "copy the published version to a folder or a bucket",     async () => (await import("./commands/push.ts")).pushCommand()],
+  ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
+  ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./commands/migrate.ts")).migrateCommand()],
+  ["verify [options]",        "check the published version against its manifest",       async () => (await import("./commands/verify.ts")).verifyCommand()],
+];
+
+/** Returns the program with the requested command of some arguments. Errors of its arguments are thrown as `CommanderError`, after they are printed in one line. */
+export async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command("carquet")
+    .description("Vehicle Listings Data API over a lake of Parquet files.")
+    .addOption(new Option("-V, --version", "print the version"))
+    .on("option:version", printVersion)
+    .configureOutput({ outputError: (text, write) => write(formatUsageError(text)) })
+    .exitOverride();
+  const requested = args.find((word) => !word.startsWith("-") && word !== "help");
+  const usages = new Map<string, string>();
+  for (const [usage, summary, load] of commands) {
+    const [name = ""] = usage.split(" ");
+    usages.set(name, usage);
+    program.addCommand((name === requested ? await load() : new Command(name)).summary(summary));
+  }
+  inheritSettings(program);
+  return program.configureHelp({ subcommandTerm: (command) => usages.get(command.name()) ?? "help [command]" });
+}
+
+/** Copies the settings of a command to all commands below it. */
+function inheritSettings(command: Command): void {
+  for (const subcommand of command.commands) inheritSettings(subcommand.copyInheritedSettings(command));
+}
+
+/** Prints the version of `package.json` and exits. */
+function printVersion(): never {
+  process.stdout.write(`${textIn(JSON.parse(projectText("package.json")), "version")}\n`);
+  process.exit(0);
+}
+
+/** Formats an error of the argument parser, `error: <problem>` with an optional suggestion in parentheses, as one line. */
+function formatUsageError(text: string): string {
+  const [problem = "", ...suggestions] = text
+    .trim()
+    .replace(/^error: /, "")
+    .split("\n");
+  const expected = problem.startsWith("unknown command") ? ": expected a command listed by --help." : "";
+  return `carquet: ${[`${problem[0]?.toUpperCase()}${problem.slice(1)}${expected}`, ...suggestions].join(" ")}\n`;
+}
