@@ -13,15 +13,17 @@ import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts"
 import { castToCurrentSchema, isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
-import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
+import { currentManifest, currentVersion, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf } from "../support/extent.ts";
-import { startService } from "../support/http/service.ts";
+import { type Client, startService } from "../support/http/service.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { copyFixtureLake, createCurrentLake, fixtureDays } from "../support/lakes/fixtures.ts";
+import { icebergVersions } from "../support/lakes/iceberg.ts";
 import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { differingFolders } from "../support/lakes/version-folder.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 /**
@@ -41,6 +43,14 @@ async function copyCurrentLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(currentLake, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
+}
+
+let service: Promise<Client> | undefined;
+
+/** Returns a service on the current lake, which the formats share. */
+function currentService(): Promise<Client> {
+  service ??= startService(fileScope, currentLake);
+  return service;
 }
 
 /** Returns the rows of each view, and those of `active_days` on some days. */
@@ -104,10 +114,7 @@ for (const format of formats) {
   });
 
   test(`a lake of format ${format} answers as a current lake does`, async (t) => {
-    const [older, newer] = [
-      await startService(t, await copyFixtureLake(t, format)),
-      await startService(t, await copyCurrentLake(t)),
-    ];
+    const [older, newer] = [await startService(t, await copyFixtureLake(t, format)), await currentService()];
     const golden = ["schemas/examples", "test/golden"].map(projectPath).flatMap((folder) =>
       readdirSync(folder)
         .filter((file) => file.endsWith(".url"))
@@ -146,7 +153,10 @@ for (const format of formats) {
       expected,
     );
     await withWriter(older, {}, (writer) => migrateLake(writer));
-    for (const lake of [older, newer]) await ingestPath(lake, more);
+    assert.deepEqual(await differingFolders(older), []);
+    const version = await currentVersion(older);
+    for (const table of tableNames) assert.equal((await icebergVersions(older, table)).at(-1), version, table);
+    for (const lake of [older, newer]) await ingestPath(lake, more, { hasServingFiles: false });
     await assertSameRows(older, newer, [...days, "2026-11-25", "2026-11-26"]);
     assert.deepEqual(await lakeFaults(older), []);
     const manifest = await currentManifest(older);

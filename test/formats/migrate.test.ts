@@ -11,7 +11,7 @@ import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { tableNames } from "../../src/lake/tables.ts";
-import { carquet } from "../support/command-line.ts";
+import { carquet, carquetHere } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { hashLakeFiles, lakeFaults } from "../support/lakes/contents.ts";
 import { copyFixtureAccounts, copyFixtureLake } from "../support/lakes/fixtures.ts";
@@ -47,7 +47,7 @@ test("a migrated lake keeps its rows, has only current files, and a second run c
   for (const table of tableNames)
     for (const file of manifest?.tables[table] ?? []) assert.ok(isCurrentSchema(table, file), file.path);
   const contents = await hashLakeFiles(lake);
-  const second = await carquet(["migrate", "--lake", lake]);
+  const second = await carquetHere(["migrate", "--lake", lake]);
   assert.equal(second.out, `${lake}: nothing changed: version 2026-11-24.3 already has format 3.\n`);
   assert.deepEqual(await hashLakeFiles(lake), contents);
 });
@@ -83,7 +83,7 @@ async function killMigration(lake: string, afterMs: number): Promise<void> {
 
 test("migrate without flags migrates the configured lake and accounts file", async (t) => {
   const [lake, accounts] = [await copyFixtureLake(t, 1), await copyFixtureAccounts(t, 1)];
-  const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
+  const both = await carquetHere(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
   assert.equal(
     both.out,
     `${accounts}: migrated from version 1 to ${accountsVersion}; backup: ${accounts}.version-1.\n` +
@@ -91,7 +91,7 @@ test("migrate without flags migrates the configured lake and accounts file", asy
   );
   const folder = await temporaryFolder(t);
   const [noLake, noAccounts] = [join(folder, "lake"), join(folder, "accounts.db")];
-  const neither = await carquet(["migrate"], { env: { CARQUET_LAKE: noLake, CARQUET_ACCOUNTS: noAccounts } });
+  const neither = await carquetHere(["migrate"], { env: { CARQUET_LAKE: noLake, CARQUET_ACCOUNTS: noAccounts } });
   assert.equal(
     neither.err,
     `carquet: Nothing to migrate: expected a lake at ${noLake} or an accounts file at ${noAccounts}.\n`,
@@ -102,17 +102,17 @@ test("migrate without flags migrates the configured lake and accounts file", asy
 
 test("migrate refuses a named lake or accounts file that does not exist", async (t) => {
   const folder = await temporaryFolder(t);
-  const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
+  const lake = await carquetHere(["migrate", "--lake", join(folder, "lake")]);
   assert.equal(
     lake.err,
     `carquet: Lake ${join(folder, "lake")} has no published version: expected one published by "carquet ingest <path> --lake ${join(folder, "lake")}".\n`,
   );
-  const accounts = await carquet(["migrate", "--accounts", join(folder, "accounts.db")]);
+  const accounts = await carquetHere(["migrate", "--accounts", join(folder, "accounts.db")]);
   assert.equal(
     accounts.err,
     `carquet: File ${join(folder, "accounts.db")} does not exist: expected an accounts file.\n`,
   );
-  const foreign = await carquet(["migrate", "--accounts", join(samplePath, "expected.csv")]);
+  const foreign = await carquetHere(["migrate", "--accounts", join(samplePath, "expected.csv")]);
   assert.match(foreign.err, /^carquet: .*expected\.csv: cannot be opened as a database/);
   assert.deepEqual([lake.code, accounts.code, foreign.code], [1, 1, 1]);
 });

@@ -179,6 +179,7 @@ const trials: readonly (readonly [what: string, ask: () => Promise<TrialResult>,
   [
     "a lake that grows day by day",
     () => compareGrowingLake({ seed: trialSeed, draws: extentOf(30, 150), days: extentOf(2, 3), cars: 150 }),
+    skipInShortRun,
   ],
   ["a lake with few distinct values", () => compareFewValues({ seed: trialSeed, draws: 60 }), skipInShortRun],
   ...unknowns.map(
@@ -189,7 +190,7 @@ const trials: readonly (readonly [what: string, ask: () => Promise<TrialResult>,
         skipInShortRun,
       ] as const,
   ),
-  ["the sample", () => compareSample({ seed: trialSeed, draws: extentOf(40, 150) })],
+  ["the sample", () => compareSample({ seed: trialSeed, draws: extentOf(40, 150) }), skipInShortRun],
   ["real auctions", () => compareRealLake({ seed: trialSeed, draws: 150 }), skipWithoutRealCsv],
 ];
 

@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import { currentPath, currentVersion, manifestPath } from "../../src/lake/manifest.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { eventually } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -38,8 +39,10 @@ test("the version before a damaged one is served, says so, and the newest one is
   await eventually("the repaired version is served", async () => (await servedVersion(service)) === "2026-03-21.1");
 });
 
-for (const content of ["", "../../etc/passwd", "2026-03-21", "2026-03-99.1\n2026-03-21.1"])
-  test(`CURRENT with ${JSON.stringify(content)} is refused by name, and the newest version that opens is served`, async (t) => {
+for (const [index, content] of ["../../etc/passwd", "", "2026-03-21", "2026-03-99.1\n2026-03-21.1"].entries())
+  test(`CURRENT with ${JSON.stringify(content)} is refused by name, and the newest version that opens is served`, {
+    skip: index === 0 ? false : skipInShortRun,
+  }, async (t) => {
     const lake = await createTwoVersions(t);
     await writeFile(currentPath(lake), content);
     await assert.rejects(requireManifest(lake), /CURRENT: invalid version ".*": expected one such as 2026-11-19\.1\./);

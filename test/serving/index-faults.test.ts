@@ -34,7 +34,7 @@ async function outOfMemoryError(): Promise<unknown> {
   const database = await DuckDatabase.open({ memoryLimit: "32MiB", threads: 1 });
   try {
     return await database.using((session) =>
-      session.row(sql`SELECT list(range ORDER BY -range) FROM range(20_000_000)`).catch((thrown: unknown) => thrown),
+      session.row(sql`SELECT list(range ORDER BY -range) FROM range(6_000_000)`).catch((thrown: unknown) => thrown),
     );
   } finally {
     database.close();

@@ -8,14 +8,22 @@ import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import { indexedRows, indexSizes } from "../../src/serving/index/indexed-rows.ts";
+import { extentOf } from "../support/extent.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
 const days = [
-  ...["2026-02-26", "2026-02-27", "2026-02-28", "2026-03-01", "2026-03-20", "2026-03-31"],
-  ...["2026-04-01", "2026-04-10", "2026-04-30", "2026-05-01", "2026-05-02", "2026-05-03", "2026-05-05"],
+  ...[
+    "2026-02-26",
+    "2026-02-27",
+    ...extentOf<readonly string[]>([], ["2026-02-28", "2026-03-01"]),
+    "2026-03-20",
+    "2026-03-31",
+  ],
+  ...extentOf<readonly string[]>([], ["2026-04-01", "2026-04-10"]),
+  ...["2026-04-30", "2026-05-01", "2026-05-02", "2026-05-03", "2026-05-05"],
 ];
 const makes = ["Honda", "honda", "BMW", "Ford", "Kia"];
 const feeds = await temporaryFolder(fileScope);
@@ -55,7 +63,7 @@ await indexLake({ lake });
 
 const requests: readonly string[] = [
   ...days.flatMap((day) => [
-    ...["price", "-price", "miles", "-days_on_market", "listed_at"].map(
+    ...["price", "-days_on_market", ...extentOf<readonly string[]>([], ["-price", "miles", "listed_at"])].map(
       (sort) => `/v1/listings?snapshot_date=${day}&sort=${sort}&limit=7&offset=3`,
     ),
     `/v1/listings?snapshot_date=${day}&make=honda&min_days_on_market=2`,

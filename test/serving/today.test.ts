@@ -7,7 +7,7 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
-const feeds = await generateFeeds(fileScope, { listings: 2000, days: 1 });
+const feeds = await generateFeeds(fileScope, { listings: 800, days: 1 });
 /** Two dealers at one place, far from all others: in the order of positions, the cars of the second one come first. */
 const place = { latitude: 13.47, longitude: 144.75 };
 const neighbours = [dealerIdOf(1), dealerIdOf(2)];

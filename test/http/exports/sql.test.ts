@@ -195,8 +195,13 @@ const invalidBodies: readonly (readonly [body: string, code: string, message: Re
   ['{"sql":"FROM range(2000000)"}', "invalid_statement", /Too many rows: expected at most 1000000\. Add a LIMIT/],
 ];
 
+/** Statements that a process refuses; the short run has three kinds of them. */
+const inShortRun = /pirce|\$a AS a"\}$|2000000/;
+
 for (const [body, code, message] of invalidBodies)
-  test(`${body === "" ? "an empty body" : body} is refused as ${code}`, async () => {
+  test(`${body === "" ? "an empty body" : body} is refused as ${code}`, {
+    skip: code === "invalid_statement" && !inShortRun.test(body) && skipInShortRun,
+  }, async () => {
     const [status, found, text] = await errorOf(post(body));
     assert.deepEqual([status, found], [400, code], text);
     assert.match(text, message);
@@ -247,7 +252,7 @@ const attacks: readonly (readonly [sql: string, reason: RegExp])[] = [
 
 /** Each takes a process; `test/lake` runs such statements without one. */
 for (const [index, [sql, reason]] of attacks.entries())
-  test(`${sql.slice(0, 60)} is refused`, { skip: index % 5 === 0 ? false : skipInShortRun }, async () => {
+  test(`${sql.slice(0, 60)} is refused`, { skip: index % 10 === 0 ? false : skipInShortRun }, async () => {
     const [status, code, message] = await errorOf(run(sql));
     assert.ok(status === 400 || status === 503, `${status} ${code} ${message}`);
     assert.match(message, reason);
