@@ -16,6 +16,7 @@ export const errors = {
   missing_parameter:             [400,   "validation_error",     "PublicApiValidationError",       "Missing parameter {parameter}: expected {allowed}."],
   unknown_postal_code:           [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for postal_code: expected an existing US ZIP code."],
   snapshot_unavailable:          [400,   "validation_error",     "PublicApiValidationError",       "No snapshot for snapshot_date {value}: expected a day with a snapshot, from {first} to {last}."],
+  version_unavailable:           [400,   "validation_error",     "PublicApiValidationError",       "No version {value} for {parameter}: expected a kept version, from {oldest} to {newest}."],
   invalid_statement:             [400,   "validation_error",     "PublicApiValidationError",       "Invalid SQL: {reason}"],
   missing_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Missing API key: expected the header Authorization: Bearer <API_KEY>."],
   invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Invalid API key: expected the header Authorization: Bearer <API_KEY>, with the secret of a key that exists and is not revoked."],

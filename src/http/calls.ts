@@ -9,10 +9,11 @@ const disconnected = new Abandoned("The client has disconnected.");
 
 export function callerOf(context: RequestContext): Caller {
   const { requestId, arrivedAtMs } = context.state;
-  const { "idempotency-key": idempotencyKey } = context.headers;
+  const { "idempotency-key": idempotencyKey, "carquet-version": dataVersion } = context.headers;
   return {
     ...{ identity: identityOf(context), requestId, arrivedAtMs, signal: clientSignal(context) },
     idempotencyKey: idempotencyKey?.toString(),
+    dataVersion: dataVersion?.toString(),
   };
 }
 

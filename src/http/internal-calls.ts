@@ -10,7 +10,7 @@ import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
 import { answererOf, type OperationServices } from "../operations/answer.ts";
 import type { Caller } from "../operations/caller.ts";
-import type { CallableId, EndpointId, OperationRequest } from "../operations/operation-request.ts";
+import type { CallableId, CalledId, OperationRequest } from "../operations/operation-request.ts";
 import { bodyOf } from "../operations/result.ts";
 import { answerUsage } from "../operations/usage.ts";
 import type { Metrics } from "./service/metrics.ts";
@@ -62,7 +62,7 @@ export function operationCallerOf(services: OperationServices, metrics: Metrics)
   };
 }
 
-const isMetered = (request: OperationRequest): request is OperationRequest<EndpointId> => request.id !== "getUsage";
+const isMetered = (request: OperationRequest): request is OperationRequest<CalledId> => request.id !== "getUsage";
 
 function unnamedAnswererOf(services: OperationServices) {
   const answer = answererOf(services);

@@ -16,6 +16,7 @@ import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Admission } from "./admission.ts";
 import { type Caller, requireScope } from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type NamedVersion, namedVersion } from "./named-version.ts";
 import type { EndpointId, OperationRequest } from "./operation-request.ts";
 import { type ComputedResult, canonicalJson, type ResultCache } from "./result-cache.ts";
 
@@ -58,11 +59,12 @@ export const answererOf =
     requireScope(caller, id);
     return admission.run(caller, async (job) => {
       const request = decoderOf(id)(querystring, params);
+      const named = namedVersion(request, caller.dataVersion);
       const hold = await holdPrice(accounts, id, caller, request);
       const payment = payWhenBegun(accounts, caller, hold, job);
       try {
         const presenter = present(request);
-        const computed = await compute(id, request, { services, job, isKnown: presenter.isKnown });
+        const computed = await compute(id, request, { services, job, named, isKnown: presenter.isKnown });
         if (computed === undefined) return undefined;
         const body = await presenter.bodyOf(computed);
         return { body, usage: await payment.charged() };
@@ -135,17 +137,18 @@ function payWhenBegun(accounts: Accounts, caller: Caller, hold: Hold, job: Job):
 interface ComputeOptions {
   readonly services: OperationServices;
   readonly job: Job;
+  readonly named: NamedVersion | undefined;
   readonly isKnown: Presenter<unknown>["isKnown"];
 }
 
 function compute<Id extends EndpointId>(
   id: Id,
   request: RequestOf<Id>,
-  { services: { current, resultCache }, job, isKnown }: ComputeOptions,
+  { services: { current, resultCache }, job, named, isKnown }: ComputeOptions,
 ): Promise<ComputedResult | undefined> {
   const endpoint: Endpoint<Id> = endpoints[id];
   return job.race(
-    current.use(async (version) => {
+    current.useNamed(named, async (version) => {
       if (isKnown?.(version) === true) return undefined;
       const key = { version: version.manifest.version, operation: id, request };
       return resultCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));

@@ -19,6 +19,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
+  /** The header `Carquet-Version`. */
+  readonly dataVersion?: string | undefined;
   readonly page?: CountedPage | undefined;
 }
 

@@ -3,6 +3,7 @@
  * returns a result. It knows neither HTTP nor accounts nor formats.
  */
 import type { RequestOf } from "../contract/types.ts";
+import { listChangesOf } from "../query/changes/feed.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
@@ -86,6 +87,11 @@ const getDepreciation: Endpoint<"getDepreciation"> = async ({ query }, version) 
   return { data, meta: { ...meta, ...version.meta, ...redactApiKeys(unmatched) } };
 };
 
+const listChanges: Endpoint<"listChanges"> = async (request, version) => {
+  const { data, pagination, meta } = await listChangesOf(request, version);
+  return { data, pagination, meta: { ...meta, ...redactApiKeys(await unmatchedIn(request.query, version)) } };
+};
+
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
   const unmatched = redactApiKeys(await unmatchedIn(query, version));
@@ -104,6 +110,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   valueVehicles,
   getDepreciation,
   suggestFilters,
+  listChanges,
   searchDealers,
   getDealer,
   searchDealerListings,

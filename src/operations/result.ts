@@ -26,9 +26,12 @@ export class ListingTexts {
   constructor(readonly texts: readonly string[]) {}
 }
 
+/** Schema `ChangePagination`. */
+type CursorPagination = AnswerOf<"listChanges">["pagination"];
+
 export interface Result {
   readonly data: object;
-  readonly pagination?: Pagination;
+  readonly pagination?: Pagination | CursorPagination;
   readonly meta: object;
 }
 

@@ -11,7 +11,9 @@ import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
+import { requireKept } from "./kept-versions.ts";
 import { LakeVersion } from "./lake-version.ts";
+import { PinnedVersions } from "./pinned-versions.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
 
 /** The most polls that pass before a version that does not open is tried again. */
@@ -52,6 +54,7 @@ export class CurrentVersion {
   private isClosed = false;
   private fallbackCount = 0;
   private readonly verified: VerifiedFiles;
+  private readonly pinned = new PinnedVersions((name) => this.openPinned(name));
 
   private constructor(
     private readonly lake: string,
@@ -118,6 +121,19 @@ export class CurrentVersion {
     }
   }
 
+  /**
+   * Calls `work` with a kept version, or that in service if none is named. Refuses with `version_unavailable` if the version is not kept; `parameter`
+   * names where the request has it.
+   */
+  async useNamed<T>(
+    named: { readonly version: string; readonly parameter: string } | undefined,
+    work: (version: LakeVersion) => Promise<T>,
+  ): Promise<T> {
+    if (named === undefined || named.version === this.version) return this.use(work);
+    await requireKept(this.lake, named.version, named.parameter);
+    return this.pinned.use(named.version, work);
+  }
+
   /** Reads the file of the version in service again that was read longest ago. Rejects if `throttle` is aborted. */
   async recheckOldest(throttle: Throttle): Promise<void> {
     const version = this.lease?.version;
@@ -130,6 +146,7 @@ export class CurrentVersion {
     this.isClosed = true;
     clearTimeout(this.timer);
     await this.polling;
+    this.pinned.close();
     this.swap(undefined);
   }
 
@@ -157,6 +174,11 @@ export class CurrentVersion {
     } catch (thrown) {
       this.fail(name ?? "CURRENT", messageOf(thrown));
     }
+  }
+
+  private openPinned(name: string): Promise<LakeVersion> {
+    const { verified, onFallback } = this;
+    return LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback, opensAhead: false });
   }
 
   /** Opens a version and puts it into service. */

@@ -69,7 +69,7 @@ export class LakeVersion {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
   readonly vocabulary: Vocabulary;
-
+  readonly folder: string;
   private readonly engine: Engine;
 
   private constructor(
@@ -81,6 +81,7 @@ export class LakeVersion {
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
     this.vocabulary = resources.vocabulary;
+    this.folder = resources.folder;
   }
 
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -176,7 +177,7 @@ export class LakeVersion {
 
   /** Records of the ingests of its days. */
   get deliveries(): DeliveryRecords {
-    return new DeliveryRecords(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));
+    return new DeliveryRecords(this.manifest, this.folder, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
@@ -278,8 +279,8 @@ export class LakeVersion {
     return places.map((place) => listingRow.encode(byPlace.get(place) ?? {}));
   }
 
-  /** Runs a query that reads Parquet files. Refuses with `data_unavailable` if one of them is damaged. */
-  private async rowsFrom(parquet: readonly LakeFile[], query: Sql): Promise<readonly Row[]> {
+  /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged. */
+  async rowsFrom(parquet: readonly LakeFile[], query: Sql): Promise<readonly Row[]> {
     const { files } = this.resources;
     await files.require(parquet);
     try {

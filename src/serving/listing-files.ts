@@ -26,7 +26,7 @@ export interface ListingFile {
 }
 
 /** Returns the inventory of each state: active and missing listings as of the version's day, all sold and ended ones. */
-function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventory>> {
+export function inventoriesOf(manifest: Manifest): Readonly<Record<ListingState, Inventory>> {
   const { missing, sold } = manifest.tables;
   return {
     active: activeOn(manifest, manifest.as_of),
@@ -38,8 +38,8 @@ function inventories(manifest: Manifest): Readonly<Record<ListingState, Inventor
 
 /** Returns the files that contain each listing of a version exactly once, then those of past days. A former format has copies of past days instead. */
 export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
-  ...(Object.entries(inventories(manifest)) as [ListingState, Inventory][]).flatMap(([state, { files, valuations }]) =>
-    files.map((file) => ({ state, file, valuations })),
+  ...(Object.entries(inventoriesOf(manifest)) as [ListingState, Inventory][]).flatMap(
+    ([state, { files, valuations }]) => files.map((file) => ({ state, file, valuations })),
   ),
   ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({
     ...{ state: "past" as const, file, valuations: [] },
@@ -73,7 +73,7 @@ export interface LookUpRequest {
 /** Returns a query for the listings of an id or a VIN: `state` and the columns. It scans all files; the row store is the fast path. */
 export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUpRequest): Sql {
   const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
-  const selects = Object.entries(inventories(manifest)).flatMap(([state, inventory]) => {
+  const selects = Object.entries(inventoriesOf(manifest)).flatMap(([state, inventory]) => {
     if (inventory.files.length === 0) return [];
     const rows = positionedListings(inventory, { folder, hasDeliveries: true });
     return [sql`SELECT ${literal(state)} AS state, ${selectServed(columns)} FROM (${rows}) AS facts WHERE ${isMatch}`];

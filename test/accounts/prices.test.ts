@@ -64,6 +64,7 @@ const cases = parseCaseTable(
   findComparables      | vin=1FTEW1EP7NFB87760                                            | comparables                               | 5000
   valueVehicles        | vin=1FTEW1EP7NFB87760                                            | valuations                                | 10000
   getDepreciation      | make=ford&model=f-150                                            | depreciation                              | 10000
+  listChanges          | since=2026-11-18.1&dealer_id=${dealer}                           | listing_changes                           | 5000
 `,
 );
 
@@ -105,7 +106,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "d724038e-30ba-8aed-a06a-a41cda1fad77",
+    "d724038e4d056618-30ba8e25-8aed83d2-a06aac34-a41cda1fad778beb1de1d243",
     "prices have changed: update the UUID of the price list",
   );
 });

@@ -124,6 +124,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   missing_parameter: everywhere,
   unknown_postal_code: metered,
   snapshot_unavailable: metered,
+  version_unavailable: metered,
   invalid_statement: sendsBody,
   missing_api_key: withKey,
   invalid_api_key: withKey,

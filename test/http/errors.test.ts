@@ -53,6 +53,11 @@ const refused: readonly (readonly [path: string, code: ErrorCode, message: RegEx
   ["/v1/listings?limit=1&limit=2", "repeated_parameter", /^Parameter limit appears 2 times: /],
   ["/v1/listings?min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price cannot be combined: /],
   ["/v1/listings?snapshot_date=2020-01-01", "snapshot_unavailable", /^No snapshot for snapshot_date 2020-01-01: /],
+  [
+    "/v1/changes?since=2020-01-01.1",
+    "version_unavailable",
+    /^No version "2020-01-01.1" for since: expected a kept version, from /,
+  ],
   ["/v1/facets", "missing_parameter", /^Missing parameter facets: /],
   ["/v1/vins/NOT-A-VIN", "invalid_parameter_value", /^Invalid value "NOT-A-VIN" for vin: /],
   ["/v1/listings?make=%zz", "invalid_parameter_value", /^Invalid value "%zz" for make: expected percent-encoded/],

@@ -30,6 +30,7 @@ const cost: Readonly<Record<string, number>> = {
   vehicle_detail_enriched: 8000,
   dealer_lookup: 1000,
   suggestion: 100,
+  listing_changes: 5_000,
 };
 export const classes = Object.keys(cost);
 

@@ -14,6 +14,8 @@ export const alternativeExamples: Readonly<Record<string, unknown>> = {
   bbox: [-122.6, 37.2, -121.7, 38],
   value_rating: ["great", "good"],
   vin: "5UX53GP07T9N56896",
+  data_version: "2026-11-19.1",
+  cursor: "MjAyNi0xMS0xOS4xIA",
 };
 
 /** Operations that require one of several parameters: the one of the smallest request. */

@@ -134,6 +134,19 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/depreciation", { params: { query }, ...options }));
   }
 
+  /** Returns the pages of what has changed since an older version. `meta.version` of any page is the next `since`, once all have been applied. */
+  async *changes(
+    query: QueryOf<"listChanges">,
+    options: RequestOptions = {},
+  ): AsyncGenerator<Schemas["ChangeCollection"], void, undefined> {
+    for (let cursor = query.cursor ?? null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const params = { query: cursor === null ? query : { ...query, cursor } };
+      const page: Schemas["ChangeCollection"] = bodyOf(await this.http.GET("/v1/changes", { params, ...options }));
+      yield page;
+      cursor = page.pagination.next_cursor;
+    }
+  }
+
   /** Returns counts, prices and sales over time. */
   async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));

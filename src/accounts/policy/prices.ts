@@ -24,6 +24,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   comparables: 5_000,
   valuations: 10_000,
   depreciation: 10_000,
+  listing_changes: 5_000,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -78,6 +79,7 @@ const suggestion = "suggestion";
 const comparables = "comparables";
 const valuations = "valuations";
 const depreciation = "depreciation";
+const changes = "listing_changes";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -101,6 +103,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   findComparables:      [comparables, comparables, comparables, comparables],
   valueVehicles:        [valuations, valuations, valuations, valuations],
   getDepreciation:      [depreciation, depreciation, depreciation, depreciation],
+  listChanges:          [changes,   changes,      changes,   changes],
   getListing:           detail,
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],

@@ -4,7 +4,7 @@ import type { RequestOf } from "../../contract/types.ts";
 import { type FormatName, pageFormats, type TableEncoder } from "../../formats/table-formats.ts";
 import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
 import type { EndpointId } from "../../operations/operation-request.ts";
-import type { Pagination } from "../../operations/result.ts";
+import type { Result } from "../../operations/result.ts";
 import { type ComputedResult, keyTextOf } from "../../operations/result-cache.ts";
 import { resultTable } from "../../operations/result-tables.ts";
 import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
@@ -19,7 +19,7 @@ const documentTag = entityTag(JSON.stringify(document));
 interface Response {
   readonly format: FormatName;
   readonly content: Buffer;
-  readonly pagination: Pagination | undefined;
+  readonly pagination: Result["pagination"];
 }
 
 export function respond<Id extends EndpointId>(
@@ -38,7 +38,8 @@ export function respond<Id extends EndpointId>(
       return;
     }
     const { format, content, pagination } = answered.body;
-    if (hasFormats(definition) && pagination !== undefined) setPageHeaders(context, pagination);
+    if (hasFormats(definition) && pagination !== undefined && "total" in pagination)
+      setPageHeaders(context, pagination);
     setUsageHeaders(context, answered.usage);
     // Before the body: Koa looks up a media type when a body is set without one.
     context.set("Content-Type", contentTypeOf(format));

@@ -3,7 +3,7 @@ import { decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
 import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
-import type { EndpointId, OperationRequest } from "../../operations/operation-request.ts";
+import type { CalledId, OperationRequest } from "../../operations/operation-request.ts";
 import { bodyOf } from "../../operations/result.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
@@ -28,7 +28,7 @@ export async function callLakeOperation(
   }
 }
 
-async function answer<Id extends EndpointId>(
+async function answer<Id extends CalledId>(
   id: Id,
   { querystring, params = {} }: OperationRequest,
   version: LakeVersion,

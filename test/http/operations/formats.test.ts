@@ -190,6 +190,7 @@ describe("negotiation", () => {
       "getListingComparables",
       "getUsage",
       "getVin",
+      "listChanges",
       "searchListingsByPage",
       "suggestFilters",
       "valueVehicles",

@@ -89,16 +89,16 @@ export interface OracleInventory {
   readonly zips: ReadonlyMap<string, OraclePoint>;
 }
 
-/** Reads the published version of a lake; listings are in the partition's order. */
-export async function readInventory(lake: string): Promise<OracleInventory> {
+/** Reads the published version of a lake, with the snapshots of some days, or all; listings are in the partition's order. */
+export async function readInventory(lake: string, days?: readonly string[]): Promise<OracleInventory> {
   const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
   const snapshots = new Map<string, readonly FlatListing[]>();
-  for (const day of Object.keys(manifest.days)) {
+  for (const day of days ?? Object.keys(manifest.days)) {
     const ofDay = day === manifest.as_of ? "active" : `active_days WHERE snapshot_date = '${day}'`;
     const rows = await queryLake(lake, `SELECT * FROM ${ofDay} ORDER BY make, model, year, trim, id`);
-    snapshots.set(day, listingsOf(rows, "active"));
+    snapshots.set(day, flatListingsOf(rows, "active"));
   }
-  const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
+  const sold = flatListingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
   const missing = await queryLake(lake, "SELECT * FROM missing");
   const ended = await queryLake(lake, "SELECT * FROM ended");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
@@ -113,7 +113,7 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     active,
     sold: soldInOrder,
     snapshots,
-    records: [...active, ...listingsOf([...missing, ...ended], "active"), ...soldInOrder],
+    records: [...active, ...flatListingsOf([...missing, ...ended], "active"), ...soldInOrder],
     all: [...snapshots.values(), soldInOrder].flat(),
     options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
@@ -175,7 +175,7 @@ export function optionKey(make: string | null, code: string): string {
   return JSON.stringify([make, code]);
 }
 
-function listingsOf(rows: readonly Row[], status: "active" | "sold"): readonly FlatListing[] {
+export function flatListingsOf(rows: readonly Row[], status: "active" | "sold"): readonly FlatListing[] {
   return rows.map((row) => listingOf(row, status));
 }
 

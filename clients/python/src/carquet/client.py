@@ -15,6 +15,7 @@ import httpx
 from .errors import error_of
 from .exports import Export, ExportFormat
 from .models import (
+    ChangeCollection,
     ComparablesEnvelope,
     DealerEnvelope,
     DealerSummary,
@@ -28,6 +29,7 @@ from .models import (
     GetTrendsQuery,
     GetUsageQuery,
     GetVinQuery,
+    ListChangesQuery,
     ListingDetailEnvelope,
     ListingSummary,
     ModelPricesEnvelope,
@@ -182,6 +184,16 @@ class Client:
         """Returns the prices of a model by age or miles, with a fitted curve."""
         body: ModelPricesEnvelope = self._json("/v1/depreciation", query, idempotency_key)
         return body
+
+    def changes(self, **query: Unpack[ListChangesQuery]) -> Iterator[ChangeCollection]:
+        """Yields the pages of what has changed since an older version. Their `version` is the next `since`, once all have been applied."""
+        cursor: str | None = query.get("cursor")
+        while True:
+            body: ChangeCollection = self._json("/v1/changes", query if cursor is None else {**query, "cursor": cursor}, None)
+            yield body
+            cursor = body["pagination"]["next_cursor"]
+            if cursor is None:
+                return
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:
         """Returns counts, prices and sales over time."""

@@ -1,0 +1,94 @@
+/**
+ * Compiles filters to SQL over listings as Parquet files have them, `facts`, beside relations `builds`, `dealers` and `tokens`. The search index has the
+ * same conditions over its integers; a test compares the two. An unknown value is null, which no condition passes, and every exclusion does.
+ */
+import {
+  all as allOf,
+  any as anyOf,
+  ident,
+  integerLiteral,
+  join,
+  literal,
+  numberLiteral,
+  type Sql,
+  sql,
+} from "../../db/sql.ts";
+import { caseFold, matchKey } from "../../db/text-matching.ts";
+import { keywordBits } from "../../lake/tables.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { type Box, earthRadiusMiles, type Point } from "../../listing/geography.ts";
+import { attributeOf, attributes, type CategoryName } from "../../listing/schema.ts";
+import { epochSeconds, secondsOf, toUnits, unitsOf, valueKeyOf } from "../../listing/values.ts";
+
+type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
+
+/** Returns the condition that listings match all filters. */
+export const matchesAll = (filters: readonly Filter[]): Sql => sql`(${allOf(filters.map(conditionOf))}) IS TRUE`;
+
+function conditionOf(filter: Filter): Sql {
+  switch (filter.kind) {
+    case "anyOf":
+      return hasValue(filter.attribute, filter.values);
+    case "hasTokens":
+      return (filter.how === "all" ? allOf : anyOf)(filter.values.map((value) => hasToken(filter, value)));
+    case "atLeast":
+      return sql`${unitsOf(filter.attribute)} >= ${integerLiteral(Math.ceil(toUnits(filter.attribute, filter.bound)))}`;
+    case "atMost":
+      return sql`${unitsOf(filter.attribute)} <= ${integerLiteral(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
+    case "listedSince":
+      return sql`${secondsOf(sql`listed_at`)} >= ${integerLiteral(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
+    case "soldAfter":
+      return sql`sold_on_record > DATE ${literal(filter.day)}`;
+    case "matchesMask":
+      return anyOf(
+        filter.masks.map((mask) => sql`vin LIKE ${literal(`${mask.replace(/\*$/, "").replaceAll("?", "_")}%`)}`),
+      );
+    case "withinRadius":
+      return dealerWhere(isWithin(filter.origin, filter.radiusMiles));
+    case "insideBox":
+      return dealerWhere(isInBox(filter.box));
+    case "all":
+      return allOf(filter.filters.map(conditionOf));
+    case "any":
+      return anyOf(filter.filters.map(conditionOf));
+    case "not":
+      return sql`(${conditionOf(filter.filter)}) IS NOT TRUE`;
+  }
+}
+
+function hasValue(name: CategoryName, values: readonly (string | number)[]): Sql {
+  const { home, column, search } = attributeOf(name);
+  const text = sql`${ident(column)}::VARCHAR`;
+  const key = search === "name" ? sql`coalesce(nullif(${matchKey(text)}, ''), ${caseFold(text)})` : caseFold(text);
+  const isValue = sql`${key} IN (${join(values.map((value) => literal(valueKeyOf(name, String(value)))))})`;
+  if (home === "listings") return isValue;
+  return home === "dealers" ? dealerWhere(isValue) : sql`build_key IN (SELECT build_key FROM builds WHERE ${isValue})`;
+}
+
+function hasToken({ attribute }: TokensFilter, value: string): Sql {
+  if (attribute === "keywords") {
+    const bits: Readonly<Record<string, number>> = keywordBits;
+    return sql`keywords & ${integerLiteral(bits[value.toLowerCase()] ?? 0)} <> 0`;
+  }
+  const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${caseFold(sql`token`)} = ${literal(value.toLowerCase())}`;
+  return sql`list_has_any(${ident(attribute)}, (SELECT list(token_key) FROM tokens WHERE ${isToken}))`;
+}
+
+const dealerWhere = (condition: Sql): Sql => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${condition})`;
+
+/** The formula of `milesBetween`. */
+function isWithin({ latitude, longitude }: Point, miles: number): Sql {
+  const [fromLatitude, fromLongitude] = [numberLiteral(latitude), numberLiteral(longitude)];
+  const squared = (from: Sql, to: Sql): Sql => sql`sin(radians(${to} - ${from}) / 2) ^ 2`;
+  const haversine = sql`${squared(fromLatitude, sql`latitude`)}
+    + cos(radians(${fromLatitude})) * cos(radians(latitude)) * ${squared(fromLongitude, sql`longitude`)}`;
+  const distance = sql`${numberLiteral(2 * earthRadiusMiles)} * asin(least(1, sqrt(${haversine})))`;
+  return sql`latitude IS NOT NULL AND longitude IS NOT NULL AND ${distance} <= ${numberLiteral(miles)}`;
+}
+
+function isInBox({ west, south, east, north }: Box): Sql {
+  const bounds = { west: numberLiteral(west), east: numberLiteral(east) };
+  const [isEast, isWest] = [sql`longitude >= ${bounds.west}`, sql`longitude <= ${bounds.east}`];
+  const isBetween = west > east ? anyOf([isEast, isWest]) : allOf([isEast, isWest]);
+  return allOf([sql`latitude BETWEEN ${numberLiteral(south)} AND ${numberLiteral(north)}`, isBetween]);
+}

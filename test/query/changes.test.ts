@@ -1,0 +1,176 @@
+/** The change feed between kept versions of a random lake, some of whose days were ingested again, against an oracle in plain JavaScript. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { plusDays } from "../../src/base/day.ts";
+import { compareVersions, versionsIn } from "../../src/lake/manifest.ts";
+import { readInventory } from "../oracle/answers/inventory.ts";
+import {
+  applyChanges,
+  assertMirrors,
+  changeFields,
+  expectedChanges,
+  type ListingChange,
+  mirrorOf,
+  readMarket,
+  type VersionMarket,
+} from "../oracle/compare/changes.ts";
+import { randomFeeds } from "../oracle/random-lake/feeds.ts";
+import type { Query } from "../oracle/random-requests/query.ts";
+import { randomFilters } from "../oracle/random-requests/requests.ts";
+import { extentOf } from "../support/extent.ts";
+import { startService } from "../support/http/service.ts";
+import { writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const [cars, randomQueries] = extentOf([100, 1], [600, 40]);
+const extent = { seed: 20261127, days: 4, cars };
+const replayedFeeds = 2;
+
+/** Every day in a version; then the last days again, from feeds without some cars and with other prices; then one more day. */
+const feeds = await temporaryFolder(fileScope);
+const days = randomFeeds(extent);
+for (const { day, feeds: ofDay } of days) await writeFeeds(feeds, day, ofDay);
+const { lake } = await createLake(fileScope, feeds);
+const corrected = await temporaryFolder(fileScope);
+for (const { day, feeds: ofDay } of days.slice(-replayedFeeds)) {
+  const inventory = (ofDay.inventory ?? []).flatMap((row, place) =>
+    place % 9 === 4 ? [] : [place % 7 === 2 ? { ...row, price: 100 * (place + 1) } : row],
+  );
+  await writeFeeds(corrected, day, { ...ofDay, inventory });
+}
+const replayFrom = days.at(-replayedFeeds)?.day ?? "";
+await ingestPath(lake, corrected, { replayFrom });
+const nextDay = plusDays(days.at(-1)?.day ?? "", 1);
+await ingestPath(lake, await writeFeeds(join(corrected, "next"), nextDay, days.at(-1)?.feeds ?? {}));
+
+const versions = [...(await versionsIn(lake))].sort(compareVersions);
+const newest = await readInventory(lake, [nextDay]);
+const markets = new Map<string, VersionMarket>();
+async function marketOf(version: string): Promise<VersionMarket> {
+  const market = markets.get(version) ?? (await readMarket(fileScope, lake, version, newest));
+  markets.set(version, market);
+  return market;
+}
+const client = await startService(fileScope, lake);
+
+/** Returns all changes from a version to another, read in pages. */
+async function changes(since: string, version: string, query: Query, limit = 1000): Promise<readonly ListingChange[]> {
+  const filters = [...query].map(([name, value]) => `&${name}=${value}`).join("");
+  const path = `/v1/changes?since=${since}&data_version=${version}&fields=${changeFields}&limit=${limit}${filters}`;
+  const found: ListingChange[] = [];
+  for (let cursor = ""; ; ) {
+    const { data, pagination } = await client.getBody("listChanges", `${path}${cursor}`);
+    found.push(...data);
+    if (pagination.next_cursor === null) return found;
+    assert.equal(data.length, limit);
+    cursor = `&cursor=${pagination.next_cursor}`;
+  }
+}
+
+const none: Query = new Map();
+const [first = "", second = "", third = "", fourth = "", replayed = "", last = ""] = versions;
+/** Each from the one before it; the third continues the second one only until days were ingested again. */
+const steps = [
+  [first, third],
+  [third, fourth],
+  [fourth, replayed],
+  [replayed, last],
+] as const;
+const pairs = [...steps, [second, replayed], [third, last], [first, last]] as const;
+
+const feedsOfPairs = new Map<string, Promise<readonly ListingChange[]>>();
+function allChanges(since: string, version: string): Promise<readonly ListingChange[]> {
+  const known = feedsOfPairs.get(`${since} ${version}`) ?? changes(since, version, none);
+  feedsOfPairs.set(`${since} ${version}`, known);
+  return known;
+}
+
+test("the lake has a version for each day, one that replays two days, and one more", () => {
+  assert.equal(versions.length, extent.days + 2);
+  assert.ok(replayed.startsWith(days.at(-1)?.day ?? "?") && last.startsWith(nextDay));
+});
+
+test("the changes between two versions are those of the definition, and applied to the older market yield the newer", async () => {
+  const kinds = new Set<string>();
+  for (const [since, version] of pairs) {
+    const [before, after] = [await marketOf(since), await marketOf(version)];
+    const found = await allChanges(since, version);
+    const message = `${since} to ${version}`;
+    const mirror = mirrorOf(before);
+    applyChanges(mirror, found);
+    assertMirrors(mirror, after, message);
+    assert.deepEqual(summary(found), expectedChanges(before, after, none), message);
+    assert.deepEqual(found, found.toSorted(inOrderOfFeed), message);
+    for (const { kind } of found) kinds.add(kind);
+  }
+  assert.deepEqual([...kinds].sort(), ["changed", "ended", "missing", "new", "price", "removed", "returned", "sold"]);
+});
+
+const inOrderOfFeed = (one: ListingChange, other: ListingChange): number =>
+  `${one.day} ${one.id}` < `${other.day} ${other.id}` ? -1 : 1;
+
+const summary = (found: readonly ListingChange[]) =>
+  found
+    .map(({ id, kind, state_before, state, matched_before, matches }) => ({
+      ...{ id, kind, state_before, state, matched_before, matches },
+    }))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+
+test("attributes before and after are those of the two markets", async () => {
+  const [before, after] = [await marketOf(third), await marketOf(last)];
+  let compared = 0;
+  for (const change of await allChanges(third, last)) {
+    for (const [side, market] of [
+      [change.before, before],
+      [change.after, after],
+    ] as const)
+      for (const [name, value] of Object.entries(side)) {
+        const flat: Readonly<Record<string, unknown>> = { ...market.listings.get(change.id)?.flat };
+        if (flat[name] === undefined) continue;
+        assert.deepEqual(value ?? null, flat[name] ?? null, `${change.id} ${name}`);
+        compared += 1;
+      }
+    assert.equal(Object.keys(change.before).length > 0, change.state === change.state_before);
+  }
+  assert.ok(compared > 20, `${compared} values`);
+});
+
+test("a feed in small pages is the feed in one, and feeds compose", async () => {
+  const whole = await allChanges(first, last);
+  assert.deepEqual(await changes(first, last, none, Math.ceil(whole.length / 3)), whole);
+  const mirror = mirrorOf(await marketOf(first));
+  for (const [since, version] of steps) applyChanges(mirror, await allChanges(since, version));
+  assertMirrors(mirror, await marketOf(last), "step by step");
+});
+
+/** Filters that the feed does not take: the state of a listing, and what changes without it. */
+const refused = /^(inventory_status|sold_within_days|snapshot_date|value_rating|m(in|ax)_days_on_market)$/;
+
+test("a filtered feed has what matches before or after, so that a filtered copy stays right", async () => {
+  let [delivered, left] = [0, 0];
+  for (const [place, [since, version]] of pairs.slice(2).entries()) {
+    const [before, after] = [await marketOf(since), await marketOf(version)];
+    const drawn = [...randomFilters(after.inventory, { seed: extent.seed + place, count: 8 * randomQueries })];
+    const usable = drawn.filter((query) => query.size > 0 && ![...query.keys()].some((name) => refused.test(name)));
+    for (const query of [new Map([["max_price", "15000"]]), ...usable.slice(0, randomQueries)]) {
+      const found = await changes(since, version, query);
+      const message = `${since} to ${version}: ${[...query].join("&")}`;
+      assert.deepEqual(summary(found), expectedChanges(before, after, query), message);
+      delivered += found.length;
+      left += found.filter(({ matched_before, matches }) => matched_before && !matches).length;
+    }
+  }
+  assert.ok(delivered > 50 && left > 5, `${delivered} changes, ${left} listings that left a search`);
+});
+
+test("kinds are chosen, and a feed from a version to itself is empty", async () => {
+  const all = await allChanges(third, last);
+  const some = await changes(third, last, new Map([["kinds", "price,removed"]]));
+  assert.deepEqual(
+    some,
+    all.filter(({ kind }) => kind === "price" || kind === "removed"),
+  );
+  assert.deepEqual(await changes(last, last, none), []);
+});
