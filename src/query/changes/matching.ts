@@ -35,8 +35,8 @@ function conditionOf(filter: Filter): Sql {
       return sql`${unitsOf(filter.attribute)} >= ${integerLiteral(Math.ceil(toUnits(filter.attribute, filter.bound)))}`;
     case "atMost":
       return sql`${unitsOf(filter.attribute)} <= ${integerLiteral(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
-    case "listedSince":
-      return sql`${secondsOf(sql`listed_at`)} >= ${integerLiteral(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
+    case "since":
+      return sql`${secondsOf(ident(filter.attribute))} >= ${integerLiteral(Math.max(1, Math.ceil(filter.timeMs / 1000) - epochSeconds))}`;
     case "soldAfter":
       return sql`sold_on_record > DATE ${literal(filter.day)}`;
     case "matchesMask":
