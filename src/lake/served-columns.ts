@@ -4,8 +4,8 @@
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { Attribute, ServeKind } from "../listing/attribute.ts";
-import { attributeOf, type NameOf, namesIn } from "../listing/schema.ts";
-import { JsonRowFormat } from "./json-row.ts";
+import { attributeOf, type NameOf, namesIn, valuedNames } from "../listing/schema.ts";
+import { type JsonRow, JsonRowFormat } from "./json-row.ts";
 import { keywordBits } from "./tables.ts";
 
 /** Attributes of listings that no response contains. */
@@ -58,3 +58,9 @@ export const listingRow = new JsonRowFormat(servedColumns);
 /** Returns the select list of the named columns, over `facts`. */
 export const selectServed = (names: readonly ServedColumn[]): Sql =>
   join(names.map((name) => sql`${servedColumns[name]} AS ${ident(name)}`));
+
+const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
+
+/** Returns a row of a past day: values are those of the published day. */
+export const withoutValues = (row: JsonRow): JsonRow =>
+  row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));

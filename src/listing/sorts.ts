@@ -5,7 +5,8 @@
  * directions; ties are broken by the listing's position in its partition.
  */
 import type { QueryOf } from "../contract/types.ts";
-import { attributes, type SortedName, sortedNames } from "./schema.ts";
+import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
+import { attributeOf, attributes, type SortedName, sortedNames } from "./schema.ts";
 
 /** Values of parameter `sort` of operation `searchListings`. */
 export type Sort = QueryOf<"searchListings">["sort"];
@@ -36,3 +37,18 @@ export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];
 
 /** The default of parameter `sort`. A test compares it with the document. */
 export const defaultSort: FixedSort = "days_on_market";
+
+/** Exceeds every sort value, an integer of at most 43 bits with its sign: that of unknown ones, which come last. */
+export const unknownSortValue = 2 ** 42 - 1;
+
+/** Returns the sort value of a listing, in ascending order; null if it is unknown. `columnOf` returns the column of a sorted attribute. */
+export function sortValueOf(sort: FixedSort, columnOf: (attribute: SortedName) => Sql = (name) => ident(name)): Sql {
+  const { attribute, isDescending } = sortKeys[sort];
+  const { ratio } = attributeOf(attribute);
+  const value = ratio === undefined ? columnOf(attribute) : ratioValue(columnOf(attribute), ...ratio);
+  return isDescending ? sql`-${value}` : value;
+}
+
+/** Returns p / (p + q), which has the order of p / q and is below 1, in units of 2^-42: exact for sums up to 2^21. */
+const ratioValue = (rounded: Sql, p: string, q: string): Sql =>
+  sql`CASE WHEN ${rounded} IS NOT NULL THEN floor(${ident(p)}::DOUBLE / (${ident(p)}::BIGINT + ${ident(q)}) * ${integerLiteral(2 ** 42)})::BIGINT END`;

@@ -78,25 +78,41 @@ export interface CountResult {
 /** `p1` to `p99` are percentiles. */
 export type Aggregate = "mean" | "median" | `p${number}`;
 
-export interface MeasureRequest {
-  readonly filters: readonly Filter[];
-  /** Undefined measures all matches as one value, which is empty. */
-  readonly attribute: CountedName | undefined;
+export interface Statistic {
   readonly measure: NumberName;
   readonly aggregate: Aggregate;
+}
+
+/** Metrics of active listings and sales: see `supply.ts`. */
+export type SupplyMetric = "days_supply" | "sell_through";
+
+export interface MeasureRequest {
+  readonly filters: readonly Filter[];
+  /** At least one; at most one of them is a list. */
+  readonly attributes: readonly CountedName[];
+  readonly metrics: readonly (Statistic | SupplyMetric)[];
+  /** The day of the active listings. Supply metrics need it: without one, they are null. */
+  readonly supplyDay: string | undefined;
   readonly limit: number;
+  /** `metric` is the first one. Groups whose metric is null come last; ties go by value, unknown ones last. */
   readonly sort: CountSort | "metric" | "-metric";
 }
 
-export interface MeasuredValue extends ValueCount {
-  readonly sample: number;
-  /** Null if too few of the listings have the measure. */
-  readonly metric: number | null;
+/** The matches with the same value of each attribute. */
+export interface MeasuredGroup {
+  /** Null if the value is unknown. */
+  readonly values: readonly (string | null)[];
+  readonly count: number;
+  /** A metric is null if too few of the listings have the measure. */
+  readonly metrics: readonly { readonly sample: number; readonly value: number | null }[];
 }
 
 export interface MeasureResult {
+  /** The number of matches. */
   readonly total: number;
-  readonly values: readonly MeasuredValue[];
+  /** The number of groups, beyond `limit` too. */
+  readonly totalGroups: number;
+  readonly groups: readonly MeasuredGroup[];
 }
 
 export interface ListingSource {
@@ -105,6 +121,6 @@ export interface ListingSource {
   findPage(request: PageRequest): Promise<PageResult>;
   /** Counts the matches by value and by range, and summarizes their numbers. */
   countValues(request: CountRequest): Promise<CountResult>;
-  /** Returns a metric of the matches for each value of an attribute. */
-  measureValues(request: MeasureRequest): Promise<MeasureResult>;
+  /** Groups the matches by the values of attributes, and measures each group. */
+  measureGroups(request: MeasureRequest): Promise<MeasureResult>;
 }

@@ -2,13 +2,8 @@
  * Trend source: the interface that operation `getTrends` uses to measure the listings of many days at once, and to count the events of listings.
  */
 import type { Filter } from "./filter.ts";
-import type { CountedName, NumberName } from "./schema.ts";
-import type { Aggregate } from "./source.ts";
-
-export interface Statistic {
-  readonly measure: NumberName;
-  readonly aggregate: Aggregate;
-}
+import type { CountedName } from "./schema.ts";
+import type { Statistic } from "./source.ts";
 
 export interface LevelRequest {
   /** The days to measure, each with a snapshot. */

@@ -5,7 +5,8 @@
 import type { RequestOf } from "../contract/types.ts";
 import { listChangesOf } from "../query/changes/feed.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
-import { countFacets, planFacets } from "../query/facets.ts";
+import { countFacets, planFacets } from "../query/facets/facets.ts";
+import { findGroups } from "../query/facets/groups.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
 import { suggest } from "../query/suggest/suggest.ts";
@@ -65,6 +66,12 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   return { data, meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
+const getGroups: Endpoint<"getGroups"> = async ({ query }, version) => {
+  const { data, meta } = await findGroups(query, version);
+  const unmatched = redactApiKeys(await unmatchedIn(query, version));
+  return { data, meta: { ...meta, ...version.meta, ...unmatched } };
+};
+
 const suggestFilters: Endpoint<"suggestFilters"> = async ({ query }, version) => {
   return { data: await suggest(query, version), meta: { limit: query.limit, ...version.meta } };
 };
@@ -104,6 +111,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getListing,
   getVin,
   getFacets,
+  getGroups,
   getTrends,
   getListingComparables,
   findComparables,

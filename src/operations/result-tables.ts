@@ -36,11 +36,31 @@ const rowOf = (kind: "total" | "value" | "range" | "stats", cells: Readonly<Reco
   ...cells,
 });
 
-function bucketCells({ value, count, metric }: FacetBucket): Readonly<Record<string, Json>> {
-  if (metric === undefined) return { value, count };
-  const { name, value: metric_value, sample: metric_sample, null_reason: metric_null_reason = null } = metric;
-  return { value, count, metric: name, metric_value, metric_sample, metric_null_reason };
-}
+const bucketCells = ({ metric, ...bucket }: FacetBucket): Row =>
+  metric === undefined ? bucket : { ...bucket, ...metricCells(metric) };
+
+const metricCells = ({ name, value, sample, null_reason }: NonNullable<FacetBucket["metric"]>): Row => ({
+  ...{ metric: name, metric_value: value, metric_sample: sample, metric_null_reason: null_reason ?? null },
+});
+
+type GroupRow = AnswerOf<"getGroups">["data"][number];
+
+/** Returns the rows of operation `getGroups`, its `x-row` in the document: a row for each metric of each group, or for each group without metrics. */
+export const groupRows = (groups: readonly GroupRow[]): readonly Row[] =>
+  groups.flatMap(({ values, metrics, ...group }) =>
+    metrics.length === 0
+      ? [{ ...values, ...group }]
+      : metrics.map((metric) => ({ ...values, ...group, ...metricCells(metric) })),
+  );
+
+export const metricColumns = ["metric", "metric_value", "metric_sample", "metric_null_reason"];
+
+const groupColumns = ({ group_by, metric = [] }: QueryOf<"getGroups">): readonly string[] => [
+  ...group_by,
+  ...(group_by.includes("dealer_id") ? ["dealer_name"] : []),
+  "count",
+  ...(metric.length === 0 ? [] : metricColumns),
+];
 
 type TrendSeries = AnswerOf<"getTrends">["data"][number];
 
@@ -73,6 +93,7 @@ const rules: { readonly [Id in EndpointId]?: TableRule<Id> } = {
   searchDealerListings: { rows: items, select: selectFields },
   searchDealers: { rows: items },
   getFacets: { rows: facetRows },
+  getGroups: { rows: groupRows, select: groupColumns },
   getTrends: { rows: trendRows },
 };
 

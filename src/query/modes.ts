@@ -21,6 +21,7 @@ export interface InventoryMode {
 /** The parameters that select a mode, and those that need the values of the published day. */
 type ModeParameters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date" | "value_rating"> & {
   readonly sort?: string | undefined;
+  readonly group_by?: readonly string[];
 };
 
 /** Returns the inventory mode of a request. Windows count back from the as-of date. Refuses parameters of different modes. */
@@ -41,12 +42,17 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
 const sold = { status: "sold", hasValues: false } as const;
 
 /** Refuses a filter or an order by values together with a parameter that selects listings without them. */
-function refuseValues({ value_rating, sort, ...query }: ModeParameters): void {
+function refuseValues({ value_rating, sort, group_by, ...query }: ModeParameters): void {
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const isSold = inventory_status === "sold";
   const mode = firstDefined({ snapshot_date, sold_within_days, "inventory_status=sold": isSold ? true : undefined });
   const isByValue = sort === "value" || sort === "-value";
-  const valued = firstDefined({ value_rating, [`sort=${sort}`]: isByValue ? true : undefined });
+  const isGrouped = group_by?.includes("value_rating") === true;
+  const valued = firstDefined({
+    value_rating,
+    [`sort=${sort}`]: isByValue || undefined,
+    "group_by=value_rating": isGrouped || undefined,
+  });
   if (mode === undefined || valued === undefined) return;
   const reason = "values are those of the listings that are active on the published day";
   throw refuse("incompatible_parameters", { parameters: `${valued} and ${mode}`, reason });

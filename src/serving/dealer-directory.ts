@@ -64,6 +64,12 @@ export class DealerDirectory {
   find(id: string): DealerProfile | undefined {
     return this.byId.get(id.toLowerCase());
   }
+
+  /** Returns the newest name of the dealer with an id; null if the name or the id is unknown. */
+  nameOf(id: string): string | null {
+    const name = this.find(id)?.profile.name;
+    return typeof name === "string" ? name : null;
+  }
 }
 
 function profileOf({ profile, phone, address, words }: Row): DealerProfile {

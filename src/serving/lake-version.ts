@@ -15,8 +15,7 @@ import type { JsonRow } from "../lake/json-row.ts";
 import type { ListedFile } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
-import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { valuedNames } from "../listing/schema.ts";
+import { listingRow, type ServedColumn, withoutValues } from "../lake/served-columns.ts";
 import type { ListingSource, PageRequest, Place } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import { DayColumns } from "./day-columns.ts";
@@ -24,7 +23,7 @@ import type { DealerDirectory } from "./dealer-directory.ts";
 import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
 import type { VersionFiles } from "./files/version-files.ts";
-import { countValues, measureValues } from "./index/count-matches.ts";
+import { countValues } from "./index/count-matches.ts";
 import {
   type FoundListing,
   type ListingState,
@@ -57,12 +56,6 @@ const filesOf = ({ files, deliveries, valuations }: Inventory): readonly LakeFil
   ...deliveries,
   ...valuations,
 ];
-
-const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
-
-/** Returns a row of a past day: values are those of the published day. */
-const withoutValues = (row: JsonRow): JsonRow =>
-  row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));
 
 export class LakeVersion {
   readonly manifest: Manifest;
@@ -235,7 +228,7 @@ export class LakeVersion {
       count,
       findPage: (request) => ask((source) => source.findPage(request)),
       countValues: (request) => ask(({ indexed }) => countValues(indexed, request)),
-      measureValues: (request) => ask(({ indexed }) => measureValues(indexed, request)),
+      measureGroups: (request) => ask(({ indexed }) => serving.listings.measureGroups(indexed, request)),
       read: (places, columns) => this.read(inventory, places, columns),
       runOverMatches: (request, statementOf) =>
         ask((source) => {

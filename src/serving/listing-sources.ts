@@ -5,15 +5,20 @@ import type { Sql } from "../db/sql.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import type { Filter } from "../listing/filter.ts";
 import { life } from "../listing/life.ts";
+import type { MeasureRequest, MeasureResult } from "../listing/source.ts";
+import { supplyWindowStart } from "../listing/supply.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
 import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
+import type { IndexedListings } from "./index/count-matches.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 import { countEvents } from "./index/events.ts";
+import { measureGroups } from "./index/groups.ts";
 import { IndexSource, idsIn } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
 import type { IndexContext } from "./index/where.ts";
+import { soldFilesSince } from "./listing-files.ts";
 
 /** The number of listings of an inventory, and the engine that runs the statements. */
 export interface SourceOptions {
@@ -76,6 +81,15 @@ export class ListingSources {
       ({ sold }) => sold,
       options,
     );
+  }
+
+  /** Returns `ListingSource.measureGroups` of the listings of an inventory. */
+  measureGroups(indexed: IndexedListings, request: MeasureRequest): Promise<MeasureResult> {
+    const { supplyDay } = request;
+    if (supplyDay === undefined) return measureGroups(indexed, undefined, request);
+    const files = soldFilesSince(this.options.manifest, plusDays(supplyWindowStart(supplyDay), -1));
+    const ask = this.soldIn(files, { count: 0, engine: indexed.engine });
+    return ask(({ indexed: sold }) => measureGroups(indexed, sold, request));
   }
 
   /** Runs a request on the market; undefined if the version has no listings. With a day, filters match the listings that were sold from it on too. */

@@ -50,6 +50,8 @@ const cases = parseCaseTable(
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000
   getFacets            | facets=make&inventory_status=sold                                | facet_counts_historical                   | 6000
   getFacets            | facets=make&snapshot_date=2026-11-18&dealer_id=${dealer}         | facet_counts_historical                   | 6000
+  getGroups            | group_by=make,state                                              | facet_counts                              | 3000
+  getGroups            | group_by=make&sold_within_days=3                                 | facet_counts_historical                   | 6000
   getTrends            | metric=price.median                                              | trend_series                              | 20000
   getTrends            | metric=sold&facet=make&dealer_id=${dealer}                       | trend_series                              | 20000
   getListing           | nothing                                                          | vehicle_detail                            | 3000

@@ -206,7 +206,7 @@ describe("API5, broken function level authorisation", () => {
 });
 
 const words =
-  "listings vins facets suggest trends dealers exports sql usage openapi.json comparables valuations depreciation changes".split(
+  "listings vins facets groups suggest trends dealers exports sql usage openapi.json comparables valuations depreciation changes".split(
     " ",
   );
 

@@ -27,6 +27,7 @@ import {
   type RandomRequest,
   randomFacets,
   randomFilters,
+  randomGroups,
   randomRequests,
   randomTrends,
 } from "../oracle/random-requests/requests.ts";
@@ -36,7 +37,7 @@ import { serveBothWays } from "../support/implementations.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [lakeSeed, seed] = extentOf([20261125, 20261131], [20261119, 20261119]);
+const [lakeSeed, seed] = extentOf([20261136, 20261131], [20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
 const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
@@ -107,14 +108,20 @@ test("random requests find what the oracle finds, in every mode", async () => {
 test("random facets count what the oracle counts", async () => {
   const facets = new Set(facetRequests.flatMap(({ query }) => queryValues(query.get("facets"))));
   const metrics = new Set(facetRequests.map(({ query }) => query.get("metric")?.toLowerCase()));
-  assert.ok(facets.size === 34 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
+  assert.ok(facets.size === 36 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
   assert.ok(facetRequests.filter(({ query }) => query.has("interval")).length > facetCount / 8);
   const { found, refused, compared } = await compareThreeWays(both, inventory, facetRequests);
   assert.ok(
-    found > facetCount / 2 && compared > 6.5 * facetCount,
+    found > facetCount / 2 && compared > 5.5 * facetCount,
     `${found} requests found anything, ${compared} buckets`,
   );
   assert.ok(refused > extentOf(0, 1), `${refused} requests had a width with too many buckets`);
+});
+
+test("random groups are what the oracle counts and measures", async () => {
+  const requests = [...randomGroups(inventory, { seed, count: extentOf(40, 400) })];
+  const { found, compared } = await compareThreeWays(both, inventory, requests);
+  assert.ok(found > requests.length / 2 && compared > 5 * requests.length, `${found} found, ${compared} groups`);
 });
 
 test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
@@ -205,8 +212,8 @@ for (const [what, ask, skip = false] of trials) {
   });
 }
 
-test("each parameter of searches and facets was requested, except those of formats", () => {
-  const all = (["searchListings", "searchListingsByPage", "getFacets"] as const).flatMap((id) =>
+test("each parameter of searches, facets and groups was requested, except those of formats", () => {
+  const all = (["searchListings", "searchListingsByPage", "getFacets", "getGroups"] as const).flatMap((id) =>
     operation(id).parameters.map(({ name }) => name),
   );
   assert.deepEqual([...requestedParameters, "format", "csv_raw"].sort(), [...new Set(all)].sort());

@@ -108,6 +108,11 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/facets", { params: { query }, ...options }));
   }
 
+  /** Counts and measures the combinations of the values of up to three attributes. */
+  async groups(query: QueryOf<"getGroups">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/groups", { params: { query }, ...options }));
+  }
+
   /** Returns what a text begins to name, with the filters that it becomes. */
   async suggestions(query: QueryOf<"suggestFilters">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/suggest", { params: { query }, ...options }));

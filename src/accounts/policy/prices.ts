@@ -97,6 +97,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   searchDealerListings: [...inventory,           ...inventory],
   exportListings:       [plainExport, historicalExport, plainExport, historicalExport, enrichedExport],
   getFacets:            [...facets,              ...facets],
+  getGroups:            [...facets,              ...facets],
   getTrends:            [trends,    trends,       trends,    trends],
   suggestFilters:       [suggestion, suggestion,   suggestion,  suggestion],
   getListingComparables: [comparables, comparables, comparables, comparables],

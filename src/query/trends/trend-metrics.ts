@@ -1,8 +1,8 @@
 /** Metrics of trends: their names, their definitions, and which of them the listing source measures or counts. */
 import { type NumberName, numberNames } from "../../listing/schema.ts";
-import type { Aggregate } from "../../listing/source.ts";
+import type { Aggregate, Statistic } from "../../listing/source.ts";
 import { supplyDays } from "../../listing/supply.ts";
-import type { ListingEvent, Statistic } from "../../listing/trend-source.ts";
+import type { ListingEvent } from "../../listing/trend-source.ts";
 
 /** A requested metric. */
 export type TrendMetric = { readonly name: string } & (

@@ -20,10 +20,9 @@ import {
   timeNames,
   tokensNames,
 } from "../../listing/schema.ts";
-import { fixedSorts } from "../../listing/sorts.ts";
+import { fixedSorts, sortValueOf } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { type MarketRows, marketStatements } from "../../valuation/serving-tables.ts";
-import { sortValueOf } from "./sort-value.ts";
 
 /** An unknown value, in every column. */
 export const unknownId = 0;
@@ -37,8 +36,7 @@ export const storageVersion = sql`STORAGE_VERSION 'latest'`;
 const attributesIn = (home: string): readonly CategoryName[] =>
   categoryNames.filter((attribute) => attributeOf(attribute).home === home);
 
-/** Counted categories of dealers. `dealer_id` is not among them: the composite id `dealer` identifies it. */
-export const dealerCategories = attributesIn("dealers").filter((attribute) => attribute !== "dealer_id");
+export const dealerCategories = attributesIn("dealers");
 export const buildCategories = attributesIn("builds");
 export const listingCategories = attributesIn("listings");
 

@@ -5,24 +5,15 @@
  * Statistics and metrics take one statement over all indexes. Values are counted by one statement for each index: their ids differ.
  */
 import { inOwnTurn } from "../../base/event-loop-turns.ts";
-import { integerIn, type Row } from "../../base/json.ts";
+import { integerIn } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
-import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
+import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, rangesFor } from "../../listing/ranges.ts";
-import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import type {
-  CountRequest,
-  CountResult,
-  MeasureRequest,
-  MeasureResult,
-  Summaries,
-  ValueCount,
-} from "../../listing/source.ts";
-import { unknownId } from "./build.ts";
+import type { CountedName, NumberName } from "../../listing/schema.ts";
+import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
 import {
-  chooseMeasured,
   chooseValues,
   columnsFor,
   countGroups,
@@ -39,13 +30,11 @@ import { keyedChunksOf } from "./page.ts";
 import {
   type Condition,
   type IndexContext,
-  idOf,
   matchesOf,
   maxMatches,
   numberOn,
   overMatches,
   resolveFilters,
-  withTokens,
 } from "./where.ts";
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
@@ -231,70 +220,4 @@ async function summarize(
       : sql`SELECT ${selected((number) => ident(number))} FROM (${join(matched, sql` UNION ALL `)})`;
   const [row] = await engine.rows(statement);
   return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
-}
-
-/** Returns `ListingSource.measureValues`. */
-export async function measureValues(indexed: IndexedListings, request: MeasureRequest): Promise<MeasureResult> {
-  const { filters, attribute } = request;
-  const parts = matchesIn(indexed.contexts, filters);
-  if (parts.length === 0) return { total: 0, values: [] };
-  const isList = listNames.some((one) => one === attribute);
-  const [rows, listed] = await Promise.all([
-    parts.length === 1 && attribute !== undefined
-      ? measureIds(indexed, parts, { ...request, attribute })
-      : measureTexts(indexed, parts, request),
-    isList ? countMatches(indexed, parts) : undefined,
-  ]);
-  const total = listed ?? rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
-  return {
-    total,
-    values: chooseMeasured(
-      rows.filter(({ value }) => value !== null),
-      request,
-    ),
-  };
-}
-
-const measuresOf = ({ measure, aggregate }: MeasureRequest): Sql => sql`
-  count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric`;
-
-type AttributeRequest = MeasureRequest & { readonly attribute: CountedName };
-
-/** Selects the id of each value of the attribute, and the measure, of the matches in an index. */
-function measuredIds({ context, matches }: IndexMatches, { attribute, measure }: AttributeRequest): Sql {
-  const rows = sql`SELECT ${idOf(attribute)} AS id, ${numberOn(measure, context)} AS measure ${overMatches(matches, context)}`;
-  return withTokens(rows, attribute, context);
-}
-
-/** Selects each value of the attribute, and the measure, of the matches in an index; an empty value without an attribute. */
-function measuredTexts(part: IndexMatches, { attribute, ...request }: MeasureRequest): Sql {
-  const { context, matches } = part;
-  if (attribute === undefined)
-    return sql`SELECT '' AS value, ${numberOn(request.measure, context)} AS measure ${overMatches(matches, context)}`;
-  return sql`SELECT value, measure FROM (${measuredIds(part, { ...request, attribute })})
-    LEFT JOIN ${ident(context.catalog, "dictionary")} USING (id)`;
-}
-
-async function measureIds(
-  { engine }: IndexedListings,
-  [part]: readonly IndexMatches[],
-  request: AttributeRequest,
-): Promise<readonly Row[]> {
-  if (part === undefined) return [];
-  const { dictionary } = part.context;
-  const rows = await engine.rows(sql`
-    SELECT min(id) AS id, ${measuresOf(request)}
-    FROM   (${measuredIds(part, request)}) GROUP BY ${dictionary.spelledAlike(request.attribute, sql`id`)}`);
-  return rows.map(({ id, ...row }) => ({ ...row, value: id === unknownId ? null : dictionary.valueOf(Number(id)) }));
-}
-
-async function measureTexts(
-  { engine }: IndexedListings,
-  parts: readonly IndexMatches[],
-  request: MeasureRequest,
-): Promise<readonly Row[]> {
-  const selects = parts.map((part) => measuredTexts(part, request));
-  return engine.rows(sql`
-    SELECT min(value) AS value, ${measuresOf(request)}
-    FROM   (${join(selects, sql` UNION ALL `)}) GROUP BY lower(value)`);
 }

@@ -4,11 +4,10 @@
  * One statement covers all categories and ranges of a request: it returns composite ids and numbers, row by row for a moderate number of
  * matches, grouped by the engine for more. `Dictionary` expands composite ids to values; the most frequent values are then selected.
  */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Ranges } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
-import type { CountSort, MeasuredValue, MeasureRequest, ValueCount } from "../../listing/source.ts";
+import type { CountSort, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
 import { firstValueId, listingCategories, unknownId } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
@@ -197,31 +196,3 @@ export const rangeCounts = (
   Array.from({ length: last - first + 3 }, (_, place) =>
     parts.reduce((sum, { counts }) => sum + (counts[firstId + place] ?? 0), 0),
   );
-
-/** Comparators of measured values; null metrics sort last in both directions. */
-const measuredOrders: Readonly<Record<MeasureRequest["sort"], (one: MeasuredValue, other: MeasuredValue) => number>> = {
-  count: (one, other) => one.count - other.count,
-  "-count": (one, other) => other.count - one.count,
-  metric: (one, other) => nullsLast(one, other, 1),
-  "-metric": (one, other) => nullsLast(one, other, -1),
-};
-
-function nullsLast({ metric: one }: MeasuredValue, { metric: other }: MeasuredValue, direction: 1 | -1): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null);
-  return direction * (one - other);
-}
-
-/** Converts rows of `value`, `listings`, `sample` and `metric` to measured values, sorted as requested; ties go by value. */
-export function chooseMeasured(
-  rows: readonly Row[],
-  { attribute, sort, limit }: MeasureRequest,
-): readonly MeasuredValue[] {
-  const ties = attribute === undefined ? () => 0 : compareValues(attribute);
-  return rows
-    .map((row) => ({
-      ...{ value: textIn(row, "value"), count: integerIn(row, "listings"), sample: integerIn(row, "sample") },
-      metric: typeof row.metric === "number" ? row.metric : null,
-    }))
-    .sort((one, other) => measuredOrders[sort](one, other) || ties(one.value, other.value))
-    .slice(0, limit);
-}

@@ -1,5 +1,5 @@
 /** Dealer locations of a search index, in memory: radius, box and distance. */
-import { integerIn, textIn } from "../../base/json.ts";
+import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
@@ -12,27 +12,17 @@ export class Dealers {
     /** The first dealer id; ids are consecutive. */
     private readonly first: number,
     private readonly points: readonly (Point | undefined)[],
-    private readonly byDealerId: ReadonlyMap<string, readonly number[]>,
   ) {}
 
   /** Reads the dealers of an attached index, and their coordinates from the table `dealers`. */
   static async read(session: Session, catalog: string): Promise<Dealers> {
     const rows = await session.rows(sql`
-      SELECT dealer, dealer_id, latitude, longitude FROM ${ident(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
-    const ids = new Map<string, number[]>();
-    for (const row of rows) {
-      const id = textIn(row, "dealer_id").toLowerCase();
-      ids.set(id, [...(ids.get(id) ?? []), integerIn(row, "dealer")]);
-    }
+      SELECT dealer, latitude, longitude
+      FROM   ${ident(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
     const points = rows.map(({ latitude, longitude }) =>
       typeof latitude === "number" && typeof longitude === "number" ? { latitude, longitude } : undefined,
     );
-    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), points, ids);
-  }
-
-  /** Returns the composite ids of a dealer, one per version of its profile; empty if it has no active listing. */
-  idsOf(dealerId: string): readonly number[] {
-    return this.byDealerId.get(dealerId.toLowerCase()) ?? [];
+    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), points);
   }
 
   within(origin: Point, miles: number): readonly number[] {

@@ -5,9 +5,9 @@
 import { integerIn, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
+import { sortValueOf, unknownSortValue } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
 import { countMatches, type IndexedListings, type IndexMatches, knownCount, matchesIn } from "./count-matches.ts";
-import { sortValueOf, unknownSortValue } from "./sort-value.ts";
 import { type IndexContext, numberOn, overMatches } from "./where.ts";
 
 export class IndexSource {

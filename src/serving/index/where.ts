@@ -97,15 +97,10 @@ function resolveIds(filter: IdsFilter, { dictionary, dealers }: IndexContext): I
   switch (filter.kind) {
     case "anyOf": {
       const { attribute, values } = filter;
-      return attribute === "dealer_id"
-        ? inFilter(
-            "dealer",
-            values.flatMap((id) => dealers.idsOf(String(id))),
-          )
-        : inFilter(
-            attribute,
-            values.flatMap((value) => dictionary.idsOf(attribute, value)),
-          );
+      return inFilter(
+        attribute,
+        values.flatMap((value) => dictionary.idsOf(attribute, value)),
+      );
     }
     case "withinRadius":
       return inFilter("dealer", dealers.within(filter.origin, filter.radiusMiles));
@@ -243,9 +238,15 @@ function mostOfOne(filter: ResolvedFilter, { rows, dictionary }: IndexContext): 
 /** Selects the id of the value of an attribute, of a list that of its set; 0 without an attribute. */
 export const idOf = (attribute: CountedName | undefined): Sql => (attribute === undefined ? sql`0` : ident(attribute));
 
-/** Returns rows with a column `id` (see `idOf`), with the ids of the tokens instead of a set's: a row for each. */
-export function withTokens(rows: Sql, attribute: CountedName | undefined, { catalog }: IndexContext): Sql {
+/** Returns rows with a column of ids (see `idOf`), with the ids of the tokens instead of a set's: a row for each. */
+export function withTokens(
+  rows: Sql,
+  attribute: CountedName | undefined,
+  { catalog }: IndexContext,
+  column: Sql = sql`id`,
+): Sql {
   const list = listNames.find((one) => one === attribute);
   if (list === undefined) return rows;
-  return sql`SELECT token AS id, found.* EXCLUDE (id) FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.id`;
+  return sql`SELECT token AS ${column}, found.* EXCLUDE (${column})
+    FROM (${rows}) AS found JOIN ${setsOf(catalog, list)} AS sets ON sets."set" = found.${column}`;
 }

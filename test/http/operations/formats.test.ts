@@ -8,7 +8,7 @@ import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import type { TableFormat } from "../../../src/formats/table-formats.ts";
 import { hasFormats } from "../../../src/http/responses/negotiate.ts";
 import { extensionNames } from "../../../src/listing/schema.ts";
-import { facetRows, trendRows } from "../../../src/operations/result-tables.ts";
+import { facetRows, groupRows, metricColumns, trendRows } from "../../../src/operations/result-tables.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";
 import { extentOf } from "../../support/extent.ts";
 import { arrowTypeOf, parquetTypeOf, responseReaders } from "../../support/http/read-formats.ts";
@@ -58,14 +58,19 @@ const requests: readonly (readonly [id: OperationId, path: string])[] = [
   ["getFacets", `/v1/facets?${everyFacet}&vin_pattern=ZZZ*`],
   ["getFacets", "/v1/facets?facets=make,price&metric=price.median&facet_value_limit=100"],
   ["getFacets", "/v1/facets?facets=days_on_market&interval=days_on_market:10"],
+  ["getGroups", "/v1/groups?group_by=make,trim,dealer_id&metric=price.median,days_supply,sell_through&limit=1000"],
   ["getTrends", "/v1/trends?metric=price.median,count,sold,days_supply&interval=day&facet=make,state"],
   ["getTrends", "/v1/trends?metric=price.p5&interval=week&vin_pattern=ZZZ*"],
 ];
+
+/** The columns of the requested groups. */
+const groupColumns = ["make", "trim", "dealer_id", "dealer_name", "count", ...metricColumns];
 
 /** Returns the columns of an answer: those of the operation that its rows have. */
 function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
   const columns = tableColumns(id);
   const fields = (query.get("fields") ?? "default").split(",");
+  if (id === "getGroups") return columns.filter(({ name }) => groupColumns.includes(name));
   if (id !== "searchListings" && id !== "searchDealerListings") return columns;
   const optional = ["features", "options_packages", "price_history", "options", ...extensionNames];
   const named = [...fields, ...(query.get("include") ?? "").split(","), "id", "vin"];
@@ -73,6 +78,7 @@ function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
 }
 
 function rowsIn(id: OperationId, data: Json): readonly Row[] {
+  if (id === "getGroups") return groupRows(data as unknown as AnswerOf<"getGroups">["data"]);
   if (id === "getFacets") return facetRows(data as AnswerOf<"getFacets">["data"]);
   return id === "getTrends" ? trendRows(data as unknown as AnswerOf<"getTrends">["data"]) : (data as readonly Row[]);
 }

@@ -3,8 +3,17 @@ import { vocabulary } from "../../../src/contract/document.ts";
 import { numberNames, rangedNames } from "../../../src/listing/schema.ts";
 import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
-import { discountOf, matchingListings } from "./search.ts";
-import { aggregateOf, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
+import {
+  definedOf,
+  knownOf,
+  type Metric,
+  oracleMetric,
+  type Population,
+  populationOf,
+  sampleListingsMin,
+} from "./metrics.ts";
+import { matchingListings } from "./search.ts";
+import { oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
 import { nameKey, oracleUnmatched } from "./unmatched.ts";
 
 export const oracleNumericFacets: readonly string[] = rangedNames;
@@ -15,17 +24,7 @@ export const measures: readonly string[] = numberNames.filter((name) =>
   vocabulary("getFacets", "metric").some((metric) => metric.startsWith(`${name}.`)),
 );
 
-/** A bucket with fewer listings has no metric. */
-const metricListingsMin = 10;
-
 export type BucketValue = string | number;
-
-interface Metric {
-  readonly name: string;
-  readonly value: number | null;
-  readonly sample: number;
-  readonly null_reason?: "insufficient_sample" | "no_values";
-}
 
 /** A bucket; numeric values are still numbers. */
 interface Bucket {
@@ -49,15 +48,16 @@ export function tooNarrowWidths(inventory: OracleInventory, query: Query): reado
   });
 }
 
-/** Returns the listings that a facet counts: in mode `disjunctive`, those that match when its own values and bounds are not asked for. */
-function countedListings(inventory: OracleInventory, query: Query, facet: string): readonly FlatListing[] {
+/** Returns the query whose matches a facet counts: in mode `disjunctive`, the query without its own values and bounds. */
+function countedQuery(query: Query, facet: string): Query {
   const [mode = ""] = queryValues(query.get("facet_mode"));
   const bound = facet === "miles" ? "mileage" : facet;
   const own = [facet, `min_${bound}`, `max_${bound}`];
-  return mode === "disjunctive"
-    ? matchingListings(inventory, new Map([...query].filter(([name]) => !own.includes(name))))
-    : matchingListings(inventory, query);
+  return mode === "disjunctive" ? new Map([...query].filter(([name]) => !own.includes(name))) : query;
 }
+
+const countedListings = (inventory: OracleInventory, query: Query, facet: string): readonly FlatListing[] =>
+  matchingListings(inventory, countedQuery(query, facet));
 
 /** Returns the answer to a facet query that is not refused. */
 export function oracleFacets(inventory: OracleInventory, query: Query) {
@@ -72,12 +72,17 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
   const widths = fixedWidths(query);
   const counted = (facet: string): readonly FlatListing[] => countedListings(inventory, query, facet);
   const [mode] = queryValues(query.get("facet_mode"));
+  const labelOf = (facet: string, value: BucketValue): { readonly label?: string | null } =>
+    facet === "dealer_id" ? { label: inventory.dealerNames.get(String(value)) ?? null } : {};
   const categoryBuckets = (facet: string) =>
-    bucketsOf(counted(facet), facet, metric)
+    bucketsOf(populationOf(inventory, countedQuery(query, facet)), facet, metric)
       .toSorted(orders[sort])
-      .filter(({ value }) => prefix === undefined || isSpelledLike(String(value), prefix))
-      .slice(0, limit)
-      .map((bucket) => ({ ...bucket, value: String(bucket.value) }));
+      .map((bucket) => ({ ...bucket, value: String(bucket.value), ...labelOf(facet, bucket.value) }))
+      .filter(
+        ({ value, label }) =>
+          prefix === undefined || isSpelledLike(value, prefix) || isSpelledLike(label ?? "", prefix),
+      )
+      .slice(0, limit);
   return {
     data: {
       total: listings.length,
@@ -90,7 +95,8 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       ...(mode === "disjunctive" ? { facet_mode: mode } : {}),
       metric: metric ?? "count",
       sort,
-      minimum_metric_count: metricListingsMin,
+      minimum_metric_count: sampleListingsMin,
+      ...definedOf(metric === undefined ? [] : [metric]),
       as_of: inventory.asOf,
       version: inventory.version,
       ...oracleUnmatched(inventory, query),
@@ -128,50 +134,35 @@ function keyed<Answer>(names: readonly string[], answer: (name: string) => Answe
  * Returns a bucket for each value; a listing with several values is in several buckets. Spellings that differ in case
  * are one value, represented by the first of them.
  */
-function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: string): readonly Bucket[] {
+function bucketsOf({ listings, sold, hasSales }: Population, facet: string, metric?: string): readonly Bucket[] {
   const groups = new Map<BucketValue, { spellings: Set<BucketValue>; members: Set<FlatListing> }>();
   for (const listing of listings) {
     for (const value of valuesOf(listing, facet)) {
-      const key = typeof value === "string" ? value.toLowerCase() : value;
+      const key = foldOf(value);
       const group = groups.get(key) ?? { spellings: new Set(), members: new Set() };
       groups.set(key, group);
       group.spellings.add(value);
       group.members.add(listing);
     }
   }
-  return [...groups.values()].map(({ spellings, members }) => ({
-    value: [...spellings].sort(compare)[0] ?? "",
-    count: members.size,
-    ...(metric === undefined ? {} : { metric: metricOf([...members], metric) }),
-  }));
+  return [...groups].map(([key, { spellings, members }]) => {
+    const soldToo = sold.filter((listing) => valuesOf(listing, facet).some((value) => foldOf(value) === key));
+    return {
+      value: [...spellings].sort(compare)[0] ?? "",
+      count: members.size,
+      ...(metric === undefined
+        ? {}
+        : { metric: oracleMetric(metric, { listings: [...members], sold: soldToo, hasSales }) }),
+    };
+  });
 }
+
+const foldOf = (value: BucketValue): BucketValue => (typeof value === "string" ? value.toLowerCase() : value);
 
 export function valuesOf(listing: FlatListing, facet: string): readonly BucketValue[] {
   const list = listFields.find((field) => field === facet);
   if (list !== undefined) return listing[list];
   const value = listing[facet as "make" | "year"];
-  return value === null ? [] : [value];
-}
-
-/** Returns a metric of a bucket's listings: no known value, too few, or the aggregate of the known values. */
-function metricOf(listings: readonly FlatListing[], name: string): Metric {
-  const [measure = "", aggregate = ""] = name.split(".");
-  const known = knownOf(listings, measure);
-  const sample = known.length;
-  if (listings.length >= metricListingsMin && sample === 0)
-    return { name, value: null, sample, null_reason: "no_values" };
-  if (sample < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
-  return { name, value: aggregateOf(aggregate, known), sample };
-}
-
-/** Returns the known values of a measure in ascending order. */
-export function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
-  return ascending(listings.flatMap((listing) => measured(listing, measure)));
-}
-
-/** Returns a listing's value of a measure, or nothing if it is unknown. */
-function measured(listing: FlatListing, measure: string): readonly number[] {
-  const value = measure === "discount_from_msrp" ? discountOf(listing) : listing[measure as "price"];
   return value === null ? [] : [value];
 }
 

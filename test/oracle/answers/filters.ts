@@ -175,6 +175,7 @@ const otherParameters = [
     "to",
     "facet",
     "facet_limit",
+    "group_by",
   ],
 ];
 const origins = ["latitude", "longitude", "postal_code"];

@@ -87,6 +87,8 @@ export interface OracleInventory {
   /** Every value that the lake has ever had, by attribute. */
   readonly vocabulary: OracleVocabulary;
   readonly zips: ReadonlyMap<string, OraclePoint>;
+  /** The newest name of each dealer. */
+  readonly dealerNames: ReadonlyMap<string, string | null>;
 }
 
 /** Reads the published version of a lake, with the snapshots of some days, or all; listings are in the partition's order. */
@@ -119,6 +121,12 @@ export async function readInventory(lake: string, days?: readonly string[]): Pro
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
     vocabulary: await readVocabulary(lake),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
+    dealerNames: new Map(
+      (await queryLake(lake, "SELECT dealer_id, name FROM dealers ORDER BY dealer_key")).map((row) => [
+        textIn(row, "dealer_id"),
+        text(row, "name"),
+      ]),
+    ),
   };
 }
 

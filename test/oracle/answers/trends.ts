@@ -2,8 +2,9 @@
 
 import { filterOf } from "../answers/filters.ts";
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
-import { type BucketValue, knownOf, valuesOf } from "./facets.ts";
+import { type BucketValue, valuesOf } from "./facets.ts";
 import { compare, type FlatListing, type OracleInventory } from "./inventory.ts";
+import { knownOf } from "./metrics.ts";
 import { aggregateOf } from "./statistics.ts";
 
 /** A level of fewer listings is null, except for their number. */

@@ -1,6 +1,7 @@
 /** Compares facets with search: a search for a bucket's value or range finds as many listings as the bucket counts. */
 import assert from "node:assert/strict";
-import type { AnswerOf } from "../../../src/contract/types.ts";
+import { vocabulary } from "../../../src/contract/document.ts";
+import type { AnswerOf, Filters } from "../../../src/contract/types.ts";
 import type { Chance } from "../../support/chance.ts";
 import type { Client } from "../../support/http/service.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
@@ -91,6 +92,12 @@ async function totalOf(client: Client, query: Query): Promise<number> {
   return (await client.getBody("searchListings", search)).pagination.total;
 }
 
+/** Returns whether the filter of a facet accepts a value that the data has. */
+function isAccepted(facet: string, value: string): boolean {
+  const words: readonly unknown[] = vocabulary("searchListings", facet as keyof Filters);
+  return words.length === 0 || words.includes(value);
+}
+
 /** Returns a query with a facet value added, or undefined if no parameter can express it. */
 function narrowedTo(query: Query, facet: string, value: string): Query | undefined {
   const current = query.get(facet);
@@ -98,7 +105,7 @@ function narrowedTo(query: Query, facet: string, value: string): Query | undefin
     (current === undefined || narrowing.includes(facet)) &&
     (facet === "assembly_location" || !value.includes(",")) &&
     !(facet === "keywords" && negative.includes(value)) &&
-    !(facet === "state" && !/^[A-Z]{2}$/.test(value));
+    isAccepted(facet, value);
   if (!isExpressible) return undefined;
   const added = encodeURIComponent(value);
   return new Map([...query, [facet, current === undefined ? added : `${current},${added}`]]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { oracleFacets, type TooNarrowWidth, tooNarrowWidths } from "../answers/facets.ts";
+import { oracleGroups } from "../answers/groups.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { oracleSearch } from "../answers/search.ts";
 import { oracleTrends } from "../answers/trends.ts";
@@ -121,7 +122,15 @@ const comparisons: Readonly<Record<Operation, Comparer>> = {
     const expected = oracleFacets(inventory, query);
     const { total, facets } = expected.data;
     const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
-    return ({ body }) => ({ difference: differenceIn("body", body, expected), total, compared });
+    return ({ body }) => ({ difference: differenceIn("body", withNames(body), expected), total, compared });
+  },
+  getGroups: (inventory, query) => {
+    const expected = oracleGroups(inventory, query);
+    const { total } = expected.meta;
+    return ({ body }) => {
+      const difference = differenceIn("body", withNames(body), expected);
+      return { difference, total, compared: expected.data.length };
+    };
   },
   getTrends: (inventory, query) => {
     const { data, ...rest } = oracleTrends(inventory, query);
@@ -137,6 +146,14 @@ const comparisons: Readonly<Record<Operation, Comparer>> = {
     };
   },
 };
+
+/** Returns an answer with the names of the defined metrics instead of their definitions. */
+function withNames(body: unknown): unknown {
+  const { meta, ...rest } = body as AnswerOf<"getFacets" | "getGroups">;
+  const { definitions, ...others } = meta;
+  const names = definitions === undefined ? {} : { definitions: definitions.map(({ name }) => name) };
+  return { ...rest, meta: { ...others, ...names } };
+}
 
 function deprecationDifference({ headers }: ComparedAnswer): string | undefined {
   if (headers === undefined) return undefined;

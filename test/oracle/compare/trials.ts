@@ -10,7 +10,7 @@ import { type Scope, withScope } from "../../support/scope.ts";
 import { type OracleInventory, readInventory } from "../answers/inventory.ts";
 import type { RandomFeedsExtent } from "../random-lake/feeds.ts";
 import { createRandomLake, createRespelledLake, growLake } from "../random-lake/lakes.ts";
-import { type RandomRequest, randomFacets, randomRequests } from "../random-requests/requests.ts";
+import { type RandomRequest, randomFacets, randomGroups, randomRequests } from "../random-requests/requests.ts";
 import { compareLookUps, compareThreeWays } from "./both-ways.ts";
 import type { ComparisonSummary } from "./oracle.ts";
 
@@ -101,7 +101,8 @@ export async function compareTrial(
   const facets = Math.ceil(draws / facetsEvery);
   const requests: readonly RandomRequest[] = [
     ...randomRequests(inventory, { seed, count: draws - facets }),
-    ...randomFacets(inventory, { seed, count: facets }),
+    ...randomFacets(inventory, { seed, count: Math.ceil(facets / 2) }),
+    ...randomGroups(inventory, { seed, count: Math.floor(facets / 2) }),
   ];
   try {
     const summary = await compareThreeWays(both, inventory, requests);

@@ -7,6 +7,7 @@ export const operationPaths = {
   searchListings: "/v1/listings",
   searchListingsByPage: "/v1/listings/search",
   getFacets: "/v1/facets",
+  getGroups: "/v1/groups",
   getTrends: "/v1/trends",
 } as const;
 

@@ -3,6 +3,7 @@ import { vocabulary } from "../../../src/contract/document.ts";
 import { attributes, rangedNames } from "../../../src/listing/schema.ts";
 import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
+import { groupAttributes } from "../answers/groups.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { facetAggregates } from "../answers/statistics.ts";
 import { draws } from "./parameters.ts";
@@ -46,8 +47,54 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
     const filtered = randomQuery(chance, inventory, filterNames(chance));
-    yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance)]) };
+    yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance, filtered)]) };
   }
+}
+
+/** Yields random requests for groups of one to three attributes, with up to five metrics. */
+export function* randomGroups(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
+  const chance = new Chance(seed);
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    const filtered = randomQuery(chance, inventory, filterNames(chance).slice(0, chance.pick([1, 2, 9])));
+    const query = new Map([...filtered, ...groupParameters(chance, filtered)]);
+    if (isValid(query)) yield { operation: "getGroups", query };
+  }
+}
+
+function groupParameters(chance: Chance, filtered: Query): readonly (readonly [string, string])[] {
+  const attributes = chance.some(groupAttributes, 3);
+  const canSupply = hasSupply(filtered) && !attributes.includes("value_rating");
+  const metrics = Array.from({ length: chance.integer(0, 5) }, () => metricName(chance, canSupply ? 0.4 : 0));
+  const sort = chance.pick(metrics.length === 0 ? ["count", "-count"] : ["metric", "-metric", "count", "-count"]);
+  const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
+    [
+      "group_by",
+      encodeItems(
+        chance,
+        attributes.map((name) => randomCase(chance, name)),
+      ),
+      1,
+    ],
+    ["metric", encodeItems(chance, metrics), Number(metrics.length > 0)],
+    ["sort", randomCase(chance, sort), 0.6],
+    ["limit", String(chance.pick([1, 2, 20, 1000, chance.integer(1, 200)])), 0.6],
+  ];
+  return parameters.flatMap(([name, value, likely]) => (chance.happens(likely) ? [[name, value]] : []));
+}
+
+/** Returns whether metrics of supply can be combined with filters: those of active listings that do not need values. */
+const hasSupply = (query: Query): boolean =>
+  !query.has("value_rating") &&
+  !query.has("sold_within_days") &&
+  !queryValues(query.get("inventory_status")).includes("sold");
+
+/** Returns a random metric in any case, one of supply with a probability. */
+function metricName(chance: Chance, supplyShare: number): string {
+  const isSupply = chance.happens(supplyShare);
+  const name = isSupply
+    ? chance.pick(["days_supply", "sell_through"])
+    : `${chance.pick(measures)}.${chance.pick(facetAggregates)}`;
+  return randomCase(chance, name);
 }
 
 export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
@@ -90,7 +137,7 @@ function randomQuery(chance: Chance, inventory: OracleInventory, names: readonly
 const prefixes = ["a", "s", "f1", "f-", "20", "seat heat", "c v", "mercedes b", "é", "zzz", "+"];
 
 /** Returns facet parameters: all facets, some, or one with a metric, possibly beside numeric ones. */
-function facetParameters(chance: Chance): readonly (readonly [string, string])[] {
+function facetParameters(chance: Chance, filtered: Query): readonly (readonly [string, string])[] {
   const every = [...oracleCategoricalFacets, ...oracleNumericFacets];
   const isMeasured = chance.happens(0.5);
   const names = isMeasured
@@ -98,7 +145,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     : chance.happens(0.1)
       ? every
       : chance.some(every, 5);
-  const metric = `${chance.pick(measures)}.${chance.pick(facetAggregates)}`;
+  const metric = metricName(chance, hasSupply(filtered) && !names.includes("value_rating") ? 0.25 : 0);
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => randomCase(chance, name));
   const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
@@ -106,7 +153,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
   const intervals = fixed.map((facet) => randomCase(chance, `${facet}:${widthFrom(chance, facet)}`));
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
     ["facets", encodeItems(chance, cased), 1],
-    ["metric", randomCase(chance, metric), Number(isMeasured)],
+    ["metric", metric, Number(isMeasured)],
     ["sort", randomCase(chance, sort), 0.6],
     ["facet_value_limit", limit, 0.5],
     ["facet_value_prefix", encodeItems(chance, [randomCase(chance, chance.pick(prefixes))]), 0.15],
@@ -160,7 +207,9 @@ function isValid(query: Query): boolean {
     (query.has("radius") || queryValues(query.get("sort")).includes("distance")) && !hasOrigin,
     query.has("radius") && query.has("bbox"),
     (query.has("snapshot_date") || isSold) &&
-      (query.has("value_rating") || queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
+      (query.has("value_rating") ||
+        queryValues(query.get("group_by")).includes("value_rating") ||
+        queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
   ];
   return !conflicts.includes(true);
 }

@@ -24,12 +24,14 @@ from .models import (
     FindComparablesQuery,
     GetDepreciationQuery,
     GetFacetsQuery,
+    GetGroupsQuery,
     GetListingComparablesQuery,
     GetListingQuery,
     GetTrendsQuery,
     GetUsageQuery,
     GetVinQuery,
     ListChangesQuery,
+    GroupEnvelope,
     ListingDetailEnvelope,
     ListingSummary,
     ModelPricesEnvelope,
@@ -147,6 +149,11 @@ class Client:
     def facets(self, *, idempotency_key: str | None = None, **query: Unpack[GetFacetsQuery]) -> FacetEnvelope:
         """Counts listings by attribute value, with metrics."""
         body: FacetEnvelope = self._json("/v1/facets", query, idempotency_key)
+        return body
+
+    def groups(self, *, idempotency_key: str | None = None, **query: Unpack[GetGroupsQuery]) -> GroupEnvelope:
+        """Counts and measures the combinations of the values of up to three attributes."""
+        body: GroupEnvelope = self._json("/v1/groups", query, idempotency_key)
         return body
 
     def suggestions(

@@ -3,24 +3,17 @@
  *
  * One request to the listing source counts all facets that the same filters narrow. The source chooses the ranges of numbers from their statistics.
  */
-import { refuse } from "../contract/errors.ts";
-import { quoted } from "../contract/query-string.ts";
-import type { Filters, QueryOf } from "../contract/types.ts";
-import { areBeginnings, matchKeyOf, wordsOf } from "../db/text-matching.ts";
-import { metricListingsMin } from "../listing/aggregates.ts";
-import type { Filter } from "../listing/filter.ts";
-import { attributeOf, type CountedName, type NumberName, valuedNames } from "../listing/schema.ts";
-import type {
-  Aggregate,
-  CountResult,
-  ListingSource,
-  MeasuredValue,
-  MeasureResult,
-  ValueCount,
-} from "../listing/source.ts";
-import type { LakeVersion } from "../serving/lake-version.ts";
-import { filters, filtersOf } from "./filters.ts";
-import { modeOf } from "./modes.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { Filters, QueryOf } from "../../contract/types.ts";
+import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
+import { metricListingsMin } from "../../listing/aggregates.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { attributeOf, type CountedName, valuedNames } from "../../listing/schema.ts";
+import type { CountResult, ListingSource, MeasureResult, ValueCount } from "../../listing/source.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+import { filters, filtersOf } from "../filters.ts";
+import { modeOf } from "../modes.ts";
+import { definitionsOf, metricsOf, refuseSortWithoutMetric, servedMetrics, supplyDayOf } from "./metrics.ts";
 import {
   type FixedWidths,
   fixedWidths,
@@ -38,7 +31,6 @@ const facetValuesMax = 100_000;
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
 type CategoricalFacet = Exclude<Facet, NumericFacet>;
-type Metric = NonNullable<FacetQuery["metric"]>;
 
 /** Facets that the same filters narrow. */
 interface FacetGroup {
@@ -56,6 +48,9 @@ export interface FacetPlan {
   readonly widths: FixedWidths;
   /** See `InventoryMode`. */
   readonly hasValues: boolean;
+  /** See `supplyDayOf`. */
+  readonly supplyDay: string | undefined;
+  readonly nameOfDealer: (id: string) => string | null;
 }
 
 /** Results of the listing source. */
@@ -78,10 +73,8 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
       reason: `a metric requires exactly one categorical facet, not ${categorical.length}`,
     });
   }
-  if (metric === undefined && (sort === "metric" || sort === "-metric")) {
-    const allowed = "count or -count when metric is not set";
-    throw refuse("invalid_parameter_value", { parameter: "sort", value: quoted(sort), allowed, hint: "" });
-  }
+  const names = metric === undefined ? [] : [metric];
+  refuseSortWithoutMetric(sort, names);
   const mode = modeOf(query, version);
   const groups = groupsOf(query).map(({ facets: group, query: narrowing }) => ({
     filters: [...mode.filters, ...filtersOf(narrowing, version.dimensions)],
@@ -89,7 +82,9 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
     numeric: group.filter(isNumeric),
   }));
   const widths = fixedWidths(query.interval, facets.filter(isNumeric));
-  return { query, listings: mode.listings, groups, widths, hasValues: mode.hasValues };
+  const supplyDay = supplyDayOf(names, facets, query, version);
+  const nameOfDealer = (id: string): string | null => version.dealers.nameOf(id);
+  return { query, listings: mode.listings, groups, widths, hasValues: mode.hasValues, supplyDay, nameOfDealer };
 }
 
 /** Facets, and the request whose filters narrow them. */
@@ -133,7 +128,7 @@ export async function countFacets(plan: FacetPlan) {
       total: results[0]?.total ?? 0,
       facets: byName(categorical, (facet) =>
         plan.hasValues || !valuedNames.some((name) => name === facet)
-          ? requestedOf(bucketsOf(facet, found.get(facet), query.metric), query)
+          ? requestedOf(bucketsOf(facet, found.get(facet), plan), query)
           : [],
       ),
       range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.get(facet)?.counts, plan.widths)),
@@ -147,13 +142,14 @@ export async function countFacets(plan: FacetPlan) {
       metric: query.metric ?? "count",
       sort: query.sort,
       minimum_metric_count: metricListingsMin,
+      ...definitionsOf(query.metric === undefined ? [] : [query.metric]),
     },
   };
 }
 
 async function queryFacets(
   { filters, categorical, numeric }: FacetGroup,
-  { query, listings, widths }: FacetPlan,
+  { query, listings, widths, supplyDay }: FacetPlan,
 ): Promise<FacetResults> {
   const { sort, metric } = query;
   const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : facetValuesMax;
@@ -161,7 +157,11 @@ async function queryFacets(
   const measured =
     metric === undefined || facet === undefined
       ? undefined
-      : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
+      : await listings.measureGroups({
+          ...{ filters, attributes: [facet], metrics: metricsOf([metric]), supplyDay, sort },
+          // An unknown value, which is not a bucket, is a group.
+          limit: limit + 1,
+        });
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
   if (measured !== undefined && numeric.length === 0) return { total: measured.total, counts: undefined, measured };
   const order = sort === "count" ? "count" : "-count";
@@ -171,51 +171,32 @@ async function queryFacets(
   return { total: counts.total, counts, measured };
 }
 
-const measureOf = (
-  metric: Metric & `${NumberName}.${Aggregate}`,
-): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
-  const [measure, aggregate] = metric.split(".") as [NumberName, Aggregate];
-  return { measure, aggregate };
-};
+/** Schema `FacetBucket`. */
+type Bucket = ValueCount & { readonly label?: string | null };
 
-/** Returns the buckets of a categorical facet, as schema `FacetBucket`. */
-function bucketsOf(
-  facet: CategoricalFacet,
-  results: FacetResults | undefined,
-  metric: Metric | undefined,
-): readonly ValueCount[] {
-  if (metric === undefined || results?.measured === undefined) return results?.counts?.values.get(facet) ?? [];
-  return results.measured.values.map(({ value, count, ...result }) => ({
-    value,
-    count,
-    metric: facetMetricOf(metric, count, result),
-  }));
+/** Returns the buckets of a categorical facet. */
+function bucketsOf(facet: CategoricalFacet, results: FacetResults | undefined, plan: FacetPlan): readonly Bucket[] {
+  const { query, supplyDay, nameOfDealer } = plan;
+  const { metric } = query;
+  const buckets =
+    metric === undefined || results?.measured === undefined
+      ? (results?.counts?.values.get(facet) ?? [])
+      : results.measured.groups.flatMap(({ values: [value = null], ...group }) =>
+          value === null ? [] : [{ value, count: group.count, metric: servedMetrics([metric], group, supplyDay)[0] }],
+        );
+  if (facet !== "dealer_id") return buckets;
+  return buckets.map(({ value, ...bucket }) => ({ value, label: nameOfDealer(value), ...bucket }));
 }
 
-/** Returns the buckets whose value matches `facet_value_prefix`, at most `facet_value_limit`. */
+/** Returns the buckets whose value or label matches `facet_value_prefix`, at most `facet_value_limit`. */
 function requestedOf(
-  buckets: readonly ValueCount[],
+  buckets: readonly Bucket[],
   { facet_value_prefix: prefix, facet_value_limit: limit }: FacetQuery,
-): readonly ValueCount[] {
-  if (prefix === undefined) return buckets;
+): readonly Bucket[] {
+  if (prefix === undefined) return buckets.slice(0, limit);
   const [key, words] = [matchKeyOf(prefix), wordsOf(prefix)];
-  const matches = (value: string): boolean => matchKeyOf(value).startsWith(key) || areBeginnings(words, wordsOf(value));
-  return buckets.filter(({ value }) => matches(value)).slice(0, limit);
-}
-
-/** Returns schema `FacetMetric`. */
-function facetMetricOf(
-  name: Metric,
-  count: number,
-  { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">,
-): object {
-  if (value !== null) return { name, value, sample };
-  return {
-    name,
-    value,
-    sample,
-    null_reason: count >= metricListingsMin && sample === 0 ? "no_values" : "insufficient_sample",
-  };
+  const matches = (text: string): boolean => matchKeyOf(text).startsWith(key) || areBeginnings(words, wordsOf(text));
+  return buckets.filter(({ value, label }) => matches(value) || matches(label ?? "")).slice(0, limit);
 }
 
 function byName<F extends string, T>(facets: readonly F[], resultOf: (facet: F) => T): Readonly<Record<string, T>> {

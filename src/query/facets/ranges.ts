@@ -2,13 +2,13 @@
  * Range facets: half-open buckets of equal width from the 1st to the 99th percentile, plus one bucket for the values below and one for the
  * values above.
  */
-import { refuse } from "../contract/errors.ts";
-import { quoted } from "../contract/query-string.ts";
-import type { QueryOf } from "../contract/types.ts";
-import { edgeOf, type RangeChoice, smallestWidth } from "../listing/ranges.ts";
-import { type RangedName, rangedNames } from "../listing/schema.ts";
-import type { CountResult, NumberSummary } from "../listing/source.ts";
-import { fromUnits, toUnits } from "../listing/values.ts";
+import { refuse } from "../../contract/errors.ts";
+import { quoted } from "../../contract/query-string.ts";
+import type { QueryOf } from "../../contract/types.ts";
+import { edgeOf, type RangeChoice, smallestWidth } from "../../listing/ranges.ts";
+import { type RangedName, rangedNames } from "../../listing/schema.ts";
+import type { CountResult, NumberSummary } from "../../listing/source.ts";
+import { fromUnits, toUnits } from "../../listing/values.ts";
 
 /** The most ranges of a range facet, and of one with a requested `interval`. */
 const rangesMax = 20;
