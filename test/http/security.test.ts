@@ -95,7 +95,7 @@ describe("API2, broken authentication", () => {
       const path = minimalRequest({ id, ...operation });
       const forged = mine.key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
       const mixed = `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`;
-      const tokens = ["", "Bearer ", "Bearer null", "Bearer undefined", `Bearer ${forged}`, `Bearer ${mixed}`];
+      const tokens = ["", "Bearer ", "Bearer null", `Bearer ${forged}`, `Bearer ${mixed}`];
       const others = [
         `Basic ${mine.key}`,
         mine.key,

@@ -96,7 +96,7 @@ const facetRequests = [...randomFacets(inventory, { seed, count: facetCount })];
 test("the random requests cover every past day and sold listings", () => {
   for (const day of inventory.snapshots.keys())
     assert.ok(searches.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(searches.filter(hasParameter("inventory_status", "sold")).length > searchCount / 10);
+  assert.ok(searches.filter(hasParameter("inventory_status", "sold")).length > searchCount / 12);
   assert.ok(searches.filter(hasParameter("sold_within_days")).length > searchCount / 20);
 });
 
@@ -122,6 +122,9 @@ test("random groups are what the oracle counts and measures", async () => {
   const requests = [...randomGroups(inventory, { seed, count: extentOf(40, 400) })];
   const { found, compared } = await compareThreeWays(both, inventory, requests);
   assert.ok(found > requests.length / 2 && compared > 5 * requests.length, `${found} found, ${compared} groups`);
+  const { data } = await client.getBody("getGroups", "/v1/groups?group_by=make,state&metric=days_supply,sell_through");
+  const known = data.filter(({ metrics }) => metrics.every(({ value }) => value !== null));
+  assert.ok(known.length > 3, `${known.length} groups have metrics of supply`);
 });
 
 test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
@@ -155,7 +158,8 @@ for (const [mode, query] of Object.entries(modes)) {
   }, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
     const isEvery = mode === "today" && extentOf(false, true);
-    const walks = sorts.filter((_, at) => isEvery || at % 2 === 0);
+    const isKnown = (sort: string): boolean => mode === "today" || !sort.endsWith("value");
+    const walks = sorts.filter((sort, at) => isKnown(sort) && (isEvery || at % 2 === 0));
     await forEachConcurrently(walks, async (sort) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const filtered = new Map([...sorted, ["year", "2020,2021"]]);
