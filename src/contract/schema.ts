@@ -3,6 +3,7 @@ import type { ErrorObject } from "ajv";
 import { UserError } from "../base/user-error.ts";
 import { validators as manifest } from "./generated/manifest.gen.js";
 import { validators as mapping } from "./generated/mapping.gen.js";
+import { validators as mapping1 } from "./generated/mapping1.gen.js";
 
 /** A generated validator. `errors` holds the errors of the last call. */
 export interface Validator {
@@ -10,9 +11,9 @@ export interface Validator {
   readonly errors?: readonly ErrorObject[] | null;
 }
 
-export type FileKind = "manifest" | "mapping";
+export type FileKind = "manifest" | "mapping" | "mapping1";
 
-const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping };
+const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping, ...mapping1 };
 
 /** Returns a function that checks and types a parsed file. It throws a UserError with the source and the violations. */
 export function checker<T>(kind: FileKind): (value: unknown, source: string) => T {

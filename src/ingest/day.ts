@@ -4,6 +4,7 @@
  * Each step is set-based SQL over temporary tables; the module of a step documents the tables that it creates. This module does not
  * publish.
  */
+import { join as joinPath } from "node:path";
 import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
@@ -84,7 +85,8 @@ export async function ingestDay(
   begin("reading files");
   await createPreviousViews(session, lake, previous);
   const parser = await FeedParser.begin(session, { day, isFirst: previous === undefined });
-  const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
+  const readSettings = { scratch: joinPath(lake, "spill"), ...settings };
+  const remarks = await readDelivery(session, delivery, readSettings, (table, read) => parser.parse(table, read));
   const rows = await parser.finish();
 
   begin("normalizing values");

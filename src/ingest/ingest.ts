@@ -16,7 +16,7 @@ import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import { defaultFeedLimits, type FeedLimits } from "./feed/feed-limits.ts";
-import type { Mapping } from "./feed/mapping.ts";
+import type { Mapping } from "./mapping/rules.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;

@@ -12,6 +12,7 @@ import { type Delivery, deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../src/ingest/feed/feed-limits.ts";
 import type { ReadSettings } from "../../src/ingest/feed/file-formats.ts";
 import { readDelivery } from "../../src/ingest/feed/read-files.ts";
+import { mappingOf } from "../../src/ingest/mapping/mapping.ts";
 import { mutateFeed } from "../support/campaigns/feed-mutations.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf } from "../support/extent.ts";
@@ -138,11 +139,12 @@ for (const [encoding, nodeEncoding] of [
     });
     await writeFeedFiles(folder, day, Object.fromEntries(files));
     const [delivery = assert.fail("no delivery")] = await deliveriesAt(folder, day);
-    const mapping = {
+    const content = {
       encoding,
       fields: { vin: { column: "VIN" }, price: { column: "Ask" } },
       dealer: { columns: ["Seller"], fields: { name: { column: "Seller" } } },
     };
+    const mapping = mappingOf(content, "cars.json");
     const limits = defaultFeedLimits;
     const alone = await outcomeOf(session, delivery, { limits, mapping, batchFilesMax: 1 });
     const together = await outcomeOf(session, delivery, { limits, mapping });

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
-import { readMapping } from "../../src/ingest/feed/mapping.ts";
+import { readMapping } from "../../src/ingest/mapping/mapping.ts";
 import { vinOf } from "../support/lakes/feeds.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project-files.ts";
 import type { DeliveryReport } from "../../src/ingest/delivery-report.ts";
-import { readMapping } from "../../src/ingest/feed/mapping.ts";
+import { readMapping } from "../../src/ingest/mapping/mapping.ts";
 import { realCsvPath, skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";

@@ -2,10 +2,12 @@
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
-import { deliveriesAt, type MappedDay } from "../../ingest/feed/delivery.ts";
+import { deliveriesAt, type MappedDay, mappedDayOf } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
-import { readMapping } from "../../ingest/feed/mapping.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
+import { readMapping } from "../../ingest/mapping/mapping.ts";
+import { type PresetName, preset, presetNames } from "../../ingest/mapping/presets.ts";
+import type { Mapping } from "../../ingest/mapping/rules.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
 import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
@@ -18,8 +20,10 @@ const ingestSettings = {
   ...sharedSettings("lake"),
   queue: { flags: "--queue <dir>", conflicts: ["day", "replayFrom"],
     help: "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day" },
-  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING",
-    help: "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)" },
+  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING", conflicts: ["preset"],
+    help: "mapping of files with other columns to a feed (schema: schemas/mapping.json)" },
+  preset: { flags: "--preset <name>", env: "CARQUET_PRESET", choices: presetNames,
+    help: "mapping of a common layout; without it and --mapping, files of these layouts are recognized by their columns" },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
@@ -103,11 +107,10 @@ async function reporting(
   run: IngestRun,
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
 ): Promise<void> {
-  const { mapping: path, ...values } = settings;
+  const { mapping: path, preset: presetName, ...values } = settings;
   // A variable that a deployment passes on can be empty.
-  const file = path === "" ? undefined : path;
-  const mapping = file === undefined ? undefined : await readMapping(file);
-  const mappedDay = file === undefined || mapping?.day === undefined ? undefined : { file, day: mapping.day };
+  const mapping = path === undefined || path === "" ? presetOf(presetName) : await readMapping(path);
+  const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
   const options: IngestOptions = {
     ...{ ...values, limits: values },
@@ -125,6 +128,8 @@ async function reporting(
     progress.end();
   }
 }
+
+const presetOf = (name: PresetName | undefined): Mapping | undefined => (name === undefined ? undefined : preset(name));
 
 type IngestRun = ScheduledRun<"ingest">;
 

@@ -1,46 +1,40 @@
 /** Column names of feed files: reads the header of a CSV file, and checks the names of any format. */
 import { parse } from "csv-parse";
 import { printable, type UserError } from "../../base/user-error.ts";
-import type { FeedFile } from "./feed-file.ts";
+import { distinctNames } from "../mapping/column-matching.ts";
+import { type FeedFile, layoutOf } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax, limitMessages } from "./feed-limits.ts";
 import { fieldOfColumn } from "./feed-schema.ts";
 import { chunksOf } from "./file-content.ts";
 import { fileError } from "./file-errors.ts";
 
-/** Node.js names of the encodings of a mapping. */
-const nodeEncodings: Readonly<Record<string, BufferEncoding>> = {
-  "utf-8": "utf8",
-  "utf-16": "utf16le",
-  "latin-1": "latin1",
-};
-
-/** Reads the column names of a CSV file. Throws a UserError if the header is malformed or too large. */
-export async function readCsvHeader(
-  file: FeedFile,
-  { delimiter, encoding }: { readonly delimiter: string; readonly encoding: string },
-  limits: FeedLimits,
-): Promise<readonly string[]> {
+/** Reads the column names of a CSV file in UTF-8. Throws a UserError if the header is malformed or too large. */
+export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise<readonly string[]> {
+  const { delimiter, quote, hasHeader, names } = layoutOf(file);
   const content = chunksOf(file);
   const records = parse({
-    bom: true,
-    delimiter,
-    encoding: nodeEncodings[encoding] ?? "utf8",
-    to: 1,
-    relax_column_count: true,
-    max_record_size: limits.recordBytes,
+    ...{ bom: true, delimiter, quote: quote === "" ? null : quote, to: 1 },
+    ...{ relax_column_count: true, max_record_size: limits.recordBytes },
   });
   content.on("error", (error: Error) => records.destroy(error));
-  let columns: readonly string[] = [];
+  let first: readonly string[] = [];
   try {
-    for await (const record of content.pipe(records)) columns = Array.isArray(record) ? record.map(String) : [];
+    for await (const record of content.pipe(records)) first = Array.isArray(record) ? record.map(String) : [];
   } catch (thrown) {
     throw fileError(file, `, row 0 (header): ${describeHeaderError(thrown, limits)}`);
   } finally {
     content.destroy();
   }
-  if (columns.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
-  checkColumnNames(file, columns);
-  return columns;
+  if (first.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
+  const columns = hasHeader ? first : first.map((_, index) => names[index] ?? "");
+  return checkedNames(file, columns);
+}
+
+/** Returns the names of columns: in a file with a mapping, a repeated or missing one is numbered. Throws a UserError if they are invalid. */
+export function checkedNames(file: FeedFile, columns: readonly string[]): readonly string[] {
+  const names = file.mapping === undefined || columns.length > feedColumnsMax ? columns : distinctNames(columns);
+  checkColumnNames(file, names);
+  return names;
 }
 
 /** Describes an error of the parser, whose messages quote the file. */
@@ -50,7 +44,7 @@ function describeHeaderError(thrown: unknown, limits: FeedLimits): string {
 }
 
 /** Throws a UserError if there are too many columns, or one has no name, a repeated name or one that is no text. */
-export function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
+function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
   const fail = (message: string): UserError => headerError(file, message);
   if (columns.length > feedColumnsMax) throw fail(`too many columns: expected at most ${feedColumnsMax}.`);
   if (columns.includes("")) throw fail(`column ${columns.indexOf("") + 1} has no name.`);

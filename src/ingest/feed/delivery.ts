@@ -7,28 +7,26 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { isDay } from "../../base/day.ts";
 import { printable, UserError } from "../../base/user-error.ts";
+import type { DayRule, Mapping } from "../mapping/rules.ts";
 import type { FeedFile } from "./feed-file.ts";
-import { type FeedTable, feedTables } from "./feed-schema.ts";
+import { feedTables } from "./feed-schema.ts";
 import { describeSystemError } from "./file-errors.ts";
+import { feedEndings, fileOf, tableOfName } from "./file-names.ts";
 
 export interface Delivery {
   readonly day: string;
   readonly files: readonly FeedFile[];
 }
 
-const formats: Readonly<Record<string, Pick<FeedFile, "format" | "isGzip">>> = {
-  ".csv": { format: "csv", isGzip: false },
-  ".csv.gz": { format: "csv", isGzip: true },
-  ".ndjson": { format: "ndjson", isGzip: false },
-  ".ndjson.gz": { format: "ndjson", isGzip: true },
-  ".parquet": { format: "parquet", isGzip: false },
-};
-
-/** The day that a mapping file assigns to a delivery without a dated folder. */
+/** The day that a mapping assigns to files without a dated folder: a constant, or the pattern of it in their names. */
 export interface MappedDay {
   readonly file: string;
-  readonly day: string;
+  readonly day: string | DayRule;
 }
+
+/** Returns the day that a mapping assigns. */
+export const mappedDayOf = (mapping: Mapping | undefined): MappedDay | undefined =>
+  mapping?.day === undefined ? undefined : { file: mapping.name, day: mapping.day };
 
 /**
  * Returns the deliveries at a path in day order. A path with folders named YYYY-MM-DD has one delivery per folder. Any other path is one
@@ -42,22 +40,23 @@ export async function deliveriesAt(
 ): Promise<readonly Delivery[]> {
   if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);
   const isFolder = (await orUserError(path, stat(path))).isDirectory();
-  if (!isFolder)
-    return [{ day: day ?? mapped?.day ?? dayOf(path), files: [feedFile(path, basename(path), "inventory")] }];
+  if (!isFolder) return [{ day: day ?? dayOfFile(basename(path), mapped) ?? dayOf(path), files: [singleFile(path)] }];
   const dated = (await namesIn(path)).filter(isDay);
   if (day === undefined && mapped !== undefined) requireMappedDay(mapped, [basename(path), ...dated].filter(isDay));
-  if (dated.length === 0) return [await folderDelivery(path, day ?? mapped?.day ?? dayOf(path))];
+  if (dated.length === 0) return deliveriesOf(await filesIn(path), path, day, mapped);
   const chosen = day === undefined ? dated : dated.filter((folder) => folder === day);
   if (chosen.length === 0)
     throw new UserError(`${printable(path)}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
-  return Promise.all(chosen.map(async (folder) => folderDelivery(await resolveWithin(path, folder), folder)));
+  return Promise.all(
+    chosen.map(async (folder) => ({ day: folder, files: await filesIn(await resolveWithin(path, folder)) })),
+  );
 }
 
 function requireMappedDay({ file, day }: MappedDay, folders: readonly string[]): void {
-  const other = folders.find((folder) => folder !== day);
+  const other = typeof day === "string" ? folders.find((folder) => folder !== day) : undefined;
   if (other !== undefined)
     throw new UserError(
-      `${printable(file)}: its day ${day} contradicts the folder ${other}: expected a mapping of ${other}, or without a day.`,
+      `${printable(file)}: its day ${String(day)} contradicts the folder ${other}: expected a mapping of ${other}, or without a day.`,
     );
 }
 
@@ -88,21 +87,82 @@ function dayOf(path: string): string {
   throw new UserError(`${printable(path)}: unknown day: expected --day YYYY-MM-DD or a name of that form.`);
 }
 
-/** Returns the delivery in a day's folder. The prefix of a file name selects its table; other files are ignored. */
-async function folderDelivery(folder: string, day: string): Promise<Delivery> {
+/** Returns the deliveries of files without a dated folder: of one day, or of those in their names. */
+function deliveriesOf(
+  files: readonly FeedFile[],
+  path: string,
+  day: string | undefined,
+  mapped: MappedDay | undefined,
+): readonly Delivery[] {
+  const days = files.map(({ name }) => day ?? dayOfFile(basename(name), mapped) ?? dayOf(path));
+  return [...new Set(days)].sort().map((one) => ({ day: one, files: files.filter((_, index) => days[index] === one) }));
+}
+
+/** Returns the day that a mapping assigns to a file. Throws a UserError if it is in names of files, and not in this one. */
+function dayOfFile(name: string, mapped: MappedDay | undefined): string | undefined {
+  if (mapped === undefined) return undefined;
+  if (typeof mapped.day === "string") return mapped.day;
+  const { fileName } = mapped.day;
+  if (fileName === undefined) return undefined;
+  const parts = [...fileName.matchAll(/%([Ymd])|[^%]+/g)];
+  const pattern = parts
+    .map(([text, part]) =>
+      part === undefined ? text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&") : `(?<${part}>\\d{${part === "Y" ? 4 : 2}})`,
+    )
+    .join("");
+  const { Y, m, d } = new RegExp(pattern).exec(name)?.groups ?? {};
+  const day = `${Y}-${m}-${d}`;
+  if (isDay(day)) return day;
+  throw new UserError(`${printable(name)}: no day in its name: expected ${fileName}, as in ${printable(mapped.file)}.`);
+}
+
+/**
+ * Returns the feed files of a day's folder, and of the folders in it, which are those of dealers. The prefix of a file name selects its table; others
+ * are foreign. Files with other endings are ignored.
+ */
+async function filesIn(folder: string): Promise<readonly FeedFile[]> {
   const files: FeedFile[] = [];
   for (const name of await namesIn(folder)) {
-    const table = feedTables.find((prefix) => name.toLowerCase().startsWith(prefix));
-    if (table !== undefined) files.push(feedFile(await resolveWithin(folder, name), name, table));
+    const table = tableOfName(name);
+    const kind = fileOf(name);
+    if (kind === undefined && table.isForeign) {
+      if (await isFolderIn(folder, name)) files.push(...(await filesOfDealer(folder, name)));
+      continue;
+    }
+    files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
   }
-  if (files.length > 0) return { day, files };
-  throw new UserError(
-    `${printable(folder)}: no feed files: expected ${feedTables.join(", ")} as ${Object.keys(formats).join(", ")}.`,
+  if (files.length > 0) return files;
+  throw noFeedFiles(folder);
+}
+
+/** Creates the error of a folder without feeds. */
+export const noFeedFiles = (folder: string): UserError =>
+  new UserError(`${printable(folder)}: no feed files: expected ${feedTables.join(", ")} as ${feedEndings}.`);
+
+const isFolderIn = async (folder: string, name: string): Promise<boolean> =>
+  stat(join(folder, name)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+async function filesOfDealer(folder: string, dealer: string): Promise<readonly FeedFile[]> {
+  const path = await resolveWithin(folder, dealer);
+  const names = (await namesIn(path)).filter((name) => fileOf(name) !== undefined);
+  return Promise.all(
+    names.map(
+      async (name) =>
+        ({
+          ...feedFile(await resolveWithin(path, name), `${dealer}/${name}`),
+          ...{ table: "inventory", isForeign: true, folder: dealer },
+        }) as const,
+    ),
   );
 }
 
-function feedFile(path: string, name: string, table: FeedTable): FeedFile {
-  const [, format] = Object.entries(formats).find(([ending]) => name.toLowerCase().endsWith(ending)) ?? [];
-  if (format !== undefined) return { ...format, table, path, name };
-  throw new UserError(`${printable(name)}: unknown file format: expected ${Object.keys(formats).join(", ")}.`);
+const singleFile = (path: string): FeedFile => ({ ...feedFile(path, basename(path)), table: "inventory" });
+
+function feedFile(path: string, name: string): Omit<FeedFile, "table"> {
+  const kind = fileOf(name);
+  if (kind !== undefined) return { ...kind, path, name };
+  throw new UserError(`${printable(name)}: unknown file format: expected ${feedEndings}.`);
 }

@@ -41,12 +41,14 @@ export class FileBatches {
   private readonly batches = new Map<string, WaitingFile[]>();
   private added = 0;
 
+  /** `refuse` is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
   constructor(
     private readonly settings: ReadSettings,
     private readonly readGroup: ReadGroup,
+    private readonly refuse: (file: FeedFile, thrown: unknown) => void,
   ) {}
 
-  /** Adds a file to the batch of its shape, and reads batches that are full. Throws a UserError if a file is invalid. */
+  /** Adds a file to the batch of its shape, and reads batches that are full. */
   async add(checked: CheckedFile): Promise<void> {
     const { batchFilesMax: filesMax = batchFilesMax } = this.settings;
     const key = keyOf(checked);
@@ -59,7 +61,7 @@ export class FileBatches {
     if (batch.length >= filesMax || bytesIn(batch) >= batchBytesMax) await this.read(key);
   }
 
-  /** Reads all files that wait. Throws a UserError for the first invalid one. */
+  /** Reads all files that wait. */
   async readAll(): Promise<void> {
     for (const key of this.batches.keys()) await this.read(key);
   }
@@ -78,7 +80,7 @@ export class FileBatches {
     }
   }
 
-  /** Reads each file that waits alone, without the tables that have been read of it. Throws the error of the first invalid one. */
+  /** Reads each file that waits alone, without the tables that have been read of it. Refuses the invalid ones in order. */
   private async readAlone({ batch, done, thrown }: FailedBatch): Promise<void> {
     const waiting = [...this.batches.values()].flat().sort((one, other) => one.place - other.place);
     this.batches.clear();
@@ -89,7 +91,8 @@ export class FileBatches {
         if (isOfBatch && batch.length === 1) throw thrown;
         await this.readGroup({ files: [file], file, shape }, isOfBatch ? new Set(done) : new Set());
       } catch (error) {
-        throw await describeFileError(file, { columns: shape.columns, limits: this.settings.limits }, error);
+        const context = { columns: shape.columns, limits: this.settings.limits };
+        this.refuse(file, await describeFileError(file, context, error));
       }
     }
   }
@@ -97,9 +100,9 @@ export class FileBatches {
 
 /** Returns a text that files have in common if one statement can read them and distinguish them by their paths. */
 function keyOf({ file, shape }: CheckedFile): string {
-  const { table, format, isGzip, path, name } = file;
-  const folder = basename(path) === name ? dirname(path) : path;
-  return JSON.stringify([table, format, isGzip, folder, shape]);
+  const { table, format, isGzip, path, name, folder, layout, mapping } = file;
+  const place = basename(path) === basename(name) ? dirname(path) : path;
+  return JSON.stringify([table, format, isGzip, place, dirname(name), folder, layout, mapping?.name, shape]);
 }
 
 const bytesIn = (files: readonly CheckedFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -18,13 +18,32 @@ const footerBytesMax = 64 * 2 ** 20;
  * Checks a file and returns the size of its content, uncompressed unless it is Parquet. Throws a UserError if it is not a regular file, exceeds a
  * limit, or is not of the format that its name says.
  */
-export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<number> {
+export async function checkFeedFile(file: FeedFile, limits: FeedLimits): Promise<number> {
+  if (file.format !== "parquet") return checkText(file, limits);
+  const bytes = await sizeWithin(file, limits);
+  await checkParquet(file, bytes);
+  return bytes;
+}
+
+/** Returns the size of a file. Throws a UserError if it is not a regular file, or larger than the limit. */
+export async function sizeWithin(file: FeedFile, limits: FeedLimits): Promise<number> {
   const bytes = await sizeOf(file);
   if (bytes > limits.fileBytes) throw limitError(file, "fileBytes", limits);
+  return bytes;
+}
+
+/** Yields the content of a file, uncompressed. Throws a UserError if the file cannot be read or exceeds a limit. */
+export async function* contentOf(file: FeedFile, limits: FeedLimits): AsyncGenerator<Buffer, void, undefined> {
+  const storedBytes = await sizeWithin(file, limits);
+  const uncompressedMax = file.isGzip ? limits.uncompressedBytes : Number.POSITIVE_INFINITY;
+  let bytes = 0;
   try {
-    if (file.format !== "parquet") return await checkText(file, bytes, encoding, limits);
-    await checkParquet(file, bytes);
-    return bytes;
+    for await (const chunk of chunksOf(file)) {
+      bytes += chunk.length;
+      if (bytes > uncompressedMax) throw limitError(file, "uncompressedBytes", limits);
+      if (bytes > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
+      yield chunk;
+    }
   } catch (thrown) {
     if (thrown instanceof UserError) throw thrown;
     throw fileError(
@@ -107,18 +126,15 @@ function checkFirstBytes(file: FeedFile, first: Buffer): void {
 }
 
 /** Reads a text file to its end, and returns the size of its content. The engine accepts a gzip file that was cut short, and NUL bytes. */
-async function checkText(file: FeedFile, storedBytes: number, encoding: string, limits: FeedLimits): Promise<number> {
-  const uncompressedMax = file.isGzip ? limits.uncompressedBytes : Number.POSITIVE_INFINITY;
+async function checkText(file: FeedFile, limits: FeedLimits): Promise<number> {
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
-  for await (const chunk of chunksOf(file)) {
-    if (offset === 0 && encoding === "utf-8") checkFirstBytes(file, chunk);
-    const nul = encoding === "utf-16" ? -1 : chunk.indexOf(0);
+  for await (const chunk of contentOf(file, limits)) {
+    if (offset === 0) checkFirstBytes(file, chunk);
+    const nul = chunk.indexOf(0);
     if (nul >= 0) throw fileError(file, `: NUL byte at offset ${offset + nul}: expected text.`);
     json?.add(chunk);
     offset += chunk.length;
-    if (offset > uncompressedMax) throw limitError(file, "uncompressedBytes", limits);
-    if (offset > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
   }
   json?.end();
   return offset;

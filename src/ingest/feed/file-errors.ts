@@ -6,7 +6,7 @@
 import { isObject } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import type { FeedFile } from "./feed-file.ts";
+import { type FeedFile, layoutOf } from "./feed-file.ts";
 import { type FeedLimits, limitMessages } from "./feed-limits.ts";
 import { chunksOf, linesOf } from "./file-content.ts";
 
@@ -69,7 +69,9 @@ const withoutContent = (message: string): string =>
 async function describeCsvError(file: FeedFile, message: string, { columns, limits }: ErrorContext): Promise<string> {
   const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
   const place =
-    record === undefined ? "" : `, row ${Number(record) - 1 - (await countBlankLines(file, Number(record)))}`;
+    record === undefined
+      ? ""
+      : `, row ${Number(record) - (layoutOf(file).hasHeader ? 1 : 0) - (await countBlankLines(file, Number(record)))}`;
   const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
   if (counts !== null) {
     const [expected, found] = [Number(counts[1]), Number(counts[2])];

@@ -1,14 +1,15 @@
 /** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns files of one shape into a relation of text columns. */
+import { basename } from "node:path";
 import { integerIn, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
-import { checkColumnNames, readCsvHeader } from "./column-names.ts";
-import type { FeedFile } from "./feed-file.ts";
+import type { Mapping } from "../mapping/rules.ts";
+import { checkedNames, readCsvHeader } from "./column-names.ts";
+import { type FeedFile, type FeedFormat, layoutOf } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
 import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
 import { fileError, limitError } from "./file-errors.ts";
-import type { Mapping } from "./mapping.ts";
 
 /** What files of one format have in common if one statement can read them: their columns, in Parquet with types. */
 export interface FileShape {
@@ -31,7 +32,10 @@ export interface FeedRelation {
 /** How to read the files of a delivery. */
 export interface ReadSettings {
   readonly limits: FeedLimits;
+  /** The mapping of all inventory files. */
   readonly mapping?: Mapping;
+  /** Folder for files that are converted before they are read. Default: the system's. */
+  readonly scratch?: string;
   /** The most files that one statement reads; fewer if they are large. */
   readonly batchFilesMax?: number;
 }
@@ -50,22 +54,23 @@ interface FormatReader {
   readonly rowsOf: (group: FileGroup, settings: ReadSettings) => Sql;
 }
 
+/** The formats that the engine reads. */
+export type ReadFormat = Extract<FeedFormat, "csv" | "ndjson" | "parquet">;
+
+export const isReadFormat = (format: FeedFormat): format is ReadFormat => format in formatReaders;
+
 /** The reader of each format. */
-const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
+const formatReaders: Readonly<Record<ReadFormat, FormatReader>> = {
   csv: {
-    shapeOf: async (_session, file, { mapping, limits }) => ({
-      columns: await readCsvHeader(file, csvDialect(mapping), limits),
-    }),
-    rowsOf(group, { mapping, limits }) {
+    shapeOf: async (_session, file, { limits }) => ({ columns: await readCsvHeader(file, limits) }),
+    rowsOf(group, { limits }) {
       const { file, shape } = group;
-      const { delimiter, encoding } = csvDialect(mapping);
+      const { delimiter, quote, hasHeader } = layoutOf(file);
       const types = shape.columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
-      const values = shape.columns.map(
-        (column) => sql`${textOrList(file, column, ident(column), mapping)} AS ${ident(column)}`,
-      );
-      const scan = sql`read_csv(${pathsOf(group)}, header = true,
-        auto_detect = false, delim = ${literal(delimiter)}, quote = '"', escape = '"', strict_mode = true,
-        null_padding = false, encoding = ${literal(encoding)}, columns = {${join(types)}}, hive_partitioning = false,
+      const values = shape.columns.map((column) => sql`${textOrList(file, column, ident(column))} AS ${ident(column)}`);
+      const scan = sql`read_csv(${pathsOf(group)}, header = ${literal(String(hasHeader))}::BOOLEAN,
+        auto_detect = false, delim = ${literal(delimiter)}, quote = ${literal(quote)}, escape = ${literal(quote)}, strict_mode = true,
+        null_padding = false, encoding = 'utf-8', columns = {${join(types)}}, hive_partitioning = false,
         compression = ${file.isGzip ? "gzip" : "none"}, max_line_size = ${limits.recordBytes}, buffer_size = ${csvBufferBytes(limits)}${fileOption(group)})`;
       return numberedRows(group, scan, values);
     },
@@ -79,7 +84,7 @@ const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
         textIn(row, "key"),
       );
       if (columns.length === 0) throw new Error("empty file: expected at least one row.");
-      checkColumnNames(file, columns);
+      checkedNames(file, columns);
       await checkJsonTypes(session, file, columns, jsonRows({ files: [file], file, shape: { columns } }, limits));
       return { columns };
     },
@@ -100,7 +105,7 @@ const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
       );
       const columns = described.map((row) => textIn(row, "column_name"));
       const types = described.map((row) => textIn(row, "column_type"));
-      checkColumnNames(file, columns);
+      checkedNames(file, columns);
       for (const [index, column] of columns.entries()) parquetTextOrList(file, column, types[index] ?? "");
       return { columns, types };
     },
@@ -116,15 +121,20 @@ const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
   },
 };
 
+const readerOf = (file: FeedFile): FormatReader => {
+  if (isReadFormat(file.format)) return formatReaders[file.format];
+  throw fileError(file, `: invalid format ${file.format}: expected a file that was converted.`);
+};
+
 /** Returns the shape of a file. Throws a UserError if the file is malformed. */
 export const shapeOf = (session: Session, file: FeedFile, settings: ReadSettings): Promise<FileShape> =>
-  formatReaders[file.format].shapeOf(session, file, settings);
+  readerOf(file).shapeOf(session, file, settings);
 
 export const relationOf = (group: FileGroup, settings: ReadSettings): FeedRelation => ({
   columns: group.shape.columns,
   file: fileName(group),
   fileColumn: fileColumn(group),
-  rows: formatReaders[group.file.format].rowsOf(group, settings),
+  rows: readerOf(group.file).rowsOf(group, settings),
 });
 
 const pathsOf = ({ files }: FileGroup): Sql => sql`[${join(files.map(({ path }) => pathLiteral(path)))}]`;
@@ -142,8 +152,8 @@ const fileOption = (group: FileGroup): Sql =>
 /** The name of a row's file. Several files have the names of their paths. */
 const fileName = (group: FileGroup): Sql =>
   group.files.length === 1
-    ? sql`${literal(group.file.name)}`
-    : sql`parse_filename(${ident(unusedName(group))}, false, 'forward_slash')`;
+    ? literal(group.file.name)
+    : sql`${literal(group.file.name.slice(0, -basename(group.file.name).length))} || parse_filename(${ident(unusedName(group))}, false, 'forward_slash')`;
 
 /** Numbers the rows of each file. The engine reads files one after the other and keeps the order of their rows. */
 function numberedRows(group: FileGroup, scan: Sql, values: readonly Sql[]): Sql {
@@ -169,12 +179,6 @@ function jsonRows(group: FileGroup, limits: FeedLimits): Sql {
     columns.map((column) => ident(column)),
   );
 }
-
-/** Returns the delimiter and encoding of CSV files. */
-export const csvDialect = (mapping?: Mapping): { readonly delimiter: string; readonly encoding: string } => ({
-  delimiter: mapping?.delimiter ?? ",",
-  encoding: mapping?.encoding ?? "utf-8",
-});
 
 /** Returns the buffer of the CSV reader: its default, or enough for two rows. */
 const csvBufferBytes = ({ recordBytes }: FeedLimits): number => Math.max(32_000_000, 2 * recordBytes);
@@ -212,15 +216,13 @@ function limitRecords(file: FeedFile, columns: readonly string[], rows: Sql, { r
 export const withinLimit = (limit: keyof FeedLimits, isExceeded: Sql): Sql =>
   sql`CASE WHEN ${isExceeded} THEN error(concat('exceeds the limit ', ${limit}, ' in row ', "row")) ELSE true END`;
 
-const fieldOf = ({ table }: FeedFile, column: string): FeedField | undefined =>
-  feed[table].properties[fieldOfColumn(table, column) ?? ""];
+/** Returns the field of a column; none with a mapping, whose columns are not fields yet. */
+const fieldOf = ({ table, mapping }: FeedFile, column: string): FeedField | undefined =>
+  mapping === undefined ? feed[table].properties[fieldOfColumn(table, column) ?? ""] : undefined;
 
-/** Returns a CSV value, split if the field is a text list. With a mapping, columns are not fields yet and stay text. */
-function textOrList(file: FeedFile, column: string, text: Sql, mapping?: Mapping): Sql {
-  return mapping === undefined && isTextList(fieldOf(file, column))
-    ? sql`string_split(${text}, ${listSeparator})`
-    : text;
-}
+/** Returns a CSV value, split if the field is a text list. */
+const textOrList = (file: FeedFile, column: string, text: Sql): Sql =>
+  isTextList(fieldOf(file, column)) ? sql`string_split(${text}, ${listSeparator})` : text;
 
 function jsonTextOrList(file: FeedFile, column: string): Sql {
   const text = sql`${ident(column)} ->> '$'`;

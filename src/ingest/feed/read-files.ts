@@ -4,19 +4,23 @@
  * Checks files, not values. A file that is malformed, lacks a required column or has a column of the wrong type fails the whole ingest: a
  * truncated file would look like sold cars.
  */
-import { printable } from "../../base/user-error.ts";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join as joinPath } from "node:path";
+import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
+import { preparedFiles } from "../documents/prepared-files.ts";
+import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
 import { columnsByField } from "./column-names.ts";
-import type { Delivery } from "./delivery.ts";
+import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
-import { type FeedTable, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
+import { type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
 import { type CheckedFile, FileBatches } from "./file-batches.ts";
 import { checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
 import {
-  csvDialect,
   type FeedRelation,
   type FileGroup,
   type FileShape,
@@ -25,14 +29,14 @@ import {
   shapeOf,
   withinLimit,
 } from "./file-formats.ts";
-import { type Mapping, mappedDealerId, mappedValue, validateMapping } from "./mapping.ts";
 
 /** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
 export type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
 /**
  * Reads all files of a delivery and passes the rows of each table to `onRows`, for small files of one shape together. Returns one message per
- * ignored column. Throws a UserError if a file is invalid, for the first one that is.
+ * ignored column, file that a preset fits, and refused file. Throws a UserError for the first invalid file, unless it is read by a mapping and others
+ * are not invalid: their dealers' listings stay as they were.
  */
 export async function readDelivery(
   session: Session,
@@ -40,34 +44,88 @@ export async function readDelivery(
   settings: ReadSettings,
   onRows: RowsHandler,
 ): Promise<readonly string[]> {
-  const batches = new FileBatches(settings, async (group, done) => {
-    for (const [table, rows] of tablesOf(group, settings)) {
-      if (done.has(table)) continue;
-      await onRows(table, rows);
-      done.add(table);
-    }
-  });
-  const remarks: string[] = [];
-  for (const file of delivery.files) {
+  const scratch = await scratchFolder(settings);
+  try {
+    const reading = new DeliveryReading(session, { ...settings, scratch }, onRows);
+    for (const file of delivery.files) await reading.add(file);
+    return await reading.end(delivery);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function scratchFolder({ scratch = tmpdir() }: ReadSettings): Promise<string> {
+  await mkdir(scratch, { recursive: true });
+  return mkdtemp(joinPath(scratch, "feeds-"));
+}
+
+/** The reading of one delivery. */
+class DeliveryReading {
+  private readonly remarks: string[] = [];
+  private readonly refused: UserError[] = [];
+  private readonly batches: FileBatches;
+  private files = 0;
+  private mapped = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly settings: ReadSettings & { readonly scratch: string },
+    onRows: RowsHandler,
+  ) {
+    const readGroup = async (group: FileGroup, done: Set<FeedTable>): Promise<void> => {
+      for (const [table, rows] of tablesOf(group, settings)) {
+        if (done.has(table)) continue;
+        await onRows(table, rows);
+        done.add(table);
+      }
+    };
+    this.batches = new FileBatches(settings, readGroup, (file, thrown) => this.refuse(file, thrown));
+  }
+
+  /** Prepares, checks and reads a file, or lets it wait for others of its shape. */
+  async add(file: FeedFile): Promise<void> {
+    const remark = (text: string): void => void this.remarks.push(text);
+    let current = file;
+    if (isMapped(file, this.settings)) this.mapped += 1;
     try {
-      const checked = await checkFile(session, file, settings);
-      await batches.add(checked);
-      if (settings.mapping === undefined) remarks.push(...describeIgnoredColumns(file, checked.shape));
+      for (const prepared of await preparedFiles(file, { ...this.settings, remark })) {
+        this.files += 1;
+        if (isMapped(prepared, this.settings) && !isMapped(current, this.settings)) this.mapped += 1;
+        current = prepared;
+        const checked = await checkFile(this.session, prepared, this.settings);
+        await this.batches.add(checked);
+        if (prepared.mapping === undefined) this.remarks.push(...describeIgnoredColumns(prepared, checked.shape));
+      }
     } catch (thrown) {
-      await batches.readAll();
-      throw thrown;
+      if (!isMapped(current, this.settings)) await this.batches.readAll();
+      this.refuse(current, thrown);
     }
   }
-  await batches.readAll();
-  return remarks;
+
+  /** Reads the files that wait. Returns the remarks. Throws a UserError if no file was read. */
+  async end({ files: [first] }: Delivery): Promise<readonly string[]> {
+    await this.batches.readAll();
+    const [error] = this.refused;
+    if (error !== undefined && this.refused.length >= this.mapped) throw error;
+    if (this.files === 0 && error === undefined && first !== undefined) throw noFeedFiles(dirname(first.path));
+    return [...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
+  }
+
+  private refuse(file: FeedFile, thrown: unknown): void {
+    if (!(thrown instanceof UserError && isMapped(file, this.settings))) throw thrown;
+    if (!this.refused.includes(thrown)) this.refused.push(thrown);
+  }
 }
+
+/** Returns whether a file is read by a mapping, or would be. */
+const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
+  mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
 
 /** Checks a file before its rows are read. Throws a UserError if it is invalid. */
 async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
-  const { mapping, limits } = settings;
-  if (mapping !== undefined && file.format !== "csv")
-    throw fileError(file, `: invalid format ${file.format}: expected csv, because a mapping is used.`);
-  const bytes = await checkFeedFile(file, csvDialect(mapping).encoding, limits);
+  const { limits } = settings;
+  const bytes = await checkFeedFile(file, limits);
+  if (file.mapping !== undefined) await checkPatterns(session, file.mapping);
   try {
     const shape = await shapeOf(session, file, settings);
     // Throws if the columns are not those that the table or the mapping needs.
@@ -80,10 +138,16 @@ async function checkFile(session: Session, file: FeedFile, settings: ReadSetting
 
 /** Returns the rows of files of one shape, for each table that they fill. */
 function tablesOf(group: FileGroup, settings: ReadSettings): readonly TableRows[] {
-  const { mapping, limits } = settings;
+  const { mapping } = group.file;
   const source = relationOf(group, settings);
-  const tables = mapping === undefined ? [feedRows(group.file, source)] : mappedRows(group.file, source, mapping);
-  return tables.map(([table, rows]) => [table, limitRows(rows, limits)]);
+  const tables =
+    mapping === undefined
+      ? [feedRows(group.file, source)]
+      : mappedTables(group.file, source, mapping).map(
+          (mapped) =>
+            [mapped.table, fieldsOf(mapped.source, mapped.table, (field) => mapped.values.get(field))] as const,
+        );
+  return tables.map(([table, rows]) => [table, limitRows(rows, settings.limits)]);
 }
 
 /** Returns rows that fail after the most that a file may have. */
@@ -120,27 +184,6 @@ function describeIgnoredColumns(file: FeedFile, { columns }: FileShape): readonl
     .map(
       (column) => `${printable(file.name)}: ignored column "${printable(column, 40)}": not a field of ${file.table}.`,
     );
-}
-
-/** Returns the inventory rows of foreign files, and one dealer row per distinct dealer id in each. */
-function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly TableRows[] {
-  validateMapping(mapping, file, source.columns);
-  const dealerId = mappedDealerId(mapping);
-  const valueByRule =
-    (table: FeedTable, rules: Mapping["fields"]) =>
-    (field: string): Sql | undefined => {
-      const rule = rules[field];
-      if (field === "dealer_id") return sql`row_dealer_id`;
-      if (rule === undefined) return undefined;
-      const text = mappedValue(rule);
-      return isTextList(feed[table].properties[field]) ? sql`string_split(${text}, ${listSeparator})` : text;
-    };
-  const rows = sql`SELECT *, ${dealerId} AS row_dealer_id FROM (${source.rows})`;
-  const dealers = sql`SELECT DISTINCT ON (${join([...source.fileColumn, sql`row_dealer_id`])}) * FROM (${rows}) WHERE row_dealer_id IS NOT NULL ORDER BY row_dealer_id, "row"`;
-  return [
-    ["inventory", fieldsOf({ ...source, rows }, "inventory", valueByRule("inventory", mapping.fields))],
-    ["dealers", fieldsOf({ ...source, rows: dealers }, "dealers", valueByRule("dealers", mapping.dealer.fields))],
-  ];
 }
 
 /** Returns rows with every field of a table. Fields without a value are null. */

@@ -8,11 +8,11 @@
 import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { all, any, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { all, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { isMarker, markersOf } from "./unknown-markers.ts";
+import { isMarker, knownText, markersOf } from "./unknown-markers.ts";
 import { hasValidCheckDigit } from "./vin.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
@@ -132,21 +132,6 @@ function knownTexts(fields: readonly ParsedField[], rows: Sql): Sql {
   const replaced = lists.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`);
   const columns = replaced.length === 0 ? sql`*` : sql`* REPLACE (${join(replaced)})`;
   return sql`SELECT ${columns} FROM (SELECT file, "row", ${join(trimmed)} FROM (${rows}))`;
-}
-
-/** Characters that are trimmed: ASCII white space and the no-break space. */
-const whiteSpace = " \t\r\n\u00a0";
-
-/**
- * Trims a text; null if it is blank or a marker. Testing the first and last character before trimming is six times as fast: the engine's
- * `trim` builds a character set for every value.
- */
-function knownText(text: Sql, markers: readonly string[]): Sql {
-  const endsBlank = any([...whiteSpace].map((character) => sql`suffix(${text}, ${character})`));
-  const known = (trimmed: Sql): Sql =>
-    markers.length === 0 ? trimmed : sql`CASE WHEN ${isMarker(trimmed, markers)} THEN NULL ELSE ${trimmed} END`;
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND NOT ${endsBlank} THEN ${known(text)}
-    ELSE ${known(sql`nullif(trim(${text}, ${whiteSpace}), '')`)} END`;
 }
 
 /** Trims the items of a text list and drops blank ones. */

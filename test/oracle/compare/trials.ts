@@ -1,7 +1,7 @@
 /** Trials: random requests to a lake of some kind, each answered in both ways and by the oracle. */
 import { plusDays } from "../../../src/base/day.ts";
 import { projectPath } from "../../../src/base/project-files.ts";
-import { readMapping } from "../../../src/ingest/feed/mapping.ts";
+import { readMapping } from "../../../src/ingest/mapping/mapping.ts";
 import { Chance } from "../../support/chance.ts";
 import { type BothWays, openBothWays } from "../../support/implementations.ts";
 import { dealerIdOf, realCsvPath, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";

@@ -8,7 +8,7 @@ import { projectPath } from "../../../src/base/project-files.ts";
 import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { Sql } from "../../../src/db/sql.ts";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
-import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
+import { deliveriesAt, mappedDayOf } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
 import { viewsOf } from "../../../src/lake/analyst/analyst-views.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
@@ -68,7 +68,7 @@ export async function ingestPath(
   path: string,
   { day, ...options }: IngestOptions & { day?: string } = {},
 ): Promise<readonly DeliveryReport[]> {
-  return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), { threads: 1, ...options });
+  return ingest(lake, await deliveriesAt(path, day, mappedDayOf(options.mapping)), { threads: 1, ...options });
 }
 
 /** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */

@@ -1,0 +1,151 @@
+/**
+ * Prepares feed files for the engine, which reads CSV in UTF-8, NDJSON and Parquet: unpacks ZIP files, finds the mapping of each file, decodes text,
+ * and converts documents to NDJSON. Files that need none of it stay where they are.
+ */
+import { createWriteStream } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { parse } from "csv-parse/sync";
+import { printable } from "../../base/user-error.ts";
+import { type CsvLayout, carquetLayout, type FeedFile } from "../feed/feed-file.ts";
+import { feed, fieldOfColumn } from "../feed/feed-schema.ts";
+import type { ReadSettings } from "../feed/file-formats.ts";
+import { fileOf, tableOfName } from "../feed/file-names.ts";
+import { recognizedPreset } from "../mapping/presets.ts";
+import type { Mapping } from "../mapping/rules.ts";
+import { decodedText, encodingOf, firstText } from "./decoded-text.ts";
+import { writeRecords } from "./flat-records.ts";
+import { jsonRecords } from "./json-records.ts";
+import { xmlRecords } from "./xml-records.ts";
+import { unpack } from "./zip-files.ts";
+
+/** How files of a delivery are prepared. */
+export interface Preparation extends ReadSettings {
+  /** Folder of converted files, which the caller removes. */
+  readonly scratch: string;
+  readonly remark: (text: string) => void;
+}
+
+/** Returns the files to read in place of one: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
+export async function preparedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  if (file.format !== "zip") return preparedFile(file, settings);
+  const { scratch, limits, remark } = settings;
+  let count = 0;
+  const entries = await unpack(file, limits, async (entryName) => {
+    const name = basename(entryName);
+    const kind = fileOf(name);
+    if (kind === undefined || kind.format === "zip" || entryName.startsWith("__MACOSX/")) return undefined;
+    const folder = join(scratch, `${basename(file.name)}.${count}`);
+    count += 1;
+    await mkdir(folder, { recursive: true });
+    const { isForeign: _, ...rest } = file;
+    return { ...rest, ...tableOfName(name), ...kind, path: join(folder, name), name: `${file.name}/${entryName}` };
+  });
+  if (entries.length === 0) remark(`${printable(file.name)}: ignored file: no feed file in it.`);
+  const prepared = await Promise.all(entries.map((entry) => preparedFile(entry, settings)));
+  return prepared.flat();
+}
+
+async function preparedFile(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  const { mapping, remark } = settings;
+  const isDocument = file.format === "json" || file.format === "xml";
+  if (mapping !== undefined && file.table === "inventory")
+    return [await (file.format === "csv" ? decodedFile : flatFile)({ ...file, mapping }, settings)];
+  if (file.table === "inventory" && file.format === "csv") {
+    const found = await recognizedText(file, settings);
+    if (found === "Carquet") return file.isForeign ? [] : [file];
+    if (found !== undefined) return [await decodedFile(recognized(file, found, remark), settings)];
+  } else if (isDocument) return recognizedDocument(file, settings);
+  if (!file.isForeign) return [file];
+  remark(
+    `${printable(file.name)}: ignored file: expected a name that begins with that of a table, or the columns of a preset.`,
+  );
+  return [];
+}
+
+function recognized(file: FeedFile, mapping: Mapping, remark: Preparation["remark"]): FeedFile {
+  remark(
+    `${printable(file.name)}: recognized as ${mapping.name}: expected another layout? Name it with --preset or --mapping.`,
+  );
+  return { ...file, mapping };
+}
+
+/** Returns the preset that fits the header of a CSV file, or `Carquet` for one in the Carquet format. */
+async function recognizedText(file: FeedFile, { limits }: Preparation): Promise<Mapping | "Carquet" | undefined> {
+  const [line = ""] = (await firstText(file, limits)).slice(0, limits.recordBytes).split(/\r\n|\r|\n/, 1);
+  const isCarquet = (columns: readonly string[]): boolean =>
+    feed.inventory.required.every((field) => columns.some((column) => fieldOfColumn("inventory", column) === field));
+  if (isCarquet(columnsIn(line, carquetLayout.delimiter))) return "Carquet";
+  return recognizedPreset(columnsIn(line, delimiterOf(line)));
+}
+
+function columnsIn(line: string, delimiter: string): readonly string[] {
+  try {
+    const [columns = []] = parse(line, { bom: true, delimiter, to: 1 });
+    return columns;
+  } catch {
+    return [];
+  }
+}
+
+const delimiters = [",", "\t", "|", ";"] as const;
+
+/** Returns the delimiter that occurs most often in a line, outside of quotes. */
+function delimiterOf(line: string): string {
+  const bare = line.replaceAll(/"[^"]*"/g, "");
+  const counts = delimiters.map((delimiter) => bare.split(delimiter).length);
+  return delimiters[counts.indexOf(Math.max(...counts))] ?? carquetLayout.delimiter;
+}
+
+/** Returns a CSV file with its layout; a copy in UTF-8 if it has another encoding. */
+async function decodedFile(file: FeedFile, settings: Preparation): Promise<FeedFile> {
+  const { limits } = settings;
+  const { delimiter, quote = '"', header = true, columns = [], encoding } = file.mapping?.file ?? {};
+  const [line = ""] = delimiter === undefined ? (await firstText(file, limits)).split(/[\r\n]/, 1) : [];
+  const layout: CsvLayout = { delimiter: delimiter ?? delimiterOf(line), quote, hasHeader: header, names: columns };
+  const actual = encoding ?? (await encodingOf(file, limits));
+  if (actual === "utf-8") return { ...file, layout };
+  const path = await scratchPath(file, settings);
+  await pipeline(decodedText(file, actual, limits), createWriteStream(path));
+  return { ...file, layout, path, isGzip: false };
+}
+
+/** Returns a document or NDJSON file as flat NDJSON; a Parquet file unchanged. */
+const flatFile = async (file: FeedFile, settings: Preparation): Promise<FeedFile> =>
+  file.format === "parquet" ? file : (await converted(file, settings)).file;
+
+/** Converts a document, and returns it with the preset that fits its columns. */
+async function recognizedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  const { file: flat, columns } = await converted(file, settings);
+  const mapping = file.table === "inventory" ? recognizedPreset(columns) : undefined;
+  if (mapping !== undefined) return [recognized(flat, mapping, settings.remark)];
+  if (!file.isForeign) return [flat];
+  settings.remark(`${printable(file.name)}: ignored file: expected the columns of a preset.`);
+  return [];
+}
+
+/** Writes the records of a document as flat NDJSON. Returns the new file and its columns. */
+async function converted(
+  file: FeedFile,
+  settings: Preparation,
+): Promise<{ readonly file: FeedFile; readonly columns: readonly string[] }> {
+  const { limits } = settings;
+  const { records, encoding } = file.mapping?.file ?? {};
+  const declared =
+    file.format === "xml"
+      ? /^<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits))?.[1]
+      : undefined;
+  const texts = decodedText(file, encoding ?? declared ?? (await encodingOf(file, limits)), limits);
+  const read = file.format === "xml" ? xmlRecords : jsonRecords;
+  const path = await scratchPath(file, settings);
+  const columns = await writeRecords(file, read(file, texts, limits, records), path, limits);
+  return { file: { ...file, format: "ndjson", path, isGzip: false }, columns };
+}
+
+/** Returns the path of a converted file, in a folder that files of one folder share. */
+async function scratchPath(file: FeedFile, { scratch }: Preparation): Promise<string> {
+  const folder = join(scratch, `folder ${dirname(file.name)}`);
+  await mkdir(folder, { recursive: true });
+  return join(folder, basename(file.name));
+}

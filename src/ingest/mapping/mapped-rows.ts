@@ -1,0 +1,140 @@
+/** Rows of mapped files: compiles a mapping to the inventory rows of files of one shape, and to a row for each of their dealers. */
+
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
+import type { FeedFile } from "../feed/feed-file.ts";
+import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
+import { fileError, printableColumns } from "../feed/file-errors.ts";
+import type { FeedRelation } from "../feed/file-formats.ts";
+import { knownText } from "../normalize/unknown-markers.ts";
+import { matchingColumns } from "./column-matching.ts";
+import { type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
+import { columnsInTemplate, type Mapping, patternsOf, type Rule, type Source } from "./rules.ts";
+
+/** Rows of a table, and the expression of each of its fields over them. */
+export interface MappedTable {
+  readonly table: FeedTable;
+  readonly source: FeedRelation;
+  readonly values: ReadonlyMap<string, Sql>;
+}
+
+/** Mappings whose regular expressions are valid. */
+const valid = new WeakSet<Mapping>();
+
+/** Throws a UserError for the first regular expression of a mapping that the engine refuses. */
+export async function checkPatterns(session: Session, mapping: Mapping): Promise<void> {
+  if (valid.has(mapping)) return;
+  for (const [rule, pattern] of patternsOf(mapping)) {
+    await session.row(sql`SELECT regexp_matches('', ${pattern}) AS "matches"`).catch((thrown: unknown) => {
+      const reason = messageOf(thrown).split("\n")[0] ?? "";
+      throw new UserError(`${printable(mapping.name)}: ${rule}: invalid regular expression: ${printable(reason)}.`);
+    });
+  }
+  valid.add(mapping);
+}
+
+/**
+ * Returns the inventory rows of mapped files, and one dealer row per distinct dealer id in each. Throws a UserError if a required column is
+ * missing.
+ */
+export function mappedTables(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly MappedTable[] {
+  checkColumns(file, source.columns, mapping);
+  const used = new Map<string, Sql>();
+  const scope = scopeOf(file, source, used);
+  const valuesOf = (table: FeedTable, rules: Mapping["fields"]): ReadonlyMap<string, Sql> =>
+    new Map(
+      Object.entries(rules).flatMap(([field, rule]) => {
+        const value = (isTextList(feed[table].properties[field]) ? ruleItems : ruleText)(rule, scope);
+        return value === undefined ? [] : [[field, value] as const];
+      }),
+    ).set("dealer_id", rowDealer);
+  const inventory = valuesOf("inventory", mapping.fields);
+  const dealers = valuesOf("dealers", mapping.dealer.fields);
+  const dealerId = dealerIdOf(mapping.dealer.key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`));
+  const isUsed = all((mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)));
+  const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
+  const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
+  const rows = sql`SELECT *, ${dealerId} AS ${rowDealer} FROM (${known}) WHERE ${isUsed}`;
+  const ofDealers = sql`SELECT DISTINCT ON (${join([...source.fileColumn, rowDealer])}) * FROM (${rows}) WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, "row"`;
+  return [
+    { table: "inventory", source: { ...source, rows }, values: inventory },
+    { table: "dealers", source: { ...source, rows: ofDealers }, values: dealers },
+  ];
+}
+
+const rowDealer = sql`row_dealer_id`;
+
+const unknownTexts = ({ unknown = [] }: Mapping): readonly string[] => unknown.map((text) => text.trim().toLowerCase());
+
+/** Returns what the rules of a mapping are compiled against, and adds the columns that they use to `used`. */
+function scopeOf(file: FeedFile, source: FeedRelation, used: Map<string, Sql>): RuleScope {
+  const columnsOf = (name: string): readonly Sql[] =>
+    matchingColumns(source.columns, name).map((column) => {
+      const text = used.get(column) ?? ident(`text ${used.size}`);
+      used.set(column, text);
+      return text;
+    });
+  return { columnsOf, file: source.file, ...(file.folder === undefined ? {} : { folder: file.folder }) };
+}
+
+/** Sets of columns of which a rule needs one set whole. */
+type Alternatives = readonly (readonly string[])[];
+
+const columnsOfSource = ({ column, template = "" }: Source): readonly string[] =>
+  column === undefined ? columnsInTemplate(template) : [column];
+
+/** Returns the rules that a file must have columns for, and these. */
+function requiredColumns({
+  fields,
+  dealer,
+  required,
+  filter = [],
+}: Mapping): readonly (readonly [string, Alternatives])[] {
+  const ofRule = ({ from }: Rule): Alternatives => from.map(columnsOfSource);
+  const ofRules = (rules: Mapping["fields"]) =>
+    Object.entries(rules).map(([field, rule]) => [field, ofRule(rule)] as const);
+  const filters = filter
+    .filter(({ in: values, matches }) => (values ?? matches) !== undefined)
+    .map(({ column }) => ["filter", [[column]]] as const);
+  const keys = dealer.key.map(ofRule);
+  if (required === undefined)
+    return [...ofRules(fields), ...ofRules(dealer.fields), ...keys.map((key) => ["dealer", key] as const), ...filters];
+  const chosen = ofRules(fields).filter(([field]) => required.includes(field));
+  return [...chosen, ...(required.includes("dealer") ? [["dealer", keys.flat()] as const] : []), ...filters];
+}
+
+/** Throws a UserError if the file lacks the columns of a required rule. */
+function checkColumns(file: FeedFile, columns: readonly string[], mapping: Mapping): void {
+  const isFound = (name: string): boolean => matchingColumns(columns, name).length > 0;
+  const needed = requiredColumns(mapping);
+  for (const [rule, alternatives] of needed) {
+    if (alternatives.some((names) => names.every(isFound))) continue;
+    const known = needed.flatMap(([, sets]) => sets.flat().flatMap((name) => matchingColumns(columns, name)));
+    const missing = alternatives
+      .flat()
+      .filter((name) => !isFound(name))
+      .map((name) => `"${printable(name, 40)}"`);
+    throw fileError(
+      file,
+      `${file.format === "csv" ? ", row 0 (header)" : ""}: missing column ${missing.join(" or ")}: expected by the mapping of ${rule}; ` +
+        `found ${printableColumns(columns, known)}.`,
+    );
+  }
+}
+
+/**
+ * Returns the SQL of a dealer id: a UUIDv5 (RFC 9562) in Carquet's namespace of the lower-cased texts of the dealer's key. Null if all of them are
+ * empty.
+ */
+function dealerIdOf(key: readonly Sql[]): Sql {
+  const values = key.map((text) => sql`coalesce(lower(${text}), '')`);
+  const hash = sql`sha1(unhex(${namespace}) || encode(concat_ws(chr(31), ${join(values)})))`;
+  const part = (from: number, length: number) => sql`substr(${hash}, ${from}, ${length})`;
+  const variant = sql`translate(${part(17, 1)}, '0123456789abcdef', '89ab89ab89ab89ab')`;
+  return sql`CASE WHEN concat(${join(values)}) <> '' THEN concat(
+    ${part(1, 8)}, '-', ${part(9, 4)}, '-5', ${part(14, 3)}, '-', ${variant}, ${part(18, 3)}, '-', ${part(21, 12)}) END`;
+}
+
+/** Carquet's namespace: the UUIDv5 of `carquet` in the DNS namespace. */
+const namespace = "ba0b230271315c479da2be3ea9d48205";

@@ -1,0 +1,85 @@
+/**
+ * Mapping files: rules that turn the columns of a foreign file into feed fields.
+ *
+ * A file of version 2 is as `schemas/mapping.json` says, one of version 1 as `schemas/mapping1.json`; both become a `Mapping`, in which every
+ * rule is a list of sources and the conversions of their value. A rule of an unknown field is refused before any row is read.
+ */
+import { readFile } from "node:fs/promises";
+import { isNotFound } from "../../base/files.ts";
+import { isObject } from "../../base/json.ts";
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
+import { checker } from "../../contract/schema.ts";
+import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
+import { type FirstMapping, secondVersionOf } from "./first-version.ts";
+import type { FileMapping, FileRule, FileSource, Mapping, Rule, Rules } from "./rules.ts";
+
+const check = checker<FileMapping>("mapping");
+const checkFirst = checker<FirstMapping>("mapping1");
+
+/** Reads a mapping file. Throws a UserError if it does not match the schema or names an unknown field. */
+export const readMapping = async (path: string): Promise<Mapping> => mappingOf(await readJson(path), path);
+
+/** Returns the mapping that a parsed file contains. Throws a UserError if it does not match the schema or names an unknown field. */
+export function mappingOf(content: unknown, name: string): Mapping {
+  const isSecond = isObject(content) && content.version === 2;
+  const written = isSecond ? check(content, name) : secondVersionOf(checkFirst(content, name), name);
+  const fail = (rule: string, message: string): never => {
+    throw new UserError(`${printable(name)}: ${rule}: ${message}`);
+  };
+  const rulesOf = (table: FeedTable, path: string, rules: Rules<FileRule>): Rules => {
+    checkFieldNames(name, table, rules);
+    const entries = Object.entries(rules).map(([field, rule]) => {
+      const whole = ruleOf(rule, (message) => fail(`${path}.${field}`, message));
+      if (whole.list !== undefined && !isTextList(feed[table].properties[field]))
+        fail(`${path}.${field}.list`, `expected only in fields that are lists: ${listFieldsOf(table).join(", ")}.`);
+      return [field, whole] as const;
+    });
+    return Object.fromEntries(entries);
+  };
+  const { fields, dealer } = written;
+  return {
+    ...written,
+    name,
+    fields: rulesOf("inventory", "fields", fields),
+    dealer: {
+      key: dealer.key.map((rule, index) => ruleOf(rule, (message) => fail(`dealer.key[${index}]`, message))),
+      fields: rulesOf("dealers", "dealer.fields", dealer.fields),
+    },
+  };
+}
+
+const listFieldsOf = (table: FeedTable): readonly string[] =>
+  Object.entries(feed[table].properties).flatMap(([field, schema]) => (isTextList(schema) ? [field] : []));
+
+const isSources = (rule: FileRule | FileSource | readonly FileSource[]): rule is readonly FileSource[] =>
+  Array.isArray(rule);
+
+/** Returns a rule with its sources as a list. Calls `fail` if one of them has not exactly one origin. */
+function ruleOf(rule: FileRule, fail: (message: string) => never): Rule {
+  const { from, ...conversions } = typeof rule === "string" || isSources(rule) ? { from: rule } : rule;
+  const sources = (isSources(from) ? from : [from]).map((source) =>
+    typeof source === "string" ? { column: source } : source,
+  );
+  for (const [index, { column, template, constant, file }] of sources.entries())
+    if ([column, template, constant, file].filter((origin) => origin !== undefined).length !== 1)
+      fail(`invalid source ${index + 1}: expected exactly one of column, template, constant, file.`);
+  return { ...conversions, from: sources };
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (thrown) {
+    if (isNotFound(thrown)) throw new UserError(`${path}: mapping file not found.`);
+    throw new UserError(`${path}: invalid JSON in mapping file: ${printable(messageOf(thrown))}.`);
+  }
+}
+
+function checkFieldNames(name: string, table: FeedTable, rules: Rules<unknown>): void {
+  const known = Object.keys(feed[table].properties);
+  const unknown = Object.keys(rules).find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  throw new UserError(
+    `${printable(name)}: unknown field "${printable(unknown, 40)}" of ${table}: expected one of ${known.join(", ")}.`,
+  );
+}

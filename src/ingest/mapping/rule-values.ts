@@ -1,0 +1,201 @@
+/**
+ * SQL of rules: each compiles to one expression over the columns of a file, which are trimmed, without those texts that stand for no value.
+ *
+ * A conversion that fails leaves the text, so that it is recorded with its row as a value that the field cannot have. Regular expressions are
+ * those of the engine (RE2), which match in linear time.
+ */
+import { all, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { listSeparator } from "../feed/feed-schema.ts";
+import {
+  type Conversions,
+  columnsInTemplate,
+  type ListRule,
+  type RowCondition,
+  type Rule,
+  type Source,
+} from "./rules.ts";
+
+/** What rules are compiled against. */
+export interface RuleScope {
+  /** Returns the trimmed texts of the columns that a name stands for. */
+  readonly columnsOf: (name: string) => readonly Sql[];
+  /** The file's name. */
+  readonly file: Sql;
+  readonly folder?: string;
+}
+
+/** Returns the text of a rule; undefined if the file has none of its sources. */
+export function ruleText(rule: Rule, scope: RuleScope): Sql | undefined {
+  const texts = rule.from.flatMap((source) => sourceTexts(source, scope));
+  return texts.length === 0 ? undefined : converted(firstOf(texts), rule, scope);
+}
+
+/** Returns the items of a rule; undefined if the file has none of its sources. */
+export function ruleItems(rule: Rule, scope: RuleScope): Sql | undefined {
+  const texts = rule.from.flatMap((source) => sourceTexts(source, scope));
+  if (texts.length === 0) return undefined;
+  const { list = {} } = rule;
+  const items = list.all
+    ? sql`list_concat(${join(texts.map((text) => sql`coalesce(${splitText(text, list)}, [])`))})`
+    : splitText(firstOf(texts), list);
+  const { item: pattern } = list;
+  const part = pattern === undefined ? sql`item` : extracted(sql`item`, pattern);
+  const hasConversions = [pattern, rule.html, rule.values].some((conversion) => conversion !== undefined);
+  return hasConversions ? sql`list_transform(${items}, lambda item: ${converted(part, rule, scope)})` : items;
+}
+
+const firstOf = (texts: readonly Sql[]): Sql => (texts.length === 1 ? join(texts) : sql`coalesce(${join(texts)})`);
+
+/** Returns the texts of a source: several if its name stands for several columns, none if the file lacks them. */
+function sourceTexts(source: Source, scope: RuleScope): readonly Sql[] {
+  const { match, zeroIsUnknown = false, when } = source;
+  return originsOf(source, scope).map((origin) => {
+    const matched = match === undefined ? origin : extracted(origin, match);
+    const known = zeroIsUnknown
+      ? sql`CASE WHEN NOT regexp_full_match(${matched}, ${zero}) THEN ${matched} END`
+      : matched;
+    return when === undefined ? known : sql`CASE WHEN ${rowConditionOf(when, scope)} THEN ${known} END`;
+  });
+}
+
+/** A zero, with a currency or a unit. */
+const zero = "[^0-9]*0[0.,]*[^0-9]*";
+
+function originsOf({ column, template, constant, file }: Source, scope: RuleScope): readonly Sql[] {
+  if (column !== undefined) return scope.columnsOf(column);
+  if (constant !== undefined) return [sql`${constant}`];
+  if (template !== undefined) return templateText(template, scope);
+  if (file === "name") return [scope.file];
+  return scope.folder === undefined ? [] : [literal(scope.folder)];
+}
+
+function templateText(template: string, scope: RuleScope): readonly Sql[] {
+  const columns = columnsInTemplate(template).map((name) => scope.columnsOf(name)[0]);
+  const found = columns.filter((column) => column !== undefined);
+  if (found.length < columns.length) return [];
+  const parts = template.split(/\{[^}]*\}/).flatMap((text, index) => [sql`${text}`, ...found.slice(index, index + 1)]);
+  const text = sql`concat(${join(parts)})`;
+  return [found.length === 0 ? text : sql`CASE WHEN coalesce(${join(found)}) IS NOT NULL THEN ${text} END`];
+}
+
+/** Returns what the first group of a regular expression matches, without a group the whole match; null if nothing does. */
+function extracted(text: Sql, pattern: string): Sql {
+  const hasGroup = /\((?!\?)|\(\?P</.test(pattern.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/g, ""));
+  return sql`nullif(trim(regexp_extract(${text}, ${pattern}, ${hasGroup ? literalOne : literalZero})), '')`;
+}
+
+const [literalOne, literalZero] = [sql`1`, sql`0`];
+
+/** Returns the SQL of a condition, which is never null. */
+export function rowConditionOf({ column, ...test }: RowCondition, { columnsOf }: RuleScope): Sql {
+  const [text = sql`NULL::VARCHAR`] = columnsOf(column);
+  const isIn = (values: readonly string[]): Sql =>
+    sql`list_contains(${values.map((value) => value.trim().toLowerCase())}, coalesce(lower(${text}), ''))`;
+  const matches = (pattern: string): Sql => sql`coalesce(regexp_matches(${text}, ${pattern}), false)`;
+  return all([
+    ...(test.in === undefined ? [] : [isIn(test.in)]),
+    ...(test.notIn === undefined ? [] : [sql`NOT ${isIn(test.notIn)}`]),
+    ...(test.matches === undefined ? [] : [matches(test.matches)]),
+    ...(test.notMatches === undefined ? [] : [sql`NOT ${matches(test.notMatches)}`]),
+  ]);
+}
+
+/** A character that separates the items of a list, and occurs in no text. */
+const separatorMark = sql`chr(31)`;
+
+/** Splits a text into items. */
+function splitText(text: Sql, { separator = listSeparator, before }: ListRule): Sql {
+  const separators = typeof separator === "string" ? [separator] : separator;
+  const [first = listSeparator] = separators;
+  if (before === undefined && separators.length === 1) return sql`string_split(${text}, ${first})`;
+  const marked = separators.reduce(
+    (marking, one) =>
+      before === undefined
+        ? sql`replace(${marking}, ${one}, ${separatorMark})`
+        : sql`regexp_replace(${marking}, ${`${escapePattern(one)}\\s*(${before})`}, chr(31) || '\\1', 'g')`,
+    text,
+  );
+  return sql`string_split(${marked}, ${separatorMark})`;
+}
+
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** Returns a text after the conversions of a rule. */
+function converted(text: Sql, { html, number, dates, values }: Conversions, scope: RuleScope): Sql {
+  const plain = html === true ? withoutHtml(text) : text;
+  const numeric = number === undefined ? plain : numberText(plain, number, scope);
+  const dated = dates === undefined ? numeric : sql`coalesce(${timeText(numeric, dates)}, ${numeric})`;
+  return values === undefined ? dated : replaced(dated, values);
+}
+
+function replaced(text: Sql, values: Readonly<Record<string, string | null>>): Sql {
+  const cases = Object.entries(values).map(([from, to]) => sql`WHEN ${from.trim().toLowerCase()} THEN ${to}`);
+  return cases.length === 0
+    ? text
+    : sql`CASE coalesce(lower(trim(${text})), '') ${join(cases, sql` `)} ELSE ${text} END`;
+}
+
+/** Parses a date in one of several formats; null if it has none of them. */
+export const timeText = (text: Sql, dates: readonly string[]): Sql =>
+  sql`strftime(try_strptime(${text}, [${join(dates.map((format) => literal(format)))}]), '%Y-%m-%dT%H:%M:%SZ')`;
+
+/** Entities of HTML and what they stand for; the ampersand last. */
+const entities: readonly (readonly [entity: string, text: string])[] = [
+  ["&nbsp;", " "],
+  ["&#160;", " "],
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+  ["&#34;", '"'],
+  ["&apos;", "'"],
+  ["&#39;", "'"],
+  ["''", "'"],
+  ["&amp;", "&"],
+];
+
+function withoutHtml(text: Sql): Sql {
+  const untagged = sql`regexp_replace(${text}, '<[^>]*>', ' ', 'g')`;
+  const decoded = entities.reduce(
+    (decoding, [entity, plain]) => sql`replace(${decoding}, ${entity}, ${plain})`,
+    untagged,
+  );
+  return sql`trim(regexp_replace(${decoded}, '\\s+', ' ', 'g'))`;
+}
+
+/** What one of each unit is, in the unit of its field. */
+const units: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    ["", "mi", "mi.", "mile", "miles", "smi", "usd", "us$", "$", "l", "liter", "cyl", "cylinders"].map((unit) => [
+      unit,
+      1,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["km", "kms", "km.", "kmt", "kilometer", "kilometers", "kilometre", "kilometres"].map((unit) => [
+      unit,
+      1 / 1.609344,
+    ]),
+  ),
+};
+
+const numberPattern = "^\\s*(?i:us\\$|usd|\\$)?\\s*([-+]?(?:[0-9][0-9,\\s]*\\.?[0-9]*|\\.[0-9]+))\\s*([^0-9]*?)\\s*$";
+
+/** Returns the digits of a number with a known unit, converted to that of its field. Other texts are unchanged. */
+function numberText(
+  text: Sql,
+  { unit = "", unitColumn, decimal = "." }: NonNullable<Conversions["number"]>,
+  scope: RuleScope,
+): Sql {
+  const pointed = decimal === "," ? sql`replace(replace(${text}, '.', ''), ',', '.')` : text;
+  const [column] = unitColumn === undefined ? [] : scope.columnsOf(unitColumn);
+  const otherwise =
+    column === undefined ? sql`${unit.toLowerCase()}` : sql`coalesce(lower(${column}), ${unit.toLowerCase()})`;
+  const cases = Object.entries(units).map(
+    ([name, factor]) => sql`WHEN ${literal(name)} THEN ${literal(String(factor))}::DOUBLE`,
+  );
+  const digits = sql`regexp_replace(part.digits, '[,\\s]', '', 'g')`;
+  const factor = sql`CASE coalesce(nullif(lower(part.unit), ''), ${otherwise}) ${join(cases, sql` `)} END`;
+  return sql`coalesce(list_transform([regexp_extract(${pointed}, ${numberPattern}, ['digits', 'unit'])], lambda part:
+    CASE WHEN part.digits = '' THEN NULL WHEN ${factor} = 1 THEN ${digits}
+    ELSE TRY_CAST(round(TRY_CAST(${digits} AS DOUBLE) * ${factor}) AS BIGINT)::VARCHAR END)[1], ${text})`;
+}
