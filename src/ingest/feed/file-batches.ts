@@ -6,19 +6,15 @@
 import { basename, dirname } from "node:path";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedTable } from "./feed-schema.ts";
+import { batchBytesMax, type CheckedContent } from "./file-checks.ts";
 import { describeFileError } from "./file-errors.ts";
 import type { FileGroup, FileShape, ReadSettings } from "./file-formats.ts";
 
 /** The most files of a batch by default: the plan of a statement grows with them. */
 const batchFilesMax = 500;
 
-/** The most content of a batch. A larger file is read alone, without the cost of numbering the rows of several. */
-const batchBytesMax = 2 ** 20;
-
-export interface CheckedFile {
+export interface CheckedFile extends CheckedContent {
   readonly file: FeedFile;
-  /** Size of the content. */
-  readonly bytes: number;
   readonly shape: FileShape;
 }
 
@@ -53,7 +49,7 @@ export class FileBatches {
     const { batchFilesMax: filesMax = batchFilesMax } = this.settings;
     const key = keyOf(checked);
     const waiting = this.batches.get(key) ?? [];
-    if (bytesIn(waiting) + checked.bytes > batchBytesMax) await this.read(key);
+    if (bytesIn(waiting) + bytesIn([checked]) > batchBytesMax) await this.read(key);
     const batch = this.batches.get(key) ?? [];
     batch.push({ ...checked, place: this.added });
     this.added += 1;
@@ -105,4 +101,6 @@ function keyOf({ file, shape }: CheckedFile): string {
   return JSON.stringify([table, format, isGzip, place, dirname(name), folder, layout, mapping?.name, shape]);
 }
 
-const bytesIn = (files: readonly CheckedFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+/** Returns the content of a batch. A file that is larger, or has odd quotes, is read alone: the first saves numbering the rows of several. */
+const bytesIn = (files: readonly CheckedContent[]): number =>
+  files.reduce((sum, { bytes, hasOddQuotes }) => sum + (hasOddQuotes ? batchBytesMax : bytes), 0);

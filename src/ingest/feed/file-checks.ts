@@ -4,7 +4,7 @@
  */
 import { open, stat } from "node:fs/promises";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import type { FeedFile, FeedFormat } from "./feed-file.ts";
+import { type FeedFile, type FeedFormat, layoutOf } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
 import { chunksOf } from "./file-content.ts";
 import { describeSystemError, fileError, limitError } from "./file-errors.ts";
@@ -14,15 +14,25 @@ import { countSchemaElements } from "./parquet-footer.ts";
 /** The footer of a Parquet feed: a hundred row groups of all fields take up less than 1 MB. */
 const footerBytesMax = 64 * 2 ** 20;
 
+export interface CheckedContent {
+  /** Size of the content, uncompressed unless it is Parquet. */
+  readonly bytes: number;
+  /** Whether a small CSV file has an odd number of quotes: the engine loses a last row whose quote does not end if it reads the file before others. */
+  readonly hasOddQuotes: boolean;
+}
+
+/** The largest file that is read together with others. */
+export const batchBytesMax = 2 ** 20;
+
 /**
- * Checks a file and returns the size of its content, uncompressed unless it is Parquet. Throws a UserError if it is not a regular file, exceeds a
+ * Checks a file and returns the size of its content. Throws a UserError if it is not a regular file, exceeds a
  * limit, or is not of the format that its name says.
  */
-export async function checkFeedFile(file: FeedFile, limits: FeedLimits): Promise<number> {
+export async function checkFeedFile(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
   if (file.format !== "parquet") return checkText(file, limits);
   const bytes = await sizeWithin(file, limits);
   await checkParquet(file, bytes);
-  return bytes;
+  return { bytes, hasOddQuotes: false };
 }
 
 /** Returns the size of a file. Throws a UserError if it is not a regular file, or larger than the limit. */
@@ -125,8 +135,10 @@ function checkFirstBytes(file: FeedFile, first: Buffer): void {
   );
 }
 
-/** Reads a text file to its end, and returns the size of its content. The engine accepts a gzip file that was cut short, and NUL bytes. */
-async function checkText(file: FeedFile, limits: FeedLimits): Promise<number> {
+/** Reads a text file to its end, and returns its size. The engine accepts a gzip file that was cut short, and NUL bytes. */
+async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
+  const quote = file.format === "csv" ? layoutOf(file).quote : "";
+  let quotes = 0;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
   for await (const chunk of contentOf(file, limits)) {
@@ -134,8 +146,15 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<number> {
     const nul = chunk.indexOf(0);
     if (nul >= 0) throw fileError(file, `: NUL byte at offset ${offset + nul}: expected text.`);
     json?.add(chunk);
+    if (quote !== "" && offset < batchBytesMax) quotes += countOf(chunk, quote);
     offset += chunk.length;
   }
   json?.end();
-  return offset;
+  return { bytes: offset, hasOddQuotes: offset <= batchBytesMax && quotes % 2 === 1 };
+}
+
+function countOf(chunk: Buffer, quote: string): number {
+  let count = 0;
+  for (let index = chunk.indexOf(quote); index >= 0; index = chunk.indexOf(quote, index + 1)) count += 1;
+  return count;
 }

@@ -124,13 +124,13 @@ const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSetting
 /** Checks a file before its rows are read. Throws a UserError if it is invalid. */
 async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
   const { limits } = settings;
-  const bytes = await checkFeedFile(file, limits);
+  const content = await checkFeedFile(file, limits);
   if (file.mapping !== undefined) await checkPatterns(session, file.mapping);
   try {
     const shape = await shapeOf(session, file, settings);
     // Throws if the columns are not those that the table or the mapping needs.
     tablesOf({ files: [file], file, shape }, settings);
-    return { file, bytes, shape };
+    return { ...content, file, shape };
   } catch (thrown) {
     throw await describeFileError(file, { columns: [], limits }, thrown);
   }

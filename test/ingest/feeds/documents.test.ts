@@ -1,0 +1,170 @@
+/** Foreign files in other formats and encodings: documents, archives, delimiters, and files that are hostile. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { crc32, gzipSync } from "node:zlib";
+import iconv from "iconv-lite";
+import { foreignReader, type ReadForeign } from "../../support/lakes/foreign-files.ts";
+import { fileScope } from "../../support/scope.ts";
+import { zipOf } from "../../support/zip.ts";
+
+const read = await foreignReader(fileScope);
+
+const mapping = {
+  version: 2,
+  required: ["vin"],
+  fields: {
+    vin: "vin",
+    trim: "trim",
+    miles: { from: "mileage.value", number: { unitColumn: "mileage.unit" } },
+    photo_urls: { from: "image[*].url", list: { all: true } },
+  },
+  dealer: { key: ["seller"], fields: { name: "seller" } },
+};
+
+const summary = ({ inventory, dealers }: ReadForeign) => ({
+  cars: inventory.map(({ row, vin, trim, miles, photo_urls }) => [row, vin, trim, miles, photo_urls]),
+  dealers: dealers.map(({ name }) => name),
+});
+
+const expected = {
+  cars: [
+    [1, "V1", "Café “S”", "621", ["a", "b"]],
+    [2, "V2", null, "5", []],
+  ],
+  dealers: ["Nörth & Co"],
+};
+
+const xml = `<?xml version="1.0"?><!-- stock --><feed><made>2026</made><listings xmlns:g="http://g">
+  <listing><g:vin>V1</g:vin><trim><![CDATA[Café “S”]]></trim><mileage unit="km"><value>1000</value></mileage>
+    <image><url>a</url><tag>x</tag></image><image><url>b</url></image><seller>Nörth &amp; Co</seller></listing>
+  <listing vin="V2"><mileage><value>5</value></mileage><seller>Nörth &amp; Co</seller><nothing/></listing>
+</listings></feed>`;
+
+const carsOfJson = [
+  {
+    vin: "V1",
+    trim: "Café “S”",
+    mileage: { value: 1000, unit: "km" },
+    image: [{ url: "a" }, { url: "b", tag: null }],
+    seller: "Nörth & Co",
+  },
+  { VIN: "V2", mileage: { value: 5 }, seller: "Nörth & Co", note: 'a "}" in a text\\' },
+];
+const json = JSON.stringify(
+  { made: { by: ["x", "]}"] }, empty: [], data: { vehicles: carsOfJson }, more: [{ vin: "V9" }] },
+  null,
+  1,
+);
+
+const csv = (delimiter: string): string =>
+  [
+    "vin,trim,mileage.value,mileage unit,image[0].url,image[1].url,seller",
+    "V1,Café “S”,1000,km,a,b,Nörth & Co",
+    "V2,,5,,,,Nörth & Co",
+    "",
+  ]
+    .join("\n")
+    .replaceAll(",", delimiter);
+
+const files: Readonly<Record<string, readonly [file: string, content: string | Uint8Array, layout?: object]>> = {
+  "an XML document with a record path": ["cars.xml", xml, { records: "/feed/listings/listing" }],
+  "an XML document in Windows-1252 that declares it": [
+    "cars.xml",
+    iconv.encode(xml.replace('"1.0"', '"1.0" encoding="windows-1252"'), "windows-1252"),
+    { records: "feed/listings/listing" },
+  ],
+  "a JSON document with a record path": ["cars.json", json, { records: "/data/vehicles" }],
+  "a JSON document that is an array": ["cars.json", JSON.stringify(carsOfJson)],
+  "NDJSON with nested values": ["cars.ndjson", carsOfJson.map((car) => `${JSON.stringify(car)}\n`).join("")],
+  "gzip of JSON": ["cars.json.gz", gzipSync(json), { records: "/data/vehicles" }],
+  "CSV in UTF-8 with a byte order mark": ["cars.csv", `\ufeff${csv(",")}`],
+  "CSV in Windows-1252": ["cars.csv", iconv.encode(csv(","), "windows-1252")],
+  "tab-separated text in UTF-16": ["cars.tsv", Buffer.from(`\ufeff${csv("\t")}`, "utf16le")],
+  "text with vertical bars": ["cars.txt", csv("|")],
+  "gzip of text with semicolons": ["cars.csv.gz", gzipSync(csv(";"))],
+  "a ZIP file": ["cars.zip", zipOf({ "photos/1.jpg": "x", "stock/cars.csv": csv(",") })],
+};
+
+for (const [what, [file, content, layout]] of Object.entries(files))
+  test(`cars are read from ${what}`, async () => {
+    const whole = { ...mapping, ...(layout === undefined ? {} : { file: layout }) };
+    assert.deepEqual(summary(await read({ [file]: content }, whole)), expected);
+  });
+
+const bomb = gzipSync(Buffer.alloc(2 ** 22, "a"));
+const entities = `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r><c><vin>&b;</vin></c></r>`;
+
+/** Files that are refused, and what the error says. */
+const refused: Readonly<Record<string, readonly [file: string, content: string | Uint8Array, says: RegExp]>> = {
+  "a ZIP bomb": [
+    "cars.zip",
+    zipOf({ "cars.csv": Buffer.alloc(2 ** 20) }),
+    /^cars\.zip: compressed too highly: expected at most 200 bytes from each stored byte/,
+  ],
+  "a ZIP file whose sizes lie": [
+    "cars.zip",
+    zipOf({ "cars.csv": "a".repeat(5000) }, { size: 10 }),
+    /^cars\.zip: invalid ZIP file: too many bytes/,
+  ],
+  "a name that climbs out of a ZIP file": [
+    "cars.zip",
+    zipOf({ "../cars.csv": "vin\n" }),
+    /^cars\.zip: invalid ZIP file: invalid relative path/,
+  ],
+  "an absolute name in a ZIP file": [
+    "cars.zip",
+    zipOf({ "/etc/cars.csv": "vin\n" }),
+    /^cars\.zip: invalid ZIP file: absolute path/,
+  ],
+  "text that is no ZIP file": ["cars.zip", "vin,seller\n", /^cars\.zip: invalid ZIP file: /],
+  "a bomb of XML entities": ["cars.xml", entities, /^cars\.xml, row 1: invalid XML: .*undefined entity/],
+  "XML that ends early": ["cars.xml", "<r><c><vin>V1</vin></c><c>", /^cars\.xml, row 2: invalid XML: .*unclosed tag/],
+  "XML nested too deeply": [
+    "cars.xml",
+    "<a>".repeat(40),
+    /^cars\.xml, row 1: nested too deeply: expected at most 32 levels/,
+  ],
+  "a value of XML that is too large": [
+    "cars.xml",
+    `<r><c><vin>V1</vin></c><c><vin>${"x".repeat(400_000)}`,
+    /^cars\.xml, row 2: row too large: expected at most 262144 bytes/,
+  ],
+  "JSON nested too deeply": ["cars.json", "[".repeat(40), /^cars\.json, row 1: nested too deeply/],
+  "JSON that ends early": ["cars.json", '[{"vin":"V1"},{"vin":', /^cars\.json, row 2: the file ends within a value/],
+  "invalid JSON": ["cars.json", '[{"vin":"V1"},{"vin" 1}]', /^cars\.json, row 2: invalid JSON/],
+  "a value of JSON that is too large": [
+    "cars.json",
+    `[{"vin":"${"x".repeat(400_000)}"}]`,
+    /^cars\.json, row 1: row too large/,
+  ],
+  "JSON with too many columns": [
+    "cars.json",
+    `[${Array.from({ length: 20 }, (_, row) => `{${Array.from({ length: 60 }, (_, n) => `"c${row}-${n}":1`).join()}}`).join()}]`,
+    /^cars\.json, row 17: too many columns: expected at most 1000/,
+  ],
+  "too many columns": [
+    "cars.csv",
+    `${Array.from({ length: 1001 }, (_, n) => `c${n}`).join()}\n`,
+    /row 0 \(header\): too many columns/,
+  ],
+  "a gzip bomb": ["cars.xml.gz", bomb, /^cars\.xml\.gz: compressed too highly/],
+  "a field without an end": [
+    "cars.csv",
+    `vin,seller\nV1,"${"x".repeat(400_000)}`,
+    /^cars\.csv, row 1: (row too large|invalid quotes)/,
+  ],
+};
+
+for (const [what, [file, content, says]] of Object.entries(refused))
+  test(`refused, and the other feeds of the day are read: ${what}`, async () => {
+    await assert.rejects(read({ [file]: content }, mapping), { name: "UserError", message: says });
+    const { inventory, remarks } = await read(
+      { "a.csv": "vin,seller\nV1,North\n", [file]: content, "z.csv": "vin,seller\nV2,South\n" },
+      mapping,
+    );
+    assert.deepEqual(inventory.map(({ vin }) => vin).sort(), ["V1", "V2"]);
+    assert.equal(remarks.length, 1);
+    assert.match(remarks[0]?.replace(/^refused file: /, "") ?? "", says);
+  });
+
+test("crc32 of the test's archives is that of ZIP", () => assert.equal(crc32("123456789"), 0xcbf43926));
