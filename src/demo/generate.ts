@@ -12,6 +12,8 @@ import { integerIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { fileLiteral, ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { conditionsOfFiles, rowsPerFile, writeDialect } from "./deliveries/dialect-files.ts";
+import { dialects } from "./deliveries/dialects.ts";
 import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { createDayRows, inventoryRows } from "./deliveries/inventory.ts";
 import { createCars } from "./market/cars.ts";
@@ -25,8 +27,6 @@ import { createCatalogue } from "./vehicles/catalogue.ts";
 import { createEquipment } from "./vehicles/equipment.ts";
 import { createVariants } from "./vehicles/variants.ts";
 
-/** Maximum rows per inventory file, which are sorted at once. Markets up to this size run on one thread: a second one does not help. */
-const rowsPerFile = 100_000;
 /** Default memory limit of the engine, which spills to disk beyond it. */
 const memoryLimit = "3GiB";
 
@@ -124,19 +124,22 @@ async function writeDay(
   shape: MarketShape,
   { day, date, folder }: DayTarget,
 ): Promise<number> {
-  const { format } = shape;
+  const { format, dialect } = shape;
   await mkdir(folder);
   await createDayRows(session, day);
+  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM day_rows`), "n");
+  const carsIn = (condition: Sql): Sql => inventoryRows(draws, shape, day, condition);
+  if (dialect !== undefined) {
+    await writeDialect(session, folder, { dialect: dialects[dialect], rows, carsIn });
+    return rows;
+  }
   await copy(session, dealerRows(day, format), joinPath(folder, "dealers"), format);
   await copy(session, optionRows, joinPath(folder, "options"), format);
   await copy(session, deliveryRows(day, date), joinPath(folder, "deliveries"), format);
-  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM day_rows`), "n");
-  const files = Math.max(1, Math.ceil(rows / rowsPerFile));
-  for (let index = 0; index < files; index += 1) {
-    const name = files === 1 ? "inventory" : `inventory-${String(index + 1).padStart(3, "0")}`;
-    const [first, last] = [index * rowsPerFile, (index + 1) * rowsPerFile - 1];
-    const isInFile = sql`line BETWEEN ${numberLiteral(first)} AND ${numberLiteral(last)}`;
-    await copy(session, inventoryRows(draws, shape, day, isInFile), joinPath(folder, name), format);
+  const files = conditionsOfFiles(rows);
+  for (const [index, isInFile] of files.entries()) {
+    const name = files.length === 1 ? "inventory" : `inventory-${String(index + 1).padStart(3, "0")}`;
+    await copy(session, carsIn(isInFile), joinPath(folder, name), format);
   }
   return rows;
 }

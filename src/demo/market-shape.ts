@@ -1,5 +1,7 @@
 /** Parameters of a generated demo market: its size, its span, and the shares of cars, feeds and dealers affected by each event. */
 
+import type { DialectName } from "./deliveries/dialects.ts";
+
 /** Default shares of the events, each between 0 and `shareMax`. */
 export const defaultShares = {
   /** Cars that another store of the dealer's group lists as well. */
@@ -38,6 +40,8 @@ export interface MarketShape {
   readonly end: string;
   readonly seed: number;
   readonly format: "csv" | "parquet";
+  /** Layout of a provider in which inventories are written, instead of the Carquet format. */
+  readonly dialect?: DialectName | undefined;
   /** Whether equipment follows the variant (`typical`), or nearly every car has its own options and features (`distinct`). */
   readonly options: "typical" | "distinct";
   readonly shares: Shares;

@@ -1,5 +1,6 @@
 /** `carquet generate`: writes the deliveries of a generated market, for demos and tests. Reproducible from its seed. */
 import { Command, InvalidArgumentError } from "commander";
+import { dialectNames } from "../../demo/deliveries/dialects.ts";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { defaultShares, feedFailures, type Shares, shareMax } from "../../demo/market-shape.ts";
 import { dayParser, integerParser } from "../option-parsers.ts";
@@ -26,6 +27,8 @@ const generateSettings = {
   end: { flags: "--end <YYYY-MM-DD>", isRequired: true, parse: dayParser, help: "last day" },
   seed: { flags: "--seed <n>", isRequired: true, parse: integerParser(seedMax), help: "random seed; each seed generates another market" },
   format: { flags: "--format <format>", choices: ["csv", "parquet"], default: "csv", help: "format of the feed files" },
+  dialect: { flags: "--dialect <name>", choices: dialectNames, conflicts: ["format"],
+    help: "layout of a provider in which the inventories are written, as files that ingest recognizes" },
   options: { flags: "--options <kind>", choices: ["typical", "distinct"], default: "typical",
     help: "typical: cars of a version share their options; distinct: nearly every car has its own, the worst case for file sizes and facets" },
   shares: { flags: "--trouble <shares>", parse: sharesParser, default: defaultShares, shownDefault: textOf(defaultShares),

@@ -76,8 +76,8 @@ async function recognizedText(file: FeedFile, { limits }: Preparation): Promise<
   const [line = ""] = (await firstText(file, limits)).slice(0, limits.recordBytes).split(/\r\n|\r|\n/, 1);
   const isCarquet = (columns: readonly string[]): boolean =>
     feed.inventory.required.every((field) => columns.some((column) => fieldOfColumn("inventory", column) === field));
-  if (isCarquet(columnsIn(line, carquetLayout.delimiter))) return "Carquet";
-  return recognizedPreset(columnsIn(line, delimiterOf(line)));
+  const found = recognizedPreset(columnsIn(line, delimiterOf(line)));
+  return found ?? (isCarquet(columnsIn(line, carquetLayout.delimiter)) ? "Carquet" : undefined);
 }
 
 function columnsIn(line: string, delimiter: string): readonly string[] {
@@ -145,7 +145,7 @@ async function converted(
 
 /** Returns the path of a converted file, in a folder that files of one folder share. */
 async function scratchPath(file: FeedFile, { scratch }: Preparation): Promise<string> {
-  const folder = join(scratch, `folder ${dirname(file.name)}`);
+  const folder = join(scratch, "converted", dirname(file.name));
   await mkdir(folder, { recursive: true });
   return join(folder, basename(file.name));
 }

@@ -10,7 +10,7 @@ import { fileError } from "./file-errors.ts";
 
 /** Reads the column names of a CSV file in UTF-8. Throws a UserError if the header is malformed or too large. */
 export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise<readonly string[]> {
-  const { delimiter, quote, hasHeader, names } = layoutOf(file);
+  const { delimiter, quote, hasHeader, names: places } = layoutOf(file);
   const content = chunksOf(file);
   const records = parse({
     ...{ bom: true, delimiter, quote: quote === "" ? null : quote, to: 1 },
@@ -26,12 +26,7 @@ export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise
     content.destroy();
   }
   if (first.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
-  const columns = hasHeader ? first : first.map((_, index) => names[index] ?? "");
-  return checkedNames(file, columns);
-}
-
-/** Returns the names of columns: in a file with a mapping, a repeated or missing one is numbered. Throws a UserError if they are invalid. */
-export function checkedNames(file: FeedFile, columns: readonly string[]): readonly string[] {
+  const columns = hasHeader ? first : first.map((_, index) => places[index] ?? "");
   const names = file.mapping === undefined || columns.length > feedColumnsMax ? columns : distinctNames(columns);
   checkColumnNames(file, names);
   return names;
@@ -44,7 +39,7 @@ function describeHeaderError(thrown: unknown, limits: FeedLimits): string {
 }
 
 /** Throws a UserError if there are too many columns, or one has no name, a repeated name or one that is no text. */
-function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
+export function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
   const fail = (message: string): UserError => headerError(file, message);
   if (columns.length > feedColumnsMax) throw fail(`too many columns: expected at most ${feedColumnsMax}.`);
   if (columns.includes("")) throw fail(`column ${columns.indexOf("") + 1} has no name.`);

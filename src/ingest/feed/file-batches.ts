@@ -3,7 +3,7 @@
  *
  * A statement fails as a whole. The files that wait are then read alone and in order, so that the error is that of the first invalid file.
  */
-import { basename, dirname } from "node:path";
+import { sep } from "node:path";
 import type { FeedFile } from "./feed-file.ts";
 import type { FeedTable } from "./feed-schema.ts";
 import { batchBytesMax, type CheckedContent } from "./file-checks.ts";
@@ -96,9 +96,15 @@ export class FileBatches {
 
 /** Returns a text that files have in common if one statement can read them and distinguish them by their paths. */
 function keyOf({ file, shape }: CheckedFile): string {
-  const { table, format, isGzip, path, name, folder, layout, mapping } = file;
-  const place = basename(path) === basename(name) ? dirname(path) : path;
-  return JSON.stringify([table, format, isGzip, place, dirname(name), folder, layout, mapping?.name, shape]);
+  const { table, format, isGzip, layout, mapping } = file;
+  return JSON.stringify([table, format, isGzip, placeOf(file), layout, mapping?.name, shape]);
+}
+
+/** Returns the folder from which the path of a file is its name; the path itself if its name is another. */
+function placeOf({ path, name, folder }: FeedFile): string {
+  const depth = folder === undefined ? 1 : 2;
+  const parts = path.split(sep);
+  return parts.slice(-depth).join("/") === name ? `${depth} ${parts.slice(0, -depth).join(sep)}` : path;
 }
 
 /** Returns the content of a batch. A file that is larger, or has odd quotes, is read alone: the first saves numbering the rows of several. */

@@ -1,11 +1,10 @@
 /** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns files of one shape into a relation of text columns. */
-import { basename } from "node:path";
 import { integerIn, textIn } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { checkedNames, readCsvHeader } from "./column-names.ts";
+import { checkColumnNames, readCsvHeader } from "./column-names.ts";
 import { type FeedFile, type FeedFormat, layoutOf } from "./feed-file.ts";
 import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
 import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
@@ -24,6 +23,8 @@ export interface FileShape {
 export interface FeedRelation {
   readonly columns: readonly string[];
   readonly file: Sql;
+  /** The name of the folder in that of the day. */
+  readonly folder?: Sql;
   /** The column by which rows of several files differ; none for a single file. */
   readonly fileColumn: readonly Sql[];
   readonly rows: Sql;
@@ -84,7 +85,7 @@ const formatReaders: Readonly<Record<ReadFormat, FormatReader>> = {
         textIn(row, "key"),
       );
       if (columns.length === 0) throw new Error("empty file: expected at least one row.");
-      checkedNames(file, columns);
+      checkColumnNames(file, columns);
       await checkJsonTypes(session, file, columns, jsonRows({ files: [file], file, shape: { columns } }, limits));
       return { columns };
     },
@@ -105,7 +106,7 @@ const formatReaders: Readonly<Record<ReadFormat, FormatReader>> = {
       );
       const columns = described.map((row) => textIn(row, "column_name"));
       const types = described.map((row) => textIn(row, "column_type"));
-      checkedNames(file, columns);
+      checkColumnNames(file, columns);
       for (const [index, column] of columns.entries()) parquetTextOrList(file, column, types[index] ?? "");
       return { columns, types };
     },
@@ -133,6 +134,7 @@ export const shapeOf = (session: Session, file: FeedFile, settings: ReadSettings
 export const relationOf = (group: FileGroup, settings: ReadSettings): FeedRelation => ({
   columns: group.shape.columns,
   file: fileName(group),
+  ...folderOf(group),
   fileColumn: fileColumn(group),
   rows: readerOf(group.file).rowsOf(group, settings),
 });
@@ -149,11 +151,24 @@ const fileColumn = (group: FileGroup): readonly Sql[] => (group.files.length ===
 const fileOption = (group: FileGroup): Sql =>
   group.files.length === 1 ? sql`` : sql`, filename = ${literal(unusedName(group))}`;
 
+/** A part of the path of a row's file, counted from the end. */
+const pathPart = (group: FileGroup, fromEnd: number): Sql =>
+  sql`string_split(${ident(unusedName(group))}, '/')[${integerLiteral(-fromEnd)}]`;
+
+/** The folder of a row's file, if the files are in folders of dealers. */
+function folderOf(group: FileGroup): { readonly folder?: Sql } {
+  const { folder } = group.file;
+  if (folder === undefined) return {};
+  return { folder: group.files.length === 1 ? literal(folder) : pathPart(group, 2) };
+}
+
 /** The name of a row's file. Several files have the names of their paths. */
-const fileName = (group: FileGroup): Sql =>
-  group.files.length === 1
-    ? literal(group.file.name)
-    : sql`${literal(group.file.name.slice(0, -basename(group.file.name).length))} || parse_filename(${ident(unusedName(group))}, false, 'forward_slash')`;
+function fileName(group: FileGroup): Sql {
+  const { files, file } = group;
+  if (files.length === 1) return literal(file.name);
+  const { folder } = folderOf(group);
+  return folder === undefined ? pathPart(group, 1) : sql`${folder} || '/' || ${pathPart(group, 1)}`;
+}
 
 /** Numbers the rows of each file. The engine reads files one after the other and keeps the order of their rows. */
 function numberedRows(group: FileGroup, scan: Sql, values: readonly Sql[]): Sql {

@@ -41,7 +41,7 @@ export async function checkPatterns(session: Session, mapping: Mapping): Promise
 export function mappedTables(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly MappedTable[] {
   checkColumns(file, source.columns, mapping);
   const used = new Map<string, Sql>();
-  const scope = scopeOf(file, source, used);
+  const scope = scopeOf(source, used);
   const valuesOf = (table: FeedTable, rules: Mapping["fields"]): ReadonlyMap<string, Sql> =>
     new Map(
       Object.entries(rules).flatMap(([field, rule]) => {
@@ -51,7 +51,10 @@ export function mappedTables(file: FeedFile, source: FeedRelation, mapping: Mapp
     ).set("dealer_id", rowDealer);
   const inventory = valuesOf("inventory", mapping.fields);
   const dealers = valuesOf("dealers", mapping.dealer.fields);
-  const dealerId = dealerIdOf(mapping.dealer.key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`));
+  const dealerId = dealerIdOf(
+    mapping.dealer.key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`),
+    mapping.dealer.namespace,
+  );
   const isUsed = all((mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)));
   const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
   const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
@@ -68,14 +71,14 @@ const rowDealer = sql`row_dealer_id`;
 const unknownTexts = ({ unknown = [] }: Mapping): readonly string[] => unknown.map((text) => text.trim().toLowerCase());
 
 /** Returns what the rules of a mapping are compiled against, and adds the columns that they use to `used`. */
-function scopeOf(file: FeedFile, source: FeedRelation, used: Map<string, Sql>): RuleScope {
+function scopeOf(source: FeedRelation, used: Map<string, Sql>): RuleScope {
   const columnsOf = (name: string): readonly Sql[] =>
     matchingColumns(source.columns, name).map((column) => {
       const text = used.get(column) ?? ident(`text ${used.size}`);
       used.set(column, text);
       return text;
     });
-  return { columnsOf, file: source.file, ...(file.folder === undefined ? {} : { folder: file.folder }) };
+  return { columnsOf, file: source.file, ...(source.folder === undefined ? {} : { folder: source.folder }) };
 }
 
 /** Sets of columns of which a rule needs one set whole. */
@@ -124,12 +127,13 @@ function checkColumns(file: FeedFile, columns: readonly string[], mapping: Mappi
 }
 
 /**
- * Returns the SQL of a dealer id: a UUIDv5 (RFC 9562) in Carquet's namespace of the lower-cased texts of the dealer's key. Null if all of them are
+ * Returns the SQL of a dealer id: a UUIDv5 (RFC 9562) in Carquet's namespace of who assigns the dealer's key, if that is known, and its lower-cased texts. Null if all of them are
  * empty.
  */
-function dealerIdOf(key: readonly Sql[]): Sql {
+function dealerIdOf(key: readonly Sql[], assigner: string | undefined): Sql {
   const values = key.map((text) => sql`coalesce(lower(${text}), '')`);
-  const hash = sql`sha1(unhex(${namespace}) || encode(concat_ws(chr(31), ${join(values)})))`;
+  const named = assigner === undefined ? values : [sql`${assigner}`, ...values];
+  const hash = sql`sha1(unhex(${namespace}) || encode(concat_ws(chr(31), ${join(named)})))`;
   const part = (from: number, length: number) => sql`substr(${hash}, ${from}, ${length})`;
   const variant = sql`translate(${part(17, 1)}, '0123456789abcdef', '89ab89ab89ab89ab')`;
   return sql`CASE WHEN concat(${join(values)}) <> '' THEN concat(

@@ -42,6 +42,7 @@ export function mappingOf(content: unknown, name: string): Mapping {
     name,
     fields: rulesOf("inventory", "fields", fields),
     dealer: {
+      ...dealer,
       key: dealer.key.map((rule, index) => ruleOf(rule, (message) => fail(`dealer.key[${index}]`, message))),
       fields: rulesOf("dealers", "dealer.fields", dealer.fields),
     },

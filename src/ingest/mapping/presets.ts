@@ -1,6 +1,6 @@
 /** Presets: mappings of common layouts in `data/mappings/`, by name, and which of them fits a file's columns. */
 import { projectPath, projectText } from "../../base/project-files.ts";
-import { matchingColumns } from "./column-matching.ts";
+import { foldName } from "./column-matching.ts";
 import { mappingOf } from "./mapping.ts";
 import type { Mapping } from "./rules.ts";
 
@@ -34,8 +34,9 @@ export const presetPath = (name: PresetName): string => projectPath(presetFile(n
 
 /** Returns the preset of files with these columns: of those whose columns to recognize are all there, that with the most. */
 export function recognizedPreset(columns: readonly string[]): Mapping | undefined {
+  const names = new Set(columns.map(foldName));
   const fitting = presetNames
     .map(preset)
-    .filter(({ recognize = [] }) => recognize.every((name) => matchingColumns(columns, name).length > 0));
+    .filter(({ recognize = [] }) => recognize.every((name) => names.has(foldName(name))));
   return fitting.sort((one, other) => (other.recognize?.length ?? 0) - (one.recognize?.length ?? 0))[0];
 }

@@ -21,7 +21,7 @@ export interface RuleScope {
   readonly columnsOf: (name: string) => readonly Sql[];
   /** The file's name. */
   readonly file: Sql;
-  readonly folder?: string;
+  readonly folder?: Sql;
 }
 
 /** Returns the text of a rule; undefined if the file has none of its sources. */
@@ -66,7 +66,7 @@ function originsOf({ column, template, constant, file }: Source, scope: RuleScop
   if (constant !== undefined) return [sql`${constant}`];
   if (template !== undefined) return templateText(template, scope);
   if (file === "name") return [scope.file];
-  return scope.folder === undefined ? [] : [literal(scope.folder)];
+  return scope.folder === undefined ? [] : [scope.folder];
 }
 
 function templateText(template: string, scope: RuleScope): readonly Sql[] {
@@ -108,13 +108,11 @@ function splitText(text: Sql, { separator = listSeparator, before }: ListRule): 
   const separators = typeof separator === "string" ? [separator] : separator;
   const [first = listSeparator] = separators;
   if (before === undefined && separators.length === 1) return sql`string_split(${text}, ${first})`;
-  const marked = separators.reduce(
-    (marking, one) =>
-      before === undefined
-        ? sql`replace(${marking}, ${one}, ${separatorMark})`
-        : sql`regexp_replace(${marking}, ${`${escapePattern(one)}\\s*(${before})`}, chr(31) || '\\1', 'g')`,
-    text,
-  );
+  const any = separators.map(escapePattern).join("|");
+  const marked =
+    before === undefined
+      ? sql`regexp_replace(${text}, ${any}, ${separatorMark}, 'g')`
+      : sql`regexp_replace(regexp_replace(${text}, ${`(?:(?:${any})\\s*)+$`}, ''), ${`(?:(?:${any})\\s*)+(${before})`}, chr(31) || '\\1', 'g')`;
   return sql`string_split(${marked}, ${separatorMark})`;
 }
 

@@ -67,7 +67,7 @@ interface MappingOf<R> {
   readonly required?: readonly string[];
   readonly filter?: readonly RowCondition[];
   readonly fields: Rules<R>;
-  readonly dealer: { readonly key: readonly R[]; readonly fields: Rules<R> };
+  readonly dealer: { readonly namespace?: string; readonly key: readonly R[]; readonly fields: Rules<R> };
 }
 
 /** How a text file is written. What is absent is found from its content. */

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32, gzipSync } from "node:zlib";
 import iconv from "iconv-lite";
+import { zipOf } from "../../support/fuzz/zip.ts";
 import { foreignReader, type ReadForeign } from "../../support/lakes/foreign-files.ts";
 import { fileScope } from "../../support/scope.ts";
-import { zipOf } from "../../support/zip.ts";
 
 const read = await foreignReader(fileScope);
 

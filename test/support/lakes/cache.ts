@@ -11,7 +11,13 @@ import { projectPath } from "../../../src/base/project-files.ts";
 
 /** The modules that generate feeds and write lakes. A lake depends on their imports, and on the files that those read. */
 const writers = ["src/ingest/ingest.ts", "src/demo/generate.ts"].map(projectPath);
-const dataOfWriters = ["schemas/feed.json", "data/reference", "package-lock.json"].map(projectPath);
+const dataOfWriters = [
+  "schemas/feed.json",
+  "schemas/mapping.json",
+  "data/mappings",
+  "data/reference",
+  "package-lock.json",
+].map(projectPath);
 
 /** Folders of earlier sources are removed after this time. */
 const keptMs = 60 * 60 * 1000;
