@@ -9,13 +9,14 @@ import { countFacets, planFacets } from "../query/facets/facets.ts";
 import { findGroups } from "../query/facets/groups.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
+import { interpret } from "../query/suggest/interpret.ts";
 import { suggest } from "../query/suggest/suggest.ts";
 import { computeTrends, planTrends } from "../query/trends/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import { compareListing, compareVehicle, valueVins } from "../query/valuation/comparables.ts";
 import { depreciate } from "../query/valuation/depreciation.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import type { EndpointId } from "./operation-request.ts";
+import { type EndpointId, operationRequest } from "./operation-request.ts";
 import { ListingTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
@@ -76,6 +77,12 @@ const suggestFilters: Endpoint<"suggestFilters"> = async ({ query }, version) =>
   return { data: await suggest(query, version), meta: { limit: query.limit, ...version.meta } };
 };
 
+const interpretQuestion: Endpoint<"interpretQuestion"> = async ({ query }, version) => {
+  const { filters, ...words } = await interpret(query, version);
+  const { path, querystring } = operationRequest("searchListings", filters);
+  return { data: { filters, url: querystring === "" ? path : `${path}?${querystring}`, ...words }, meta: version.meta };
+};
+
 const getListingComparables: Endpoint<"getListingComparables"> = async ({ path, query: { limit } }, version) => {
   return { data: await compareListing(path.listing_id, limit, version), meta: { limit, ...version.meta } };
 };
@@ -119,6 +126,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getDepreciation,
   suggestFilters,
   listChanges,
+  interpretQuestion,
   searchDealers,
   getDealer,
   searchDealerListings,

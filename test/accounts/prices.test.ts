@@ -61,6 +61,7 @@ const cases = parseCaseTable(
   searchDealers        | nothing                                                          | dealer_lookup                             | 1000
   searchDealers        | dealer_id=${dealer}                                              | dealer_lookup                             | 1000
   getDealer            | nothing                                                          | dealer_lookup                             | 1000
+  interpretQuestion    | q=toyota                                                         | suggestion                                | 100
   suggestFilters       | q=toyota                                                         | suggestion                                | 100
   getListingComparables | nothing                                                         | comparables                               | 5000
   findComparables      | vin=1FTEW1EP7NFB87760                                            | comparables                               | 5000

@@ -95,6 +95,7 @@ describe("API2, broken authentication", () => {
       const path = minimalRequest({ id, ...operation });
       const forged = mine.key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
       const mixed = `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`;
+      // Few enough for all operations to stay below the limit of invalid keys.
       const tokens = ["", "Bearer ", "Bearer null", `Bearer ${forged}`, `Bearer ${mixed}`];
       const others = [
         `Basic ${mine.key}`,
@@ -206,7 +207,7 @@ describe("API5, broken function level authorisation", () => {
 });
 
 const words =
-  "listings vins facets groups suggest trends dealers exports sql usage openapi.json comparables valuations depreciation changes".split(
+  "listings vins facets groups suggest interpret trends dealers exports sql usage openapi.json comparables valuations depreciation changes".split(
     " ",
   );
 

@@ -31,7 +31,26 @@ test("each suggestion counts the listings that a search with its filters finds",
       attributes = attributes.add(attribute);
     }
   assert.ok(suggestions > 200, `${suggestions} suggestions`);
-  const expected = ["body_type", "city", "dealer_id", "features", "make", "model", "postal_code", "state", "trim"];
+  const named = [
+    "base_exterior_color",
+    "body_type",
+    "drivetrain",
+    "features",
+    "fuel_type",
+    "inventory_type",
+    "make",
+    "model",
+  ];
+  const expected = [
+    ...named,
+    "powertrain_type",
+    "state",
+    "transmission",
+    "trim",
+    "city",
+    "dealer_id",
+    "postal_code",
+  ].sort();
   assert.deepEqual([...attributes].filter((attribute) => attribute !== "vin").sort(), expected);
 });
 
@@ -48,6 +67,8 @@ test("a name is found by its beginning, by its words in any order and case, and 
   assert.ok((await texts("CAMRY toy")).includes("Toyota Camry"));
   assert.ok((await texts("f150")).includes("Ford F-150"));
   assert.deepEqual(await texts("toyota f150"), []);
+  assert.equal((await texts("chevy"))[0], "Chevrolet");
+  assert.equal((await texts("texas"))[0], "TX");
 });
 
 test("a misspelt name is found if none begins with the text", async () => {

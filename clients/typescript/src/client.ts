@@ -152,6 +152,11 @@ export class CarquetClient {
     }
   }
 
+  /** Returns the filters that the words of a question stand for. */
+  async interpretation(query: QueryOf<"interpretQuestion">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/interpret", { params: { query }, ...options }));
+  }
+
   /** Returns counts, prices and sales over time. */
   async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));

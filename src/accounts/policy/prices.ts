@@ -100,6 +100,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getGroups:            [...facets,              ...facets],
   getTrends:            [trends,    trends,       trends,    trends],
   suggestFilters:       [suggestion, suggestion,   suggestion,  suggestion],
+  interpretQuestion:    [suggestion, suggestion,   suggestion,  suggestion],
   getListingComparables: [comparables, comparables, comparables, comparables],
   findComparables:      [comparables, comparables, comparables, comparables],
   valueVehicles:        [valuations, valuations, valuations, valuations],

@@ -1,10 +1,11 @@
-/** The names that a version suggests: makes, models, trims, body types, features, states and dealers of its active listings, in memory. */
+/** The names that a version suggests: makes, models, trims, features and so on of its active listings, and its dealers, in memory. */
 import { serviceJob } from "../../db/job.ts";
 import { sql } from "../../db/sql.ts";
 import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { Manifest } from "../../lake/manifest.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
+import { spellingsOf } from "./reference-words.ts";
 
 /** Schema `Suggestion`. */
 export interface Suggestion {
@@ -19,22 +20,37 @@ export interface Suggestion {
 /** A suggestion, and what it is found by. */
 export interface Name {
   readonly suggestion: Suggestion;
-  /** The match keys of its text and its value. */
+  /** The match keys of its text and its value, and of other spellings. */
   readonly keys: readonly string[];
   readonly words: readonly string[];
 }
 
-export const findable = (suggestion: Suggestion): Name => ({
+export const findable = (suggestion: Suggestion, others: readonly string[] = []): Name => ({
   suggestion,
-  keys: [matchKeyOf(suggestion.text), matchKeyOf(suggestion.value)],
+  keys: [matchKeyOf(suggestion.text), matchKeyOf(suggestion.value), ...others.map(matchKeyOf)],
   words: wordsOf(suggestion.text),
 });
+
+/** The names of a version, and which model has which trim. */
+export interface VersionNames {
+  readonly names: readonly Name[];
+  /** `trimKeyOf` a model and a trim that a build has. */
+  readonly trims: ReadonlySet<string>;
+}
+
+export const trimKeyOf = (model: string, trim: string): string => `${model}\n${trim}`.toLowerCase();
 
 const namedAttributes = [
   "make",
   "model",
   "trim",
   "body_type",
+  "drivetrain",
+  "fuel_type",
+  "powertrain_type",
+  "transmission",
+  "base_exterior_color",
+  "inventory_type",
   "features",
   "state",
 ] as const satisfies readonly CountedName[];
@@ -42,10 +58,10 @@ const namedAttributes = [
 /** More than the values of any attribute. */
 const valuesMax = 1_000_000;
 
-const known = new WeakMap<Manifest, Promise<readonly Name[]>>();
+const known = new WeakMap<Manifest, Promise<VersionNames>>();
 
 /** Returns the names of a version. They are read once, on behalf of all requests. */
-export function namesOfVersion(version: LakeVersion): Promise<readonly Name[]> {
+export function namesOfVersion(version: LakeVersion): Promise<VersionNames> {
   const { manifest } = version;
   const kept = known.get(manifest);
   if (kept !== undefined) return kept;
@@ -55,34 +71,39 @@ export function namesOfVersion(version: LakeVersion): Promise<readonly Name[]> {
   return names;
 }
 
-async function readNames(version: LakeVersion): Promise<readonly Name[]> {
+async function readNames(version: LakeVersion): Promise<VersionNames> {
   const request = { filters: [], attributes: namedAttributes, limit: valuesMax, sort: "-count", numbers: [] } as const;
-  const [{ values }, makes] = await Promise.all([
+  const [{ values }, models, trims] = await Promise.all([
     version.activeOn(version.manifest.as_of).countValues(request),
     makesOfModels(version),
+    trimsOfModels(version),
   ]);
   const ofListings = namedAttributes.flatMap((attribute) =>
-    (values.get(attribute) ?? []).flatMap(({ value, count }): readonly Suggestion[] => {
+    (values.get(attribute) ?? []).flatMap(({ value, count }): readonly Name[] => {
       // In a parameter, a comma separates values.
       if (value.includes(",")) return [];
-      const make = attribute === "model" ? makes.get(value.toLowerCase()) : undefined;
+      const make = attribute === "model" ? models.get(value.toLowerCase()) : undefined;
       const filters = { ...(make === undefined ? {} : { make }), [attribute]: value };
-      return [{ text: make === undefined ? value : `${make} ${value}`, attribute, value, count, filters }];
+      const text = make === undefined ? value : `${make} ${value}`;
+      return [findable({ text, attribute, value, count, filters }, spellingsOf(attribute, value))];
     }),
   );
-  const ofDealers = version.dealers.dealers.map(({ profile }): Suggestion => {
+  const ofDealers = version.dealers.dealers.map(({ profile }): Name => {
     const { name, city, state, dealer_id: id, listing_count: count } = profile;
     const place = [city, state].filter((part) => typeof part === "string").join(", ");
     const text = place === "" ? String(name) : `${String(name)} (${place})`;
-    return {
-      text,
-      attribute: "dealer_id",
-      value: String(id),
-      count: Number(count),
-      filters: { dealer_id: String(id) },
-    };
+    const dealer = { text, attribute: "dealer_id", value: String(id), count: Number(count) };
+    return findable({ ...dealer, filters: { dealer_id: String(id) } }, [String(name)]);
   });
-  return [...ofListings, ...ofDealers].map(findable);
+  return { names: [...ofListings, ...ofDealers], trims };
+}
+
+/** Returns `trimKeyOf` each model and trim that a build has. */
+async function trimsOfModels(version: LakeVersion): Promise<ReadonlySet<string>> {
+  const rows = await version.rows(
+    sql`SELECT DISTINCT model, trim FROM builds WHERE model IS NOT NULL AND trim IS NOT NULL`,
+  );
+  return new Set(rows.map(({ model, trim }) => trimKeyOf(String(model), String(trim))));
 }
 
 /** Returns the make of each model that one make alone has, by the model in lower case. */

@@ -1,4 +1,4 @@
-/** Places that a text begins to name: ZIP codes, and cities by their most populous ZIP code. */
+/** Places that a text names, or begins to name: ZIP codes, and cities by their most populous ZIP code. */
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { type ZipCode, zipCodes } from "../zip-codes.ts";
 
@@ -9,7 +9,7 @@ export interface SuggestedPlace {
   readonly zip: ZipCode;
 }
 
-interface City {
+export interface City {
   readonly name: string;
   readonly key: string;
   readonly zip: ZipCode;
@@ -35,6 +35,40 @@ export function placesBeginning(text: string, max: number): readonly SuggestedPl
   cities ??= readCities();
   const found = cities.filter(({ name, key }) => key.startsWith(first) && areBeginnings(words, wordsOf(name)));
   return mostPopulous(found, max).map(({ name, zip }) => ({ text: name, attribute: "city", value: zip.city, zip }));
+}
+
+let citiesByWords: ReadonlyMap<string, readonly City[]> | undefined;
+
+/** Returns the cities with a name, of which `words` are the words, the most populous first. */
+export function citiesNamed(words: string): readonly City[] {
+  citiesByWords ??= groupCities();
+  return citiesByWords.get(words) ?? [];
+}
+
+/** A large city has at least this many inhabitants. */
+export const largeCityMin = 50_000;
+
+let largeCities: readonly string[] | undefined;
+
+/** Returns the words of the large cities. */
+export function wordsOfLargeCities(): readonly string[] {
+  cities ??= readCities();
+  largeCities ??= cities
+    .filter(({ population }) => population >= largeCityMin)
+    .map(({ zip }) => wordsOf(zip.city).join(" "));
+  return largeCities;
+}
+
+function groupCities(): ReadonlyMap<string, readonly City[]> {
+  cities ??= readCities();
+  const groups = new Map<string, City[]>();
+  for (const city of mostPopulous(cities, cities.length)) {
+    const words = wordsOf(city.zip.city).join(" ");
+    const group = groups.get(words);
+    if (group === undefined) groups.set(words, [city]);
+    else group.push(city);
+  }
+  return groups;
 }
 
 function readCities(): readonly City[] {

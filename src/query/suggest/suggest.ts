@@ -26,8 +26,18 @@ const misspelledMin = 4;
 
 /** Returns the suggestions for a text: the closest first, of equally close ones the most frequent. */
 export async function suggest({ q, limit }: SuggestQuery, version: LakeVersion): Promise<readonly Suggestion[]> {
-  const [names, counted] = await Promise.all([namesOfVersion(version), countedNames(q, version)]);
-  const found = matchesOf(q, [...names, ...counted]);
+  const [{ names }, counted] = await Promise.all([namesOfVersion(version), countedNames(q, version)]);
+  return suggestAmong(q, limit, names, counted);
+}
+
+/** Returns the suggestions for a text among names, and among `others`, which are not misspelt. */
+export function suggestAmong(
+  q: string,
+  limit: number,
+  names: readonly Name[],
+  others: readonly Name[] = [],
+): readonly Suggestion[] {
+  const found = matchesOf(q, [...names, ...others]);
   const matches = found.length > 0 || q.length < misspelledMin ? found : misspelled(q, names);
   return matches.filter(({ count }) => count > 0).slice(0, limit);
 }

@@ -197,6 +197,7 @@ describe("negotiation", () => {
       "getUsage",
       "getVin",
       "listChanges",
+      "interpretQuestion",
       "searchListingsByPage",
       "suggestFilters",
       "valueVehicles",

@@ -32,6 +32,8 @@ from .models import (
     GetVinQuery,
     ListChangesQuery,
     GroupEnvelope,
+    InterpretationEnvelope,
+    InterpretQuestionQuery,
     ListingDetailEnvelope,
     ListingSummary,
     ModelPricesEnvelope,
@@ -201,6 +203,13 @@ class Client:
             cursor = body["pagination"]["next_cursor"]
             if cursor is None:
                 return
+
+    def interpretation(
+        self, *, idempotency_key: str | None = None, **query: Unpack[InterpretQuestionQuery]
+    ) -> InterpretationEnvelope:
+        """Returns the filters that the words of a question stand for."""
+        body: InterpretationEnvelope = self._json("/v1/interpret", query, idempotency_key)
+        return body
 
     def trends(self, *, idempotency_key: str | None = None, **query: Unpack[GetTrendsQuery]) -> TrendEnvelope:
         """Returns counts, prices and sales over time."""

@@ -1,0 +1,223 @@
+/** Amounts in questions: bounds of prices, miles, years and days, numbers of seats and the like, and the radius around a place. */
+import type { QuestionText } from "./question.ts";
+import type { Reading, Understood } from "./reading.ts";
+
+/** The model years of a lake. */
+export interface KnownYears {
+  readonly first: number;
+  readonly last: number;
+}
+
+interface Amount {
+  readonly length: number;
+  readonly value: number;
+  /** Whether it has a dollar sign. */
+  readonly isMoney: boolean;
+  /** Whether it is in thousands. */
+  readonly isThousands: boolean;
+  /** Whether it can be a model year. */
+  readonly isYear: boolean;
+}
+
+const numberPattern = /^(\$?)(\d[\d,]*(?:\.\d+)?)(k?)$/i;
+
+/** A plain number below this is neither dollars nor miles unless its unit is named. */
+const plainMin = 1000;
+
+function amountAt(question: QuestionText, at: number): Amount | undefined {
+  const [text, next] = [question.tokens[at]?.text ?? "", question.tokens[at + 1]?.key ?? ""];
+  if (text === "$") {
+    const amount = amountAt(question, at + 1);
+    return amount && { ...amount, length: amount.length + 1, isMoney: true, isYear: false };
+  }
+  const [, sign, digits, suffix] = numberPattern.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const isNextThousand = suffix === "" && ["k", "thousand", "grand"].includes(next);
+  const isThousands = suffix !== "" || isNextThousand;
+  const value = Number(digits.replaceAll(",", "")) * (isThousands ? 1000 : 1);
+  const isMoney = sign !== "";
+  const isYear = !isMoney && !isThousands && /^(19|20)\d\d$/.test(digits);
+  return { length: isNextThousand ? 2 : 1, value, isMoney, isThousands, isYear };
+}
+
+const prefixes = ["between", "from", "below", "at_most", "above", "at_least"] as const;
+type Comparison = (typeof prefixes)[number] | "or_more" | "or_less" | "is";
+
+/** An amount or a range in a question, with the words that belong to it. */
+interface Bounds {
+  readonly length: number;
+  readonly comparison: Comparison;
+  readonly amounts: readonly Amount[];
+  /** The name of the number before the amount, and the unit after it: names of bounds without `min_` or `max_`. */
+  readonly noun: string | undefined;
+  readonly unit: string | undefined;
+  readonly isPayment: boolean;
+}
+
+/** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. */
+export function boundsAt(question: QuestionText, at: number, years: KnownYears): Reading | undefined {
+  const bounds = parseBounds(question, at);
+  if (bounds === undefined) return undefined;
+  const { length, comparison, amounts, noun, unit, isPayment } = bounds;
+  if (isPayment) return { length, reason: "Payments are not known: expected a price such as under 25000." };
+  const isOfDays = noun === "days_on_market" || noun === "sold_within_days";
+  if (isOfDays && unit !== "days") return undefined;
+  const days = question.tokens.some(({ key }) => key === "sold") ? "sold_within_days" : "days_on_market";
+  const base = noun ?? (unit === "days" ? days : unit) ?? impliedBase(amounts);
+  const isBare = noun === undefined && unit === undefined;
+  if (
+    comparison === "from" &&
+    isBare &&
+    !amounts.some((amount) => amount.isYear || amount.isMoney || amount.isThousands)
+  )
+    return undefined;
+  if (base === "year") return yearsReading(bounds, years);
+  if (comparison === "is") {
+    const isNumberAlone = isBare && !amounts.some((amount) => amount.isMoney || amount.isThousands);
+    return isNumberAlone
+      ? undefined
+      : { length, reason: "An amount without a bound: expected under, over, or a range." };
+  }
+  if (base === undefined)
+    return { length, reason: "A number without a unit: expected dollars, miles or a model year." };
+  return boundsReading(bounds, base);
+}
+
+/** Returns what amounts without a unit are: model years, else dollars. */
+function impliedBase(amounts: readonly Amount[]): string | undefined {
+  if (amounts.every(({ isYear }) => isYear)) return "year";
+  const isDollars = amounts.some(({ isMoney, isThousands }) => isMoney || isThousands);
+  return isDollars || amounts.every(({ value }) => value >= plainMin) ? "price" : undefined;
+}
+
+function parseBounds(question: QuestionText, start: number): Bounds | undefined {
+  let at = start;
+  const noun = question.phraseAt(at, "noun");
+  at += noun?.length ?? 0;
+  const prefix = prefixes.find((kind) => question.phraseAt(at, kind) !== undefined);
+  at += prefix === undefined ? 0 : (question.phraseAt(at, prefix)?.length ?? 0);
+  const first = amountAt(question, at);
+  if (first === undefined) return undefined;
+  at += first.length;
+  const canBeRange = prefix === undefined || prefix === "between" || prefix === "from";
+  const second = canBeRange ? rangeEndAt(question, at, prefix !== undefined) : undefined;
+  if (prefix === "between" && second === undefined) return undefined;
+  at += second?.length ?? 0;
+  const unit = question.phraseAt(at, "unit");
+  at += unit?.length ?? 0;
+  const canFollow = prefix === undefined && second === undefined;
+  const suffix = canFollow ? (["or_more", "or_less"] as const).find((kind) => question.phraseAt(at, kind)) : undefined;
+  at += suffix === undefined ? 0 : (question.phraseAt(at, suffix)?.length ?? 0);
+  const payment = question.phraseAt(at, "payment");
+  at += payment?.length ?? 0;
+  return {
+    ...{ length: at - start, comparison: second === undefined ? (suffix ?? prefix ?? "is") : "between" },
+    amounts: second === undefined ? [first] : withSharedScale(first, second),
+    ...{ noun: noun?.value, unit: unit?.value, isPayment: payment !== undefined },
+  };
+}
+
+/** Returns the second amount of a range, with the tokens between the two. */
+function rangeEndAt(question: QuestionText, at: number, canBeAnd: boolean): Amount | undefined {
+  const isAnd = canBeAnd && question.tokens[at]?.key === "and";
+  const between = question.isAfterDash(at) ? 0 : isAnd ? 1 : question.phraseAt(at, "to")?.length;
+  if (between === undefined) return undefined;
+  const amount = amountAt(question, at + between);
+  return amount && { ...amount, length: amount.length + between };
+}
+
+/** Reads 20-30k as 20k-30k. */
+const withSharedScale = (first: Amount, second: Amount): readonly Amount[] =>
+  second.isThousands && !first.isThousands && first.value < plainMin
+    ? [{ ...first, value: first.value * 1000, isThousands: true, isYear: false }, second]
+    : [first, second];
+
+/** The least and the greatest value; undefined without a bound. */
+interface Limits {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/** Returns the limits of bounds. Words such as `before` and `over` exclude the amount itself: it is a step away from the limit. */
+function limitsOf({ comparison, amounts }: Bounds, step: number): Limits {
+  const values = amounts.map(({ value }) => value);
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  switch (comparison) {
+    case "below":
+      return { max: max - step };
+    case "at_most":
+    case "or_less":
+      return { max };
+    case "above":
+      return { min: min + step };
+    case "from":
+    case "at_least":
+    case "or_more":
+      return { min };
+    default:
+      return { min, max };
+  }
+}
+
+function boundsReading(bounds: Bounds, base: string): Reading {
+  const { length } = bounds;
+  const { min, max } = limitsOf(bounds, 0);
+  if (base === "sold_within_days") {
+    if (max === undefined || min !== undefined)
+      return { length, reason: "Sales are searched by the days since then at most: expected sold within 30 days." };
+    return { length, attribute: base, value: String(max), filters: { [base]: String(max) } };
+  }
+  return {
+    ...{ length, attribute: base === "mileage" ? "miles" : base, value: rangeText({ min, max }), isRange: true },
+    filters: {
+      ...(min === undefined ? {} : { [`min_${base}`]: String(min) }),
+      ...(max === undefined ? {} : { [`max_${base}`]: String(max) }),
+    },
+  };
+}
+
+function rangeText({ min, max }: Limits): string {
+  if (min === undefined) return `at most ${max}`;
+  if (max === undefined) return `at least ${min}`;
+  return min === max ? String(min) : `${min} to ${max}`;
+}
+
+/** Returns the known years within bounds; the bound itself if there is none. */
+function yearsReading(bounds: Bounds, { first, last }: KnownYears): Reading {
+  const { length, comparison } = bounds;
+  if (!bounds.amounts.every(({ isYear }) => isYear)) return { length, reason: "A model year has four digits." };
+  const { min, max } = limitsOf(bounds, 1);
+  const [from, to] = [Math.max(min ?? first, first), Math.min(max ?? last, last)];
+  const years = Array.from({ length: Math.max(to - from + 1, 0) }, (_, index) => from + index);
+  const isExact = comparison === "is";
+  return {
+    ...{ length, attribute: "year", value: rangeText({ min, max }), isRange: !isExact },
+    filters: { year: isExact || years.length === 0 ? String(min ?? max) : years.join() },
+  };
+}
+
+/** Returns a number of seats, doors or cylinders. */
+export function countAt(question: QuestionText, at: number): Understood | undefined {
+  const value = question.tokens[at]?.key ?? "";
+  const unit = /^\d{1,2}$/.test(value) ? question.phraseAt(at + 1, "count") : undefined;
+  if (unit === undefined) return undefined;
+  const count = String(Number(value));
+  return { length: 1 + unit.length, attribute: unit.value, value: count, filters: { [unit.value]: count } };
+}
+
+/** Returns a radius: a distance with `within` before or `of` after it. */
+export function radiusAt(question: QuestionText, start: number): Understood | undefined {
+  const within = question.phraseAt(start, "within");
+  const before = within ?? question.phraseAt(start, "below") ?? question.phraseAt(start, "at_most");
+  const amountIndex = start + (before?.length ?? 0);
+  const amount = amountAt(question, amountIndex);
+  if (amount === undefined || amount.isMoney) return undefined;
+  const unitIndex = amountIndex + amount.length;
+  const unit = question.phraseAt(unitIndex, "unit");
+  if (unit?.value !== "mileage") return undefined;
+  const away = question.phraseAt(unitIndex + unit.length, "away");
+  if (within === undefined && away === undefined) return undefined;
+  const value = String(amount.value);
+  const length = unitIndex + unit.length + (away?.length ?? 0) - start;
+  return { length, attribute: "radius", value, filters: { radius: value } };
+}

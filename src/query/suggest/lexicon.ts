@@ -1,0 +1,141 @@
+/**
+ * Lexicon of a version: what words of a question stand for. It consists of the version's names, the spellings of values and the phrases in
+ * `data/reference/`. The meanings of a word are in the order of `precedence`.
+ */
+import { matchKeyOf } from "../../db/text-matching.ts";
+import type { Manifest } from "../../lake/manifest.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+import type { KnownYears } from "./amounts.ts";
+import { listingParameters } from "./merge-filters.ts";
+import { nearestKeys } from "./misspellings.ts";
+import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
+import type { Meaning } from "./reading.ts";
+import { referenceWords } from "./reference-words.ts";
+
+/** Which meaning of a word counts. The makes of which it is another spelling come after models: Range Rover is a model. */
+const precedence = [
+  ...["inventory_type", "inventory_status", "availability_status", "keywords", "exclude_keywords", "min_price_drops"],
+  ...["value_rating", "sort"],
+  ...["dealer_type", "make", "body_type", "fuel_type", "powertrain_type", "drivetrain", "transmission"],
+  ...["base_exterior_color", "model", "spelling of make", "features", "trim", "state", "dealer_id"],
+];
+
+interface RankedMeaning extends Meaning {
+  readonly rank: number;
+}
+
+export class Lexicon {
+  private readonly meanings: ReadonlyMap<string, readonly Meaning[]>;
+  /** The keys that misspelt words are compared with. */
+  private readonly correctKeys: readonly string[];
+
+  constructor(
+    private readonly version: VersionNames,
+    readonly years: KnownYears,
+  ) {
+    const collected = new Map<string, RankedMeaning[]>();
+    for (const [key, meaning] of [
+      ...meaningsOfNames(version.names),
+      ...meaningsOfReferences(),
+      ...transmissions(version.names),
+    ])
+      collected.set(key, [...(collected.get(key) ?? []), meaning]);
+    this.meanings = new Map([...collected].map(([key, meanings]) => [key, inOrder(meanings)]));
+    this.correctKeys = [...this.meanings.keys()].filter((key) =>
+      this.meanings.get(key)?.some(({ attribute }) => attribute !== "dealer_id"),
+    );
+  }
+
+  get names(): readonly Name[] {
+    return this.version.names;
+  }
+
+  /**
+   * Returns what a key stands for, the meaning that counts first. If its last word can be a plural, this is the plural of a make, a model and so on, and
+   * no name that ends with S, such as Turbo S.
+   */
+  meaningsOf(key: string, lastWord = key): readonly Meaning[] {
+    const meanings = this.meanings.get(key) ?? [];
+    if (!/\p{L}{3}s$/u.test(lastWord)) return meanings;
+    const singular = (this.meanings.get(key.slice(0, -1)) ?? []).filter(({ attribute }) => attribute !== "trim");
+    const others = meanings.filter(({ value }) => !/ S$/.test(value));
+    return others.length > 0 ? others : singular;
+  }
+
+  isTrimOf(model: string, trim: string): boolean {
+    return this.version.trims.has(trimKeyOf(model, trim));
+  }
+
+  /** Returns the meanings of the one known word that a misspelt one is nearest to. */
+  correct(key: string): readonly Meaning[] {
+    const nearest = nearestKeys(key, this.correctKeys);
+    const meanings = nearest.map((known) => this.meaningsOf(known));
+    const values = new Set(meanings.map(([first]) => `${first?.attribute} ${first?.value}`));
+    return values.size === 1 ? (meanings[0] ?? []) : [];
+  }
+}
+
+function* meaningsOfNames(names: readonly Name[]): Iterable<readonly [string, RankedMeaning]> {
+  for (const { suggestion, keys } of names)
+    for (const [index, key] of keys.entries()) {
+      const { attribute, value, filters } = suggestion;
+      yield [key, { attribute, value, filters, rank: rankOf(attribute, index < ownKeys) }];
+    }
+}
+
+/** The number of keys of a name that are no other spellings. */
+const ownKeys = 2;
+
+const rankOf = (attribute: string, isName: boolean): number =>
+  precedence.indexOf(attribute === "make" && !isName ? "spelling of make" : attribute);
+
+function* meaningsOfReferences(): Iterable<readonly [string, RankedMeaning]> {
+  for (const table of ["spellings", "phrases"] as const)
+    for (const { kind, key, value } of referenceWords(table)) {
+      const attribute = kind === "base_color" ? "base_exterior_color" : kind;
+      if (!(attribute in listingParameters)) continue;
+      const rank = rankOf(attribute, key === matchKeyOf(value));
+      if (rank >= 0) yield [key, { attribute, value, filters: { [attribute]: value }, rank }];
+    }
+}
+
+/** Returns the kinds of transmissions, such as manual, each with its values of any number of gears. */
+function transmissions(names: readonly Name[]): readonly (readonly [string, RankedMeaning])[] {
+  const kinds = new Map<string, readonly string[]>();
+  for (const { suggestion } of names) {
+    if (suggestion.attribute !== "transmission") continue;
+    const kind = suggestion.value.replace(/\b(\d+|single)[- ]speed\b/i, "").trim();
+    if (kind !== "") kinds.set(kind, [...(kinds.get(kind) ?? []), suggestion.value]);
+  }
+  return [...kinds].map(([value, values]) => {
+    const filters = { transmission: values.join() };
+    return [matchKeyOf(value), { attribute: "transmission", value, filters, rank: rankOf("transmission", true) - 0.5 }];
+  });
+}
+
+/** Returns meanings in their order, each once. Words for both are fuels, not powertrains. */
+function inOrder(meanings: readonly RankedMeaning[]): readonly Meaning[] {
+  const sorted = meanings.toSorted((one, other) => one.rank - other.rank);
+  const isFuel = sorted.some(({ attribute }) => attribute === "fuel_type");
+  const distinct = new Map<string, Meaning>();
+  for (const { rank: _, ...meaning } of sorted) {
+    const key = `${meaning.attribute} ${meaning.value}`;
+    if (!(isFuel && meaning.attribute === "powertrain_type") && !distinct.has(key)) distinct.set(key, meaning);
+  }
+  return [...distinct.values()];
+}
+
+const known = new WeakMap<Manifest, Promise<Lexicon>>();
+
+/** Returns the lexicon of a version. It is created once. */
+export function lexiconOf(version: LakeVersion): Promise<Lexicon> {
+  const { manifest, dimensions } = version;
+  const kept = known.get(manifest);
+  if (kept !== undefined) return kept;
+  const years = [manifest.as_of.slice(0, 4), ...dimensions.valuesOf("year")].map(Number);
+  const range = { first: Math.min(...years), last: Math.max(...years) };
+  const lexicon = namesOfVersion(version).then((names) => new Lexicon(names, range));
+  known.set(manifest, lexicon);
+  lexicon.catch(() => known.delete(manifest));
+  return lexicon;
+}

@@ -1,0 +1,68 @@
+/** The text of a question as tokens: words, numbers and signs, and the phrases of `data/reference/phrases.csv` among them. */
+import { matchKeyOf } from "../../db/text-matching.ts";
+import { referenceWords } from "./reference-words.ts";
+
+export interface Token {
+  readonly text: string;
+  /** Offsets in the question, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  readonly key: string;
+}
+
+/** A phrase at a token: the number of its tokens, and its value in the table. */
+export interface Phrase {
+  readonly length: number;
+  readonly value: string;
+}
+
+/** No phrase has more tokens. */
+const phraseTokensMax = 4;
+
+/** Numbers with separators of thousands, other numbers with what follows them, words, and single characters that are neither white space nor punctuation. */
+const tokenPattern =
+  /\$?\d{1,3}(?:,\d{3})+k?(?![\p{L}\p{N}])|\$?\d+(?:\.\d+)?[\p{L}\p{M}\p{N}]*|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*|[<>]=?|[^\s\p{P}]/gu;
+
+let phrases: ReadonlyMap<string, string> | undefined;
+
+export class QuestionText {
+  readonly tokens: readonly Token[];
+  /** Whether the case of letters says nothing. */
+  readonly isUpperCase: boolean;
+
+  constructor(private readonly text: string) {
+    this.tokens = [...text.matchAll(tokenPattern)].map(({ 0: token, index }) => {
+      return { text: token, start: index, end: index + token.length, key: matchKeyOf(token) };
+    });
+    this.isUpperCase = text === text.toUpperCase();
+    phrases ??= new Map(referenceWords("phrases").map(({ kind, key, value }) => [`${kind} ${key}`, value]));
+  }
+
+  /** Returns the keys of tokens, joined by a separator. */
+  keyOf(at: number, length: number, separator = ""): string {
+    return this.tokens
+      .slice(at, at + length)
+      .map(({ key }) => key)
+      .join(separator);
+  }
+
+  /** Returns the longest phrase of a kind that begins at a token. */
+  phraseAt(at: number, kind: string): Phrase | undefined {
+    for (let length = Math.min(phraseTokensMax, this.tokens.length - at); length > 0; length -= 1) {
+      const value = phrases?.get(`${kind} ${this.keyOf(at, length)}`);
+      if (value !== undefined) return { length, value };
+    }
+    return undefined;
+  }
+
+  /** Returns whether only a dash is between a token and the one before it. */
+  isAfterDash(at: number): boolean {
+    return /^\s*[-–—]\s*$/.test(this.text.slice(this.tokens[at - 1]?.end, this.tokens[at]?.start));
+  }
+
+  /** Returns the text from a token to the one before `end`, with its offsets. */
+  partOf(at: number, end: number): { readonly text: string; readonly start: number; readonly end: number } {
+    const [start, stop] = [this.tokens[at]?.start ?? 0, this.tokens[end - 1]?.end ?? 0];
+    return { text: this.text.slice(start, stop), start, end: stop };
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Operation `interpretQuestion`: a table of questions and their filters; every character of a question belongs to one part, and listing search accepts
+ * the filters; questions that are composed of filters are interpreted as these.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { Chance } from "../support/chance.ts";
+import { extentOf } from "../support/extent.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
+
+type Interpretation = AnswerOf<"interpretQuestion">["data"];
+
+const { lake } = await createLake(fileScope);
+const version = await openVersion(fileScope, lake);
+
+async function interpreted(q: string): Promise<Interpretation> {
+  const answer = (await answerPath(
+    version,
+    `/v1/interpret?${new URLSearchParams({ q })}`,
+  )) as AnswerOf<"interpretQuestion">;
+  return answer.data;
+}
+
+const textOf = (filters: Readonly<Record<string, string>>): string =>
+  Object.entries(filters)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+
+/** Words that are ignored, not understood (in brackets with what is suggested), and ambiguous, with their alternatives. */
+const questions = parseCaseTable(
+  ["question", "filters", "ignored", "unmatched", "ambiguous"],
+  `
+question                                               | filters                                                                                                      | ignored     | unmatched                        | ambiguous
+used awd rav4 under 25k within 50 miles of 94110       | inventory_type=used&drivetrain=AWD&make=Toyota&model=RAV4&max_price=25000&radius=50&postal_code=94110          |             |                                  |
+new or certified Toyota Camry below $30,000            | inventory_type=new,certified&make=Toyota&model=Camry&max_price=30000                                          | or          |                                  |
+pre-owned chevy silverado 1500 4x4 in Texas            | inventory_type=used&make=Chevrolet&model=Silverado 1500&drivetrain=4WD&state=TX                               |             |                                  |
+a red ford mustang gt with leather seats               | base_exterior_color=Red&make=Ford&model=Mustang&trim=GT&features=leather_seats                                | a,with      |                                  |
+pickup trucks for sale                                 | body_type=Pickup                                                                                              | for sale    |                                  |
+vw or bmw suvs                                         | make=Volkswagen,BMW&body_type=SUV                                                                             | or          |                                  |
+f150 fwd                                               | make=Ford&model=F-150&drivetrain=FWD                                                                          |             |                                  |
+honda cr v ex-l                                        | make=Honda&model=CR-V&trim=EX-L                                                                               |             |                                  |
+hybrid or plug-in hybrid                               | fuel_type=Hybrid,Plug-In Hybrid                                                                               | or          |                                  |
+diesel                                                 | fuel_type=Diesel                                                                                              |             |                                  |
+phev                                                   | powertrain_type=PHEV                                                                                          |             |                                  |
+manual                                                 | transmission=6-Speed Manual                                                                                   |             |                                  |
+8-speed automatic                                      | transmission=8-Speed Automatic                                                                                |             |                                  |
+grey accord with black interior                        | base_exterior_color=Gray&make=Honda&model=Accord&base_interior_color=Black                                    | with        |                                  |
+black leather interior                                 | base_interior_color=Black                                                                                     | interior    | leather [leather_seats]          |
+interior in tan                                        | base_interior_color=Beige                                                                                     |             |                                  |
+sunroof and heated seats                               | features=sunroof,heated_seats                                                                                 | and         |                                  |
+2019                                                   | year=2019                                                                                                     |             |                                  |
+2018-2020 civic                                        | year=2018,2019,2020&make=Honda&model=Civic                                                                    |             |                                  |
+civic 2018 or newer, before 2021                       | make=Honda&model=Civic&year=2018,2019,2020                                                                    |             |                                  |
+since 2024                                             | year=2024,2025,2026,2027                                                                                      |             |                                  |
+2025+                                                  | year=2025,2026,2027                                                                                           |             |                                  |
+older than 1990                                        | year=1989                                                                                                     |             |                                  |
+20-30k                                                 | min_price=20000&max_price=30000                                                                               |             |                                  |
+between $20,000 and $30,000                            | min_price=20000&max_price=30000                                                                               |             |                                  |
+at least 15000                                         | min_price=15000                                                                                               |             |                                  |
+25k or less                                            | max_price=25000                                                                                               |             |                                  |
+no more than 25 grand                                  | max_price=25000                                                                                               |             |                                  |
+$300                                                   |                                                                                                               |             | $300!                            |
+under $300 a month                                     |                                                                                                               |             | under $300 a month!              |
+under 25                                               |                                                                                                               |             | under 25!                        |
+over 30k under 20k                                     | min_price=30000                                                                                               |             | under 20k!                       |
+under 40k miles                                        | max_mileage=40000                                                                                             |             |                                  |
+mileage below 40,000                                   | max_mileage=40000                                                                                             |             |                                  |
+10,000 to 20,000 mi                                    | min_mileage=10000&max_mileage=20000                                                                           |             |                                  |
+low miles                                              |                                                                                                               |             | low miles                        |
+msrp over 40k                                          | min_msrp=40000                                                                                                |             |                                  |
+listed within 7 days                                   | max_days_on_market=7                                                                                          |             |                                  |
+sold in the last 30 days                               | sold_within_days=30                                                                                           |             |                                  |
+sold tacoma                                            | inventory_status=sold&make=Toyota&model=Tacoma                                                                |             |                                  | tacoma: city=Tacoma, WA
+near Austin, TX                                        | postal_code=78750&radius=25                                                                                   |             |                                  |
+in tx                                                  | state=TX                                                                                                      |             |                                  |
+CA or CO                                               | state=CA,CO                                                                                                   | or          |                                  |
+TOYOTA IN TX OR CA                                     | make=Toyota&state=TX,CA                                                                                       | OR          |                                  |
+94110                                                  | postal_code=94110&radius=25                                                                                   |             |                                  |
+25 miles from san jose                                 | radius=25&postal_code=95127                                                                                   |             |                                  |
+under 25 miles from 94110                              | radius=25&postal_code=94110                                                                                   |             |                                  |
+within 10 miles                                        |                                                                                                               |             | within 10 miles!                 |
+santa fe                                               | make=Hyundai&model=Santa Fe                                                                                   |             |                                  | santa fe: city=Santa Fe, NM; city=Santa Fe, TX
+in santa fe                                            | postal_code=87507&radius=25                                                                                   |             |                                  | in santa fe: city=Santa Fe, TX; model=Santa Fe
+santa fe, nm                                           | postal_code=87507&radius=25                                                                                   |             |                                  |
+in new york                                            | state=NY                                                                                                      |             |                                  | in new york: city=New York, NY
+near new york                                          | postal_code=10034&radius=25                                                                                   |             |                                  | near new york: state=NY
+1FTEW1E5                                               | vin_pattern=1FTEW1E5*                                                                                         |             |                                  |
+almaden ridge toyota                                   | dealer_id=2f6c81d4-9b0e-4c57-8a13-e5d27f40b96a                                                                |             |                                  |
+edge from private seller                               | make=Ford&model=Edge                                                                                          | from        | private,seller [Silver]          |
+great deal on a tesla                                  | value_rating=great&make=Tesla                                                                                 | on,a        |                                  |
+reduced explorer                                   | min_price_drops=1&make=Ford&model=Explorer                                                                    |             |                                  |
+all-in price under 30k                                 | max_all_in_price=30000                                                                                        |             |                                  |
+great deals sold                                       | value_rating=great                                                                                            |             | sold!                            |
+cheapest                                               | sort=price                                                                                                    |             |                                  |
+newest lowest miles                                    | sort=days_on_market                                                                                           |             | lowest miles!                    |
+nearest                                                |                                                                                                               |             | nearest!                         |
+nearest near 94110                                     | sort=distance&postal_code=94110&radius=25                                                                     |             |                                  |
+not red or black suv                                   | exclude_base_exterior_color=Red,Black&body_type=SUV                                                           | or          |                                  |
+no accidents                                           |                                                                                                               |             | no accidents                     |
+without a sunroof                                      | exclude_features=sunroof                                                                                      |             |                                  |
+not in Texas                                           | exclude_state=TX                                                                                              |             |                                  |
+not near 94110                                         |                                                                                                               |             | not near 94110!                  |
+one owner, clean title, no salvage                     | keywords=one_owner,clean_title&exclude_keywords=branded                                                       |             |                                  |
+salvage                                                |                                                                                                               |             | salvage!                         |
+toyotta camrry                                         | make=Toyota&model=Camry                                                                                       |             |                                  |
+honda acord nere Autsin TX                             | make=Honda&model=Accord&postal_code=78750&radius=25                                                           |             | nere                             |
+a 4 door sedan with 5 seats                            | doors=4&body_type=Sedan&seating_capacity=5                                                                    | a,with      |                                  |
+`,
+);
+
+for (const { question, filters, ...others } of questions)
+  test(question, async () => {
+    const { ignored, unmatched, ambiguous, ...found } = await interpreted(question);
+    assert.equal(textOf(found.filters), filters);
+    assert.equal(ignored.map(({ text }) => text).join(), others.ignored);
+    const unknown = unmatched.map(({ text, reason, suggestions }) => {
+      const suggested = suggestions.length === 0 ? "" : ` [${suggestions.map((one) => one.text).join()}]`;
+      return `${text}${reason === undefined ? "" : "!"}${suggested}`;
+    });
+    assert.equal(unknown.join(), others.unmatched);
+    const meanings = ambiguous.map(
+      ({ text, alternatives }) =>
+        `${text}: ${alternatives.map(({ attribute, value }) => `${attribute}=${value}`).join("; ")}`,
+    );
+    assert.equal(meanings.join(), others.ambiguous);
+  });
+
+/** Returns the characters of a question that are neither white space nor punctuation and belong to no part, or to several. */
+function uncounted(q: string, { spans, ignored, unmatched }: Interpretation): readonly string[] {
+  const parts = [...spans, ...ignored, ...unmatched];
+  for (const { text, start, end } of parts) assert.equal(q.slice(start, end), text, q);
+  return [...q.matchAll(/[^\s\p{P}]/gu)]
+    .filter(({ index }) => parts.filter(({ start, end }) => start <= index && index < end).length !== 1)
+    .map(([character]) => character);
+}
+
+/** Fails unless the filters are those of the spans, and the URL is theirs. */
+function assertConsistent(q: string, { filters, spans, url }: Interpretation): void {
+  const named = new Set(spans.flatMap((span) => Object.keys(span.filters)));
+  assert.deepEqual(new Set(Object.keys(filters)), named, q);
+  assert.deepEqual(Object.fromEntries(new URL(url, "http://carquet.invalid").searchParams), filters, q);
+}
+
+const totalOf = async (url: string, parameters: Readonly<Record<string, string>>): Promise<number> => {
+  const separator = url.includes("?") ? "&" : "?";
+  const answer = await answerPath(version, `${url}${separator}${new URLSearchParams(parameters)}`);
+  return (answer as AnswerOf<"searchListings">).pagination.total;
+};
+
+test("each character of a question belongs to one part, and listing search accepts the filters of any words", async () => {
+  const chance = new Chance(11);
+  const words = questions.flatMap(({ question }) => question.split(" "));
+  const signs = [
+    "🚗",
+    "é",
+    "$",
+    "<",
+    ">= 5",
+    "+",
+    "…",
+    "-",
+    "&",
+    "٣",
+    "ß",
+    "e\u0301",
+    "–",
+    "'",
+    "O'Fallon",
+    "4.5l",
+    "1,000,000,000,000",
+    "k",
+    "99999999",
+  ];
+  for (let draw = 0; draw < extentOf(150, 20_000); draw += 1) {
+    const drawn = Array.from({ length: chance.integer(1, 12) }, () =>
+      chance.pick(chance.happens(0.85) ? words : signs),
+    );
+    const q = drawn.join(chance.pick([" ", " ", ", ", "-"])).slice(0, 200);
+    const answer = await interpreted(q);
+    assert.deepEqual(uncounted(q, answer), [], q);
+    assertConsistent(q, answer);
+    if (draw % 3 === 0) await totalOf(answer.url, { limit: "1" });
+  }
+});
+
+type Listing = AnswerOf<"searchListings">["data"][number];
+
+/** Words, and the filters that they stand for. */
+type Phrase = readonly [words: string, filters: Readonly<Record<string, string>>];
+
+/** The attributes whose values are words without more. */
+const plainAttributes = ["inventory_type", "body_type", "drivetrain", "fuel_type", "base_exterior_color"] as const;
+
+/** Returns phrases that hold for a listing, each about another attribute. */
+function phrasesOf(listing: Listing, chance: Chance, lastYear: number): readonly Phrase[] {
+  const { make, model, trim, year, price, miles, state, postal_code, features = [] } = listing;
+  const phrases: Phrase[] = plainAttributes.flatMap((name) => {
+    const value = listing[name];
+    return typeof value === "string" ? [[value, { [name]: value }] as const] : [];
+  });
+  phrases.push([`${make} ${model}`, { make: String(make), model: String(model) }]);
+  if (trim !== null && trim !== undefined)
+    phrases.push([`${make} ${model} ${trim}`, { make: String(make), model: String(model), trim }]);
+  if (typeof year === "number") {
+    const years = Array.from({ length: lastYear - year + 1 }, (_, index) => year + index);
+    phrases.push(
+      chance.pick<Phrase>([
+        [String(year), { year: String(year) }],
+        [`${year} or newer`, { year: years.join() }],
+        [`since ${year}`, { year: years.join() }],
+      ]),
+    );
+  }
+  if (typeof price === "number") {
+    const [min, max] = [Math.floor(price / 1000), Math.ceil((price + 1) / 1000)];
+    const [least, greatest] = [{ min_price: `${min * 1000}` }, { max_price: `${max * 1000}` }];
+    phrases.push(
+      chance.pick<Phrase>([
+        [`under ${max}k`, greatest],
+        [`at most $${(max * 1000).toLocaleString("en-US")}`, greatest],
+        [`over $${min}k`, least],
+        [`$${min * 1000} or more`, least],
+        [`${min}-${max}k`, { ...least, ...greatest }],
+        [`between ${min} and ${max} thousand dollars`, { ...least, ...greatest }],
+      ]),
+    );
+  }
+  if (typeof miles === "number")
+    phrases.push([`below ${(miles + 1).toLocaleString("en-US")} miles`, { max_mileage: String(miles + 1) }]);
+  if (typeof state === "string") phrases.push([`in ${state}`, { state }]);
+  if (typeof postal_code === "string" && typeof listing.latitude === "number")
+    phrases.push([`within 50 miles of ${postal_code}`, { radius: "50", postal_code }]);
+  const [feature] = features;
+  if (feature !== undefined) phrases.push([feature.replaceAll("_", " "), { features: feature }]);
+  const absent = ["Purple", "Orange"].find((color) => color !== listing.base_exterior_color) ?? "";
+  phrases.push([`not ${absent}`, { exclude_base_exterior_color: absent }]);
+  phrases.push(
+    chance.pick<Phrase>([
+      ["cheapest", { sort: "price" }],
+      ["lowest mileage", { sort: "miles" }],
+    ]),
+  );
+  return phrases;
+}
+
+test("a question that is composed of filters is interpreted as these, and finds the car that they describe", async () => {
+  const chance = new Chance(12);
+  const answer = (await answerPath(
+    version,
+    "/v1/listings?limit=100&fields=default,features",
+  )) as AnswerOf<"searchListings">;
+  const listings = answer.data.filter(
+    ({ make, model, features = [] }) => make && model && features.every((one) => /^[a-z_]+$/.test(one)),
+  );
+  const lastYear = Math.max(...version.dimensions.valuesOf("year").map(Number));
+  for (let draw = 0; draw < extentOf(100, 10_000); draw += 1) {
+    const listing = chance.pick(listings);
+    const chosen = phrasesOf(listing, chance, lastYear).filter(() => chance.happens(0.4));
+    const shuffled = chosen.toSorted(() => chance.next() - 0.5);
+    const q = shuffled.map(([words]) => words).join(" with ");
+    if (q === "" || q.length > 200) continue;
+    const found = await interpreted(q);
+    assert.deepEqual(found.unmatched, [], q);
+    assert.deepEqual(found.filters, Object.assign({}, ...shuffled.map(([, filters]) => filters)), q);
+    assert.deepEqual(uncounted(q, found), [], q);
+    assert.equal(await totalOf(found.url, { limit: "1", vin_pattern: listing.vin }), 1, q);
+  }
+});
