@@ -37,6 +37,8 @@ const views = words("sold_within_days snapshot_date");
 const others = words("filters detail");
 const filters = [...vehicles, ...ranges, ...places, ...views, ...others];
 const page = words("sort limit offset fields");
+/** Parameters whose names and values say enough. */
+const clear = words("inventory_type offset fields");
 
 const compactFields =
   words(`year make model trim inventory_type price miles days_on_market exterior_color dealer_name city state
@@ -62,6 +64,7 @@ export const tools: readonly AnyTool[] = [
       "`fields` names others. Spell values as `find_values` returns them. To count or to compare prices, use `count_facets`, " +
       "`market_statistics` or `trends` instead of reading pages.",
     parameters: [...filters, "value_rating", ...page],
+    described: [...filters, ...page].filter((name) => !clear.includes(name)),
     defaults: { limit: 25, fields: compactFields },
   }),
   tool({
@@ -69,19 +72,27 @@ export const tools: readonly AnyTool[] = [
     id: "getFacets",
     title: "Find values of an attribute",
     description:
-      "Finds out which values exist, and how they are spelled: makes, models of a make, trims, features, body types, colors and so on, " +
-      "with the number of listings of each, the most frequent first. `facets` names the attributes, `facet_value_prefix` what the " +
-      "values begin with. Filters narrow the listings: `make` for the models of one make.",
+      "Finds out which values exist, how they are spelled, and how many listings have them, the most frequent first. `facets` names " +
+      "the attributes, `facet_value_prefix` what the values begin with. Filters narrow the listings: `make` for its models.",
     parameters: words("facets facet_value_prefix facet_value_limit make model filters detail"),
     described: words("facets facet_value_prefix facet_value_limit"),
     defaults: { facet_value_limit: 50 },
+  }),
+  tool({
+    name: "interpret_question",
+    id: "interpretQuestion",
+    title: "Words to filters",
+    description:
+      "Turns words such as `used awd rav4 under 25k near Austin, TX` into `filters`; names those it did not understand.",
+    parameters: words("q"),
+    described: [],
   }),
   tool({
     name: "count_facets",
     id: "getFacets",
     title: "Count listings by attribute",
     description:
-      `Counts the matching listings: in total, by value of categorical attributes, and by range of ${numbers}, with their minimum, maximum, ` +
+      `Counts the matching listings: in total, by value, and by range of ${numbers}, with their minimum, maximum, ` +
       "mean and median. Takes the filters of `search_listings`.",
     parameters: [...words("facets facet_value_limit interval"), ...filters],
     described: words("facets facet_value_limit interval"),
@@ -92,9 +103,9 @@ export const tools: readonly AnyTool[] = [
     title: "Compare prices and other measures",
     description:
       "Compares a `metric` (`mean`, `p5`, `p25`, `median`, `p75` or `p95` of `price`, `miles`, `msrp`, `days_on_market` or " +
-      "`discount_from_msrp`, such as `price.p25`) between the values of exactly one categorical attribute in `facets`, such as `trim`, `year` or `state`. Add `price` or another number to `facets` for its " +
+      "`discount_from_msrp`, such as `price.p25`) between the values of one categorical attribute in `facets`, such as `trim`. Add `price` or another number to `facets` for its " +
       "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles. For several measures of " +
-      "one group in a call, such as three percentiles, use `trends`.",
+      "one group, use `trends`.",
     parameters: [...words("facets metric sort facet_value_limit"), ...filters],
     described: words("sort facet_value_limit"),
     defaults: { metric: "price.median" },
@@ -104,8 +115,8 @@ export const tools: readonly AnyTool[] = [
     id: "getTrends",
     title: "Follow the market over time",
     description:
-      "Follows up to five metrics of the matching listings by day, week, month or quarter: `count`, `price.median` and other percentiles " +
-      "(`price.p25`), `days_supply`, `sell_through`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
+      "Follows up to five metrics of the matching listings over time: `count`, `price.median` and other percentiles, " +
+      "`days_supply`, `sell_through`, `new_listings`, `sold`, `price_drops`; optionally one series for each value of each `facet`. The last point " +
       "is the present. A point whose `days` is 0 has no data. Takes the filters of `search_listings` except those of sold and past inventory.",
     parameters: [
       ...words("metric interval from to facet facet_limit"),
@@ -125,8 +136,7 @@ export const tools: readonly AnyTool[] = [
     name: "get_listing",
     id: "getListing",
     title: "Get a listing",
-    description:
-      "Returns one listing in full by its id, with dealer, specification and pricing; `include` adds its price history and options.",
+    description: "Returns one listing in full by its id, with dealer, specification and pricing; `include` adds more.",
     parameters: words("listing_id include"),
   }),
   tool({
@@ -165,8 +175,8 @@ export const tools: readonly AnyTool[] = [
     id: "exportListings",
     title: "Export listings to a file",
     description:
-      "Writes all listings that match to one file, for more than a few pages or another program. Returns the number of rows and a link to " +
-      "download it with an API key. Takes the filters of `search_listings`.",
+      "Writes all listings that match to one file, for more than a few pages. Returns the number of rows and a link for downloads " +
+      "with an API key. Takes the filters of `search_listings`.",
     parameters: [
       ...words("format"),
       ...vehicles.slice(0, 4),
@@ -179,7 +189,7 @@ export const tools: readonly AnyTool[] = [
     name: "get_usage",
     id: "getUsage",
     title: "Get usage and charges",
-    description: "Returns the requests and charges of the account that pays for these tools, by day and usage class.",
+    description: "Returns requests and charges by day and usage class.",
     parameters: words("start_date end_date metering_class"),
     described: words("start_date end_date"),
   }),

@@ -45,6 +45,7 @@ const cases: readonly (readonly [tool: string, args: Record<string, unknown>, pa
     "/v1/facets?facets=model&make=Honda&facet_value_prefix=c&facet_value_limit=50",
     3_000,
   ],
+  ["interpret_question", { q: "used toyota under 25k" }, "/v1/interpret?q=used+toyota+under+25k", 100],
   ["count_facets", { facets: ["make", "price"] }, "/v1/facets?facets=make,price", 3_000],
   [
     "market_statistics",
