@@ -17,6 +17,7 @@ import { addSignInRoutes } from "./account/sign-in-routes.ts";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealer-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
+import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
@@ -48,6 +49,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
   add("/", searchPage(services.current));
   add("/find", lookUpPage(services.current));
+  router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services.current));
   add("/dealers/:dealer_id", dealerPage);
 }

@@ -207,8 +207,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const { vin, id } = data[0] ?? { vin: "", id: "" };
     for (const words of [vin, id]) {
       const page = await open("/");
-      await page.getByRole("searchbox").fill(words);
-      await page.getByRole("searchbox").press("Enter");
+      await page.locator("[data-suggest]").fill(words);
+      await page.locator("[data-suggest]").press("Enter");
       await page.waitForURL(`${client.url}/listings/${id}`);
       assert.ok((await page.locator("main").textContent())?.includes(vin));
     }
@@ -220,6 +220,24 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     }
   });
 
+  test("the box suggests what its last word begins to name, for keyboards and screen readers", async () => {
+    const page = await open("/?make=Honda");
+    await page.locator("[data-suggest]").pressSequentially("used toyota cam");
+    const option = page.getByRole("option", { name: /^used Toyota Camry \d+$/ });
+    await option.waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press("ArrowDown");
+    const box = page.getByRole("combobox", { name: /words/, expanded: true });
+    assert.equal(await box.getAttribute("aria-activedescendant"), await option.getAttribute("id"));
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("[data-suggest]").inputValue(), "used Toyota Camry ");
+    assert.equal(await option.isVisible(), false);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${client.url}/?inventory_type=used&make=Toyota&model=Camry`);
+    assert.match((await page.locator(".question").textContent()) ?? "", /used, Toyota Camry/);
+    await page.close();
+  });
+
   test("every page is accessible and fits a phone, and none asks another host or violates the policy", async () => {
     const { data } = await client.getBody("searchListings", "/v1/listings?make=Toyota&limit=1");
     const { id, dealer_id } = data[0] ?? {};
@@ -229,6 +247,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       "/?inventory_status=sold",
       "/?make=toyotta",
       "/find?q=nothing+such",
+      "/find?q=used+santa+fe+with+leather",
     ];
     for (const path of [...paths, `/listings/${id}`, `/dealers/${dealer_id}`, "/listings/none"]) {
       const page = await open(path);

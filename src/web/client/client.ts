@@ -1,5 +1,6 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
 import { enhanceRanges } from "./ranges.ts";
+import { enhanceSuggestions } from "./suggestions.ts";
 import { enhanceViews } from "./views.ts";
 
 /** Replaces the address of a page that is shown in place of another one by that which the document names: the one to share and to go back to. */
@@ -36,4 +37,5 @@ document.documentElement.classList.add("js");
 correctAddress();
 enhanceCopyButtons();
 enhanceRanges();
+enhanceSuggestions();
 enhanceViews();

@@ -23,8 +23,14 @@ import { ResultList } from "./results.tsx";
 /** The number of listings on a page, by layout. */
 const limits = { cards: "24", table: "50" } as const;
 
+/** The question that led to a view, and what its words were understood as. */
+interface AskedQuestion {
+  readonly words: string;
+  readonly explained: JSX.Element;
+}
+
 export const searchPage =
-  (current: CurrentVersion): PageHandler =>
+  (current: CurrentVersion, question?: AskedQuestion): PageHandler =>
   async ({ context, query, requests }) => {
     const days = await snapshotDays(current);
     const view = readView(query, days.last);
@@ -36,7 +42,7 @@ export const searchPage =
       section: "explorer",
       body: (
         <>
-          <SearchView view={view} days={days} found={found}>
+          <SearchView view={view} days={days} found={found} question={question}>
             <ApiRequests origin={serviceOrigin(context)} requests={requests} />
           </SearchView>
           <p class="visually-hidden" id="announcement" role="status" />
@@ -121,15 +127,16 @@ interface SearchViewProps {
   readonly view: ViewParameters;
   readonly days: SnapshotDays;
   readonly found: FoundView;
+  readonly question: AskedQuestion | undefined;
   /** The content after the results. */
   readonly children: JSX.Element;
 }
 
-const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Element => (
+const SearchView = ({ view, days, found, question, children }: SearchViewProps): JSX.Element => (
   <div class="explorer" data-view>
     <div class="lookup">
       <InventoryBar view={view} days={days} />
-      <FindBox />
+      <FindBox value={question?.words} />
     </div>
     <form class="filters" id="view" action="/" method="get" aria-label="Filters" data-view-form>
       <KeptFields view={view} without={controlledNames} />
@@ -144,6 +151,7 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
     </form>
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
+      {question?.explained}
       <AppliedFilters view={view} />
       {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}
       {found.invalid === undefined ? null : (

@@ -1,0 +1,122 @@
+/** Suggestions of a field while it is typed in: an ARIA combobox with a list box, in fields with the address of suggestions in `data-suggest`. */
+
+interface CompletedText {
+  readonly text: string;
+  readonly count: number;
+}
+
+/** How long typing pauses before suggestions are requested. */
+const pauseMs = 200;
+
+let pause: ReturnType<typeof setTimeout> | undefined;
+let loading: AbortController | undefined;
+
+/** Handles all fields with suggestions, also later ones. */
+export function enhanceSuggestions(): void {
+  document.addEventListener("input", ({ target }) => {
+    const field = fieldOf(target);
+    if (field === undefined) return;
+    clearTimeout(pause);
+    loading?.abort();
+    if (field.value.trim() === "") close(field);
+    else pause = setTimeout(() => suggest(field), pauseMs);
+  });
+  document.addEventListener("keydown", (event) => {
+    const field = fieldOf(event.target);
+    if (field !== undefined && handleKey(field, event.key)) event.preventDefault();
+  });
+  document.addEventListener("focusout", ({ target }) => {
+    const field = fieldOf(target);
+    if (field !== undefined) close(field);
+  });
+  // A click would move the focus out of the field, and close the list, first.
+  document.addEventListener("pointerdown", (event) => {
+    const option = event.target instanceof Element ? event.target.closest('[role="option"]') : null;
+    const field = option?.closest("form")?.querySelector<HTMLInputElement>("[data-suggest]");
+    if (option === null || field === null || field === undefined) return;
+    event.preventDefault();
+    choose(field, option);
+  });
+}
+
+const fieldOf = (target: EventTarget | null): HTMLInputElement | undefined =>
+  target instanceof HTMLInputElement && target.dataset.suggest !== undefined ? target : undefined;
+
+const listOf = (field: HTMLInputElement): Element | null | undefined => field.form?.querySelector('[role="listbox"]');
+
+async function suggest(field: HTMLInputElement): Promise<void> {
+  loading = new AbortController();
+  const address = `${field.dataset.suggest}?${new URLSearchParams({ q: field.value })}`;
+  try {
+    const response = await fetch(address, { signal: loading.signal, headers: { Accept: "application/json" } });
+    const found: readonly CompletedText[] = response.ok ? await response.json() : [];
+    if (document.activeElement === field) open(field, found);
+  } catch {
+    close(field);
+  }
+}
+
+function open(field: HTMLInputElement, found: readonly CompletedText[]): void {
+  const list = listOf(field);
+  if (found.length === 0 || list === null || list === undefined) {
+    close(field);
+    return;
+  }
+  list.replaceChildren(...found.map(optionOf));
+  list.toggleAttribute("hidden", false);
+  setAttributes(field, {
+    role: "combobox",
+    "aria-autocomplete": "list",
+    "aria-controls": list.id,
+    "aria-expanded": "true",
+  });
+  field.removeAttribute("aria-activedescendant");
+}
+
+function optionOf({ text, count }: CompletedText, index: number): HTMLElement {
+  const [option, number] = [document.createElement("div"), document.createElement("span")];
+  setAttributes(option, { role: "option", id: `suggestion-${index}`, "aria-selected": "false", "data-text": text });
+  number.textContent = count.toLocaleString("en-US");
+  option.append(`${text} `, number);
+  return option;
+}
+
+function close(field: HTMLInputElement): void {
+  clearTimeout(pause);
+  loading?.abort();
+  listOf(field)?.toggleAttribute("hidden", true);
+  field.removeAttribute("aria-activedescendant");
+  if (field.hasAttribute("aria-expanded")) field.setAttribute("aria-expanded", "false");
+}
+
+/** Handles a key of the list. Returns false for other keys, which the browser handles. */
+function handleKey(field: HTMLInputElement, key: string): boolean {
+  const list = listOf(field);
+  if (list === null || list === undefined || list.hasAttribute("hidden")) return false;
+  const options = [...list.children];
+  const at = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
+  const active = options[at];
+  if (key === "Enter" && active !== undefined) choose(field, active);
+  else if (key === "Escape") close(field);
+  else if (key === "ArrowDown") activate(field, options, (at + 1) % options.length);
+  else if (key === "ArrowUp") activate(field, options, at <= 0 ? options.length - 1 : at - 1);
+  else return false;
+  return true;
+}
+
+function activate(field: HTMLInputElement, options: readonly Element[], at: number): void {
+  for (const [index, option] of options.entries()) option.setAttribute("aria-selected", String(index === at));
+  const active = options[at];
+  active?.scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", active?.id ?? "");
+}
+
+/** Completes the text. The question goes on, or is sent by the next Enter. */
+function choose(field: HTMLInputElement, option: Element): void {
+  field.value = `${option.getAttribute("data-text")} `;
+  close(field);
+}
+
+function setAttributes(element: Element, values: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
+}

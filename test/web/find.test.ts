@@ -1,0 +1,63 @@
+/** The find box over HTTP: what it shows of a question, and what it suggests. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sampleService } from "../support/http/service.ts";
+
+const { client } = await sampleService();
+const signedIn = { Cookie: `carquet-session=${await client.sessions.create(client.customer.accountId)}` };
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${client.url}${path}`, { headers, redirect: "manual" });
+
+/** Returns the micros that the account has been charged. */
+async function chargedMicros(): Promise<number> {
+  return (await client.getBody("getUsage", "/v1/usage")).totals.charged_micros;
+}
+
+test("a question is answered by listings and a line about each of its words, without scripts", async () => {
+  const find = async (q: string): Promise<Response> => get(`/find?${new URLSearchParams({ q })}`, signedIn);
+  const page = await (
+    await find("used toyotta 2019-2021 in Santa Fe with wings and tacomma under $300 a month")
+  ).text();
+  const [, address = ""] = /<link rel="canonical" href="\/\?([^"]+)"/.exec(page) ?? [];
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(address.replaceAll("&amp;", "&"))), {
+    ...{ inventory_type: "used", make: "Toyota", model: "Tacoma", min_year: "2019", max_year: "2021" },
+    ...{ postal_code: "87507", radius: "25" },
+  });
+  const lines = [...page.matchAll(/<dt>([\w ]+)<\/dt>((?:<dd>.*?<\/dd>)+)/g)].map(
+    ([, name, items]) => `${name}: ${items}`,
+  );
+  assert.deepEqual(
+    lines
+      .map((line) =>
+        line
+          .replaceAll(/<[^>]+>/g, " ")
+          .replaceAll(/ +/g, " ")
+          .trim(),
+      )
+      .filter((line) => /^[UAIN]/.test(line)),
+    [
+      "Understood: used, toyotta (Toyota), 2019-2021, in Santa Fe, tacomma (Tacoma)",
+      "Also means: in Santa Fe: city Santa Fe, TX or model Santa Fe",
+      "Ignored: with, and",
+      "Not understood: wings under $300 a month (Payments are not known: expected a price such as under 25000.)",
+    ],
+  );
+  const nothing = await find("leather");
+  assert.equal(nothing.status, 404);
+  assert.match(await nothing.text(), /<a href="\/find\?q=leather\+seats">leather seats<\/a>/);
+});
+
+test("suggestions complete the last words of a question, and are charged as such", async () => {
+  const suggest = async (q: string, headers = signedIn): Promise<unknown> => {
+    const answer = await get(`/find/suggestions?${new URLSearchParams({ q })}`, headers);
+    return JSON.parse(await answer.text(), (name, value) => (name === "count" ? undefined : value));
+  };
+  const before = await chargedMicros();
+  assert.deepEqual(await suggest("f-15"), [{ text: "Ford F-150" }, { text: "Ford F-150 Lightning" }]);
+  assert.equal((await chargedMicros()) - before, 100);
+  const [first] = (await suggest("used santa f")) as readonly unknown[];
+  assert.deepEqual(first, { text: "used Hyundai Santa Fe" });
+  assert.deepEqual(await suggest("!"), []);
+  assert.deepEqual(await suggest("toyota", { Cookie: "carquet-session=none" }), []);
+});
