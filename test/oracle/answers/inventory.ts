@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts";
 import { projectText } from "../../../src/base/project-files.ts";
-import { currentManifest } from "../../../src/lake/manifest.ts";
+import { currentManifest, type Manifest } from "../../../src/lake/manifest.ts";
 import {
   attributes,
   type CategoryName,
@@ -13,7 +13,7 @@ import {
   rangedNames,
   valuedNames,
 } from "../../../src/listing/schema.ts";
-import { queryLake } from "../../support/lakes/lakes.ts";
+import { type LakeQuery, withLakeQueries } from "../../support/lakes/lakes.ts";
 import { derivedOf } from "./derived.ts";
 import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
@@ -94,21 +94,29 @@ export interface OracleInventory {
 /** Reads the published version of a lake, with the snapshots of some days, or all; listings are in the partition's order. */
 export async function readInventory(lake: string, days?: readonly string[]): Promise<OracleInventory> {
   const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
+  return withLakeQueries(lake, (rowsOf) => inventoryIn(rowsOf, lake, manifest, days));
+}
+
+async function inventoryIn(
+  rowsOf: LakeQuery,
+  lake: string,
+  manifest: Manifest,
+  days: readonly string[] | undefined,
+): Promise<OracleInventory> {
   const snapshots = new Map<string, readonly FlatListing[]>();
   for (const day of days ?? Object.keys(manifest.days)) {
     const ofDay = day === manifest.as_of ? "active" : `active_days WHERE snapshot_date = '${day}'`;
-    const rows = await queryLake(lake, `SELECT * FROM ${ofDay} ORDER BY make, model, year, trim, id`);
+    const rows = await rowsOf(`SELECT * FROM ${ofDay} ORDER BY make, model, year, trim, id`);
     snapshots.set(day, flatListingsOf(rows, "active"));
   }
-  const sold = flatListingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
-  const missing = await queryLake(lake, "SELECT * FROM missing");
-  const ended = await queryLake(lake, "SELECT * FROM ended");
+  const sold = flatListingsOf(await rowsOf("SELECT * FROM sold"), "sold");
+  const missing = await rowsOf("SELECT * FROM missing");
+  const ended = await rowsOf("SELECT * FROM ended");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
-  const locations = await queryLake(
-    lake,
+  const locations = await rowsOf(
     "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL ORDER BY ALL",
   );
-  const soldInOrder = inFileOrder(sold, await idsIn(lake, manifest.tables.sold));
+  const soldInOrder = inFileOrder(sold, await idsIn(rowsOf, lake, manifest.tables.sold));
   return {
     asOf: manifest.as_of,
     version: manifest.version,
@@ -117,9 +125,9 @@ export async function readInventory(lake: string, days?: readonly string[]): Pro
     snapshots,
     records: [...active, ...flatListingsOf([...missing, ...ended], "active"), ...soldInOrder],
     all: [...snapshots.values(), soldInOrder].flat(),
-    options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
+    options: optionsOf(await rowsOf("SELECT * FROM options ORDER BY option_key")),
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
-    vocabulary: await readVocabulary(lake),
+    vocabulary: await readVocabulary(rowsOf),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
     dealerNames: new Map(
       (await queryLake(lake, "SELECT dealer_id, name FROM dealers ORDER BY dealer_key")).map((row) => [
@@ -154,14 +162,14 @@ function optionsOf(rows: readonly Row[]): ReadonlyMap<string, Json> {
 
 /** Returns the ids of each file, in file order. */
 async function idsIn(
+  rowsOf: LakeQuery,
   lake: string,
   files: readonly { readonly path: string }[],
 ): Promise<readonly (readonly string[])[]> {
   const ids: (readonly string[])[] = [];
   for (const { path } of files) {
     const file = join(lake, path).replaceAll("'", "''");
-    const rows = await queryLake(
-      lake,
+    const rows = await rowsOf(
       `SELECT replace(id::VARCHAR, '-', '') AS id FROM read_parquet('${file}', file_row_number = true) ORDER BY file_row_number`,
     );
     ids.push(rows.map((row) => textIn(row, "id")));

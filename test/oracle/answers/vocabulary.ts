@@ -3,7 +3,7 @@ import { projectText } from "../../../src/base/project-files.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import type { Home } from "../../../src/listing/attribute.ts";
 import { attributes, type CategoryName, categoryNames } from "../../../src/listing/schema.ts";
-import { queryLake } from "../../support/lakes/lakes.ts";
+import type { LakeQuery } from "../../support/lakes/lakes.ts";
 
 const isOpen = (name: CategoryName): boolean => vocabulary("searchListings", name).length === 0;
 const openIn = (home: Home): readonly CategoryName[] =>
@@ -21,11 +21,11 @@ export const wordless = ["year", "cylinders", "doors", "seating_capacity", "deal
 
 export type OracleVocabulary = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the values of every open attribute of a lake. */
-export async function readVocabulary(lake: string): Promise<OracleVocabulary> {
+/** Reads the values of every open attribute of a lake, whose queries `rows` runs. */
+export async function readVocabulary(rows: LakeQuery): Promise<OracleVocabulary> {
   const valuesIn = async (query: string): Promise<readonly string[]> =>
-    (await queryLake(lake, `SELECT DISTINCT value::VARCHAR AS value FROM (${query}) WHERE value IS NOT NULL`)).map(
-      ({ value }) => String(value),
+    (await rows(`SELECT DISTINCT value::VARCHAR AS value FROM (${query}) WHERE value IS NOT NULL`)).map(({ value }) =>
+      String(value),
     );
   const listings = (column: string): string =>
     ["listing_intervals", "missing", "sold", "ended"]

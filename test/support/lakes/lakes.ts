@@ -72,14 +72,24 @@ export async function ingestPath(
 }
 
 /** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
-export async function queryLake(lake: string, query: string, more: readonly Sql[] = []): Promise<readonly Row[]> {
+export type LakeQuery = (query: string) => Promise<readonly Row[]>;
+
+export const queryLake = (lake: string, query: string, more: readonly Sql[] = []): Promise<readonly Row[]> =>
+  withLakeQueries(lake, (rows) => rows(query), more);
+
+/** Calls `work` with a function that runs queries over a lake's views, all in one database, because opening it takes longer than most queries. */
+export async function withLakeQueries<T>(
+  lake: string,
+  work: (rows: LakeQuery) => Promise<T>,
+  more: readonly Sql[] = [],
+): Promise<T> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`Lake ${lake} has no published version.`);
   const database = await DuckDatabase.open();
   try {
     return await database.using(async (session) => {
       for (const view of [...viewsOf(manifest, lake), ...more]) await session.run(view);
-      return session.rows(new Sql([query], []));
+      return work((query) => session.rows(new Sql([query], [])));
     });
   } finally {
     database.close();
