@@ -60,6 +60,7 @@ export type Filters = Omit<
   QueryOf<"getFacets">,
   | "format"
   | "csv_raw"
+  | "data_version"
   | "facets"
   | "facet_value_limit"
   | "facet_value_prefix"

@@ -147,7 +147,9 @@ async function callTool(
 
 /** Returns the price of a call of an operation. Throws the Refusal of an invalid request. */
 function microsOf({ id, querystring, params = {} }: OperationRequest): number {
-  return id === "getUsage" ? 0 : prices[usageClassOf(id, decoderOf(id)(querystring, params).query)];
+  if (id === "getUsage") return 0;
+  const query: object = decoderOf(id)(querystring, params).query;
+  return prices[usageClassOf(id, query)];
 }
 
 /** Listings by tool: deriving the schemas takes longer than a call. */

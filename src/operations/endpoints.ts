@@ -2,8 +2,10 @@
  * Endpoints of the metered operations: plan, query, present. An endpoint takes a validated request and an open lake version and
  * returns a result. It knows neither HTTP nor accounts nor formats.
  */
+import { refuse } from "../contract/errors.ts";
 import type { RequestOf } from "../contract/types.ts";
 import { listChangesOf } from "../query/changes/feed.ts";
+import { cursorOf, type PagedRequest, placeOfCursor } from "../query/cursors.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets/facets.ts";
 import { findGroups } from "../query/facets/groups.ts";
@@ -22,16 +24,27 @@ import { ListingTexts, listingDetail, pagination, type Result, redactApiKeys, vi
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
 export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<Result>;
 
-/** Returns a page of listings, schema `ListingCollection`. */
-async function search(query: SearchQuery, version: LakeVersion): Promise<Result> {
-  const plan = planSearch(query, version);
+/** Returns a page of listings, schema `ListingCollection`; of a request with cursors, with that of the next page. */
+async function search(query: SearchQuery, version: LakeVersion, request?: PagedRequest): Promise<Result> {
+  const plan = planSearch(request === undefined ? query : { ...query, offset: offsetOf(request, query) }, version);
   const { total, places } = await findPage(plan);
   const listings = await readPage(plan, places, version);
   const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
-  return { data: new ListingTexts(listings), pagination: pagination(plan, total), meta };
+  const cursorAt = request && ((offset: number) => cursorOf(version.manifest.version, request, String(offset)));
+  return { data: new ListingTexts(listings), pagination: pagination(plan, total, cursorAt), meta };
 }
 
-const searchListings: Endpoint<"searchListings"> = ({ query }, version) => search(query, version);
+/** Returns where a page begins: at the cursor, if the request has one. Refuses a cursor with an offset. */
+function offsetOf(request: PagedRequest, { offset }: SearchQuery): number {
+  const place = placeOfCursor(request, /^(?<offset>\d{1,10})$/);
+  if (place !== undefined && offset !== 0) {
+    const reason = "a cursor says where the page begins";
+    throw refuse("incompatible_parameters", { parameters: "cursor and offset", reason });
+  }
+  return place === undefined ? offset : Number(place.offset);
+}
+
+const searchListings: Endpoint<"searchListings"> = (request, version) => search(request.query, version, request);
 
 const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, version) =>
   search(toOffsetQuery(query), version);
@@ -56,9 +69,9 @@ const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
   return { data: findDealer(path.dealer_id, version), meta: {} };
 };
 
-const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, version) => {
-  const { dealer_id } = findDealer(path.dealer_id, version);
-  return search({ ...query, dealer_id: [String(dealer_id)] }, version);
+const searchDealerListings: Endpoint<"searchDealerListings"> = async (request, version) => {
+  const { dealer_id } = findDealer(request.path.dealer_id, version);
+  return search({ ...request.query, dealer_id: [String(dealer_id)] }, version, request);
 };
 
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {

@@ -15,10 +15,16 @@ interface PageWindow {
 /** Schema `Pagination`. */
 export type Pagination = AnswerOf<"searchListings">["pagination"];
 
-/** Returns schema `Pagination`. */
-export function pagination({ limit, offset }: PageWindow, total: number): Pagination {
+/** Returns schema `Pagination`; `cursorAt` returns the cursor of an offset, of operations that have them. */
+export function pagination(
+  { limit, offset }: PageWindow,
+  total: number,
+  cursorAt?: (offset: number) => string,
+): Pagination {
   const next = offset + limit;
-  return { limit, offset, total, next_offset: next < total ? next : null };
+  const next_offset = next < total ? next : null;
+  const cursor = cursorAt && { next_cursor: next_offset === null ? null : cursorAt(next_offset) };
+  return { limit, offset, total, next_offset, ...cursor };
 }
 
 /** Listings in the encoding of the row store: each is JSON text of schema `ListingSummary`. */

@@ -18,7 +18,7 @@ function hasOneOf(column: "state" | "country" | "type", values: readonly string[
 
 /** The predicate of each filter parameter, for its value. */
 const predicates: {
-  readonly [P in Exclude<keyof DealerQuery, "format" | "csv_raw" | "limit" | "offset">]-?: (
+  readonly [P in Exclude<keyof DealerQuery, "format" | "csv_raw" | "data_version" | "limit" | "offset">]-?: (
     value: NonNullable<DealerQuery[P]>,
   ) => Predicate;
 } = {

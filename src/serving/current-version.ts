@@ -130,8 +130,15 @@ export class CurrentVersion {
     work: (version: LakeVersion) => Promise<T>,
   ): Promise<T> {
     if (named === undefined || named.version === this.version) return this.use(work);
-    await requireKept(this.lake, named.version, named.parameter);
-    return this.pinned.use(named.version, work);
+    const require = (): Promise<void> => requireKept(this.lake, named.version, named.parameter);
+    await require();
+    try {
+      return await this.pinned.use(named.version, work);
+    } catch (thrown) {
+      // Its files can have been removed meanwhile.
+      await require();
+      throw thrown;
+    }
   }
 
   /** Reads the file of the version in service again that was read longest ago. Rejects if `throttle` is aborted. */

@@ -24,7 +24,7 @@ import { writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [cars, randomQueries] = extentOf([100, 1], [600, 40]);
+const [cars, randomQueries] = extentOf([80, 1], [600, 40]);
 const extent = { seed: 20261127, days: 4, cars };
 const replayedFeeds = 2;
 
@@ -87,7 +87,7 @@ function allChanges(since: string, version: string): Promise<readonly ListingCha
   return known;
 }
 
-test("the lake has a version for each day, one that replays two days, and one more", () => {
+test("the lake has a version for each day, one that replays the last days, and one more", () => {
   assert.equal(versions.length, extent.days + 2);
   assert.ok(replayed.startsWith(days.at(-1)?.day ?? "?") && last.startsWith(nextDay));
 });
@@ -162,7 +162,7 @@ test("a filtered feed has what matches before or after, so that a filtered copy 
       left += found.filter(({ matched_before, matches }) => matched_before && !matches).length;
     }
   }
-  assert.ok(delivered > 50 && left > 5, `${delivered} changes, ${left} listings that left a search`);
+  assert.ok(delivered > 40 && left > 2, `${delivered} changes, ${left} listings that left a search`);
 });
 
 test("kinds are chosen, and a feed from a version to itself is empty", async () => {

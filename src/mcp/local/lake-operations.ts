@@ -3,10 +3,10 @@ import { decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
 import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
+import { namedVersion } from "../../operations/named-version.ts";
 import type { CalledId, OperationRequest } from "../../operations/operation-request.ts";
 import { bodyOf } from "../../operations/result.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { AnswerBody } from "../compact-text.ts";
 
 /** Calls an operation of the version in service. Throws the Refusal of the API, or Abandoned if the signal aborts. */
@@ -22,7 +22,7 @@ export async function callLakeOperation(
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await job.race(current.use((version) => answer(id, request, version.withJob(job))));
+    return await job.race(answer(id, request, current, job));
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
@@ -31,8 +31,12 @@ export async function callLakeOperation(
 async function answer<Id extends CalledId>(
   id: Id,
   { querystring, params = {} }: OperationRequest,
-  version: LakeVersion,
+  current: CurrentVersion,
+  job: Job,
 ): Promise<AnswerBody> {
   const endpoint: Endpoint<Id> = endpoints[id];
-  return bodyOf<Id>(await endpoint(decoderOf(id)(querystring, params), version));
+  const request = decoderOf(id)(querystring, params);
+  return current.useNamed(namedVersion(request, undefined), async (version) =>
+    bodyOf<Id>(await endpoint(request, version.withJob(job))),
+  );
 }

@@ -2,6 +2,7 @@
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, RequestOf } from "../../contract/types.ts";
 import { compareVersions } from "../../lake/manifest.ts";
+import { requireKept } from "../../serving/kept-versions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { cursorOf, placeOfCursor } from "../cursors.ts";
 import { resolveFields } from "../fields.ts";
@@ -22,10 +23,15 @@ export async function listChangesOf(
   const place = placeOfCursor(request, /^(?<day>\d{4}-\d\d-\d\d) (?<id>[0-9a-f]{32})$/);
   const pair = await pairWith(since, version);
   requireOlder(since, version);
-  const { changes, hasMore } = await changesOf(pair, version, {
+  const reading = changesOf(pair, version, {
     ...{ kinds, limit, filters: filtersOf(query, version.dimensions) },
     after: place && { day: place.day ?? "", id: place.id ?? "" },
     ...{ fields: resolveFields(query.fields), origin: originOf(query) },
+  });
+  const { changes, hasMore } = await reading.catch(async (thrown: unknown) => {
+    // The files of the older version can have been removed meanwhile.
+    await requireKept(version.folder, since, "since");
+    throw thrown;
   });
   const last = changes.at(-1);
   const next = hasMore && last ? cursorOf(version.manifest.version, request, `${last.day} ${last.id}`) : null;

@@ -193,7 +193,8 @@ test("a dealer's inventory takes the parameters of the listing search, except de
     page.data.map(({ price }) => price),
     [9007, 9006],
   );
-  assert.deepEqual(page.pagination, { limit: 2, offset: 1, total: 4, next_offset: 3 });
+  const { next_cursor: _, ...position } = page.pagination;
+  assert.deepEqual(position, { limit: 2, offset: 1, total: 4, next_offset: 3 });
   assert.equal((await client.getError(`${path}?dealer_id=${dealerIdOf(1)}`)).code, "unknown_query_parameter");
   assert.equal(
     (await client.getError(`${path}?sold_within_days=3&snapshot_date=2026-03-01`)).code,

@@ -114,14 +114,17 @@ const pages: readonly (readonly [limit: number, offset: number, found: number, n
 for (const [limit, offset, found, next] of pages) {
   test(`limit=${limit}&offset=${offset} returns ${found} of ${total} listings, and next_offset ${next}`, async () => {
     const { data, pagination } = await fetchPage(client, "", limit, offset);
-    assert.deepEqual(pagination, { limit, offset, total, next_offset: next });
+    const { next_cursor, ...position } = pagination;
+    assert.deepEqual(position, { limit, offset, total, next_offset: next });
+    assert.equal(next_cursor === null, next === null);
     assert.equal(data.length, found);
   });
 }
 
 test("a page has 50 listings from the first by default", async () => {
   const { data, pagination, meta } = await client.getBody("searchListings", "/v1/listings");
-  assert.deepEqual(pagination, { limit: 50, offset: 0, total: 206, next_offset: 50 });
+  const { next_cursor: _, ...position } = pagination;
+  assert.deepEqual(position, { limit: 50, offset: 0, total: 206, next_offset: 50 });
   assert.equal(data.length, 50);
   assert.deepEqual(meta, { as_of: "2026-11-19", version: "2026-11-19.1" });
 });
@@ -129,7 +132,7 @@ test("a page has 50 listings from the first by default", async () => {
 test("a search without a match returns an empty page", async () => {
   const { data, pagination } = await client.getBody("searchListings", "/v1/listings?make=Unknown");
   assert.deepEqual(data, []);
-  assert.deepEqual(pagination, { limit: 50, offset: 0, total: 0, next_offset: null });
+  assert.deepEqual(pagination, { limit: 50, offset: 0, total: 0, next_offset: null, next_cursor: null });
 });
 
 test("concurrent searches are answered as sequential ones", async () => {

@@ -176,11 +176,18 @@ function compareListings(inventory: OracleInventory, query: Query): (answer: Com
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
   const meta = { as_of: inventory.asOf, version: inventory.version, ...oracleUnmatched(inventory, query) };
   return ({ body }) => {
-    const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
+    const served = body as {
+      readonly data: readonly { readonly id: string }[];
+      readonly pagination: { readonly next_cursor?: string | null };
+    };
+    const { next_cursor, ...servedPagination } = served.pagination;
     const difference =
-      differenceIn("pagination", served.pagination, pagination) ??
+      differenceIn("pagination", servedPagination, pagination) ??
+      (next_cursor === undefined
+        ? undefined
+        : differenceIn("a next page", next_cursor !== null, pagination.next_offset !== null)) ??
       differenceIn("ids", ids(served.data), ids(data)) ??
-      differenceIn("body", body, { data, pagination, meta });
+      differenceIn("body", { ...served, pagination: servedPagination }, { data, pagination, meta });
     return { difference, total: pagination.total, compared: data.length };
   };
 }

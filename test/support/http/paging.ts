@@ -22,7 +22,9 @@ export async function fetchListings(
   const listings: ServedListing[] = [];
   let offset: number | null = 0;
   for (let pages = 0; offset !== null && pages < pagesMax; pages += 1) {
-    const { data, pagination }: Page = await fetchPage(client, query, limit, offset);
+    const page: Page = await fetchPage(client, query, limit, offset);
+    const { data } = page;
+    const { next_cursor: _, ...pagination } = page.pagination;
     listings.push(...data);
     const nextOffset: number = offset + limit;
     const { total } = pagination;

@@ -1,0 +1,184 @@
+/** Reads of kept versions: by parameter, by header and by cursor, while other versions are published and removed. */
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { AnswerOf } from "../../../src/contract/types.ts";
+import { currentVersion, manifestPath } from "../../../src/lake/manifest.ts";
+import { LakeVersion } from "../../../src/serving/lake-version.ts";
+import { PinnedVersions } from "../../../src/serving/pinned-versions.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, ingestPath, samplePath } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
+
+const older = "2026-11-18.1";
+const newer = "2026-11-19.1";
+const { lake } = await createLake(fileScope, join(samplePath, "2026-11-18"));
+const client = await startService(fileScope, lake);
+
+type Page = AnswerOf<"searchListings">;
+const search = "/v1/listings?sort=price&fields=price&limit=40";
+const idsOf = ({ data }: Page): readonly string[] => data.map(({ id }) => id);
+
+const [listing] = (await client.getBody("searchListings", "/v1/listings?inventory_type=used&limit=1")).data;
+const paths = [
+  "/v1/listings?make=toyota&features=sunroof&include=price_history",
+  `/v1/listings/${listing?.id}`,
+  `/v1/vins/${listing?.vin}`,
+  `/v1/listings/${listing?.id}/comparables`,
+  "/v1/comparables?make=ford&model=f-150&year=2022&miles=45000",
+  `/v1/valuations?vin=${listing?.vin}`,
+  "/v1/facets?facets=make&metric=price.median",
+  "/v1/trends?metric=count&facet=make",
+  "/v1/suggest?q=to",
+  "/v1/dealers?limit=5",
+  `/v1/dealers/${listing?.dealer_id}`,
+  `/v1/dealers/${listing?.dealer_id}/listings`,
+  "/v1/listings/search?page=2&per_page=10",
+];
+const withVersion = (path: string, version: string): string =>
+  `${path}${path.includes("?") ? "&" : "?"}data_version=${version}`;
+
+const atFirst = await Promise.all(paths.map((path) => client.get(path)));
+const firstPage = await client.getBody("searchListings", search);
+const whole = idsOf(await client.getBody("searchListings", `${search.replace("limit=40", "limit=100")}`));
+await ingestPath(lake, join(samplePath, "2026-11-19"));
+await eventually("the newer version is in service", async () => {
+  const { headers } = await client.get("/v1/listings?limit=1");
+  return headers.get("X-Data-Version") === newer;
+});
+
+test("every operation reads a named version as it was published, by parameter and by header", async () => {
+  for (const [place, path] of paths.entries()) {
+    const { status, body, headers } = await client.get(withVersion(path, older));
+    assert.deepEqual([status, headers.get("X-Data-Version")], [200, older], `${path}: ${JSON.stringify(body).slice(0, 300)}`);
+    const { pagination: _, ...expected } = { ...(atFirst[place]?.body as object), pagination: null };
+    const { pagination: __, ...found } = { ...(body as object), pagination: null };
+    assert.deepEqual(found, expected, path);
+    const byHeader = await client.get(path, { "Carquet-Version": older });
+    assert.deepEqual([byHeader.status, byHeader.headers.get("X-Data-Version")], [200, older], path);
+    assert.equal((await client.get(path)).headers.get("X-Data-Version"), newer, path);
+  }
+});
+
+test("pages by cursor stay with the version of the first one", async () => {
+  const found = [...idsOf(firstPage)];
+  for (let cursor = firstPage.pagination.next_cursor; cursor != null && found.length < whole.length; ) {
+    const page = await client.getBody("searchListings", `${search.replace("=40", "=30")}&cursor=${cursor}`);
+    assert.equal(page.meta.version, older);
+    found.push(...idsOf(page));
+    cursor = page.pagination.next_cursor;
+  }
+  assert.deepEqual(found, whole);
+});
+
+test("a dealer's inventory has cursors of that dealer only", async () => {
+  const inventory = `/v1/dealers/${listing?.dealer_id}/listings?limit=1`;
+  const { pagination } = await client.getBody("searchDealerListings", inventory);
+  const next = await client.getBody("searchDealerListings", `${inventory}&cursor=${pagination.next_cursor}`);
+  assert.equal(next.pagination.offset, 1);
+  const other = (await client.getBody("searchDealers", "/v1/dealers?limit=2")).data.find(
+    ({ dealer_id }) => dealer_id !== listing?.dealer_id,
+  );
+  const { code } = await client.getError(
+    `/v1/dealers/${other?.dealer_id}/listings?limit=1&cursor=${pagination.next_cursor}`,
+  );
+  assert.equal(code, "invalid_parameter_value");
+});
+
+test("versions that contradict each other, and cursors of other requests, are refused", async () => {
+  const cursor = firstPage.pagination.next_cursor;
+  const refused: readonly (readonly [path: string, header: string | undefined, code: string, message: RegExp])[] = [
+    [withVersion(search, older), newer, "incompatible_parameters", /^data_version and Carquet-Version .*2026-11-19\.1/],
+    [
+      `${withVersion(search, newer)}&cursor=${cursor}`,
+      undefined,
+      "incompatible_parameters",
+      /^data_version and cursor /,
+    ],
+    [`${search}&offset=40&cursor=${cursor}`, undefined, "incompatible_parameters", /^cursor and offset /],
+    [
+      `${search}&make=kia&cursor=${cursor}`,
+      undefined,
+      "invalid_parameter_value",
+      /for cursor: expected the next_cursor/,
+    ],
+    [`${search}&cursor=abc`, undefined, "invalid_parameter_value", /for cursor: expected the next_cursor/],
+    [
+      search,
+      "latest",
+      "invalid_parameter_value",
+      /^Invalid value "latest" for Carquet-Version: expected a version such/,
+    ],
+    [
+      withVersion(search, "latest"),
+      undefined,
+      "invalid_parameter_value",
+      /for data_version: expected a version such as/,
+    ],
+    [
+      withVersion(search, "2020-01-01.1"),
+      undefined,
+      "version_unavailable",
+      /^No version "2020-01-01\.1" for data_version/,
+    ],
+    [
+      search,
+      "2026-11-19.7",
+      "version_unavailable",
+      /for Carquet-Version: expected a kept version, from 2026-11-18\.1 to/,
+    ],
+    [
+      `/v1/changes?since=${newer}&data_version=${older}`,
+      undefined,
+      "incompatible_parameters",
+      /^since and data_version /,
+    ],
+  ];
+  for (const [path, header, code, message] of refused) {
+    const { status, body } = await client.get(path, header === undefined ? {} : { "Carquet-Version": header });
+    const { error } = body as { readonly error: { readonly code: string; readonly message: string } };
+    assert.deepEqual([status, error.code], [400, code], path);
+    assert.match(error.message, message);
+  }
+});
+
+test("a version that vacuum has removed is refused, although it was open", async () => {
+  const feed = `/v1/changes?since=${older}&limit=1`;
+  const { pagination } = await client.getBody("listChanges", feed);
+  await rm(manifestPath(lake, older));
+  for (const [path, parameter] of [
+    [withVersion(search, older), "data_version"],
+    [`${search}&cursor=${firstPage.pagination.next_cursor}`, "cursor"],
+    [`${feed}0`, "since"],
+    [`${feed}&cursor=${pagination.next_cursor}`, "since"],
+  ] as const) {
+    const { status, code, message } = await client.getError(path);
+    assert.deepEqual([status, code], [400, "version_unavailable"], path);
+    assert.match(
+      message,
+      new RegExp(`^No version "${older}" for ${parameter}: expected a kept version, from ${newer}`),
+    );
+  }
+});
+
+test("at most two named versions are open at once", async () => {
+  const opened: LakeVersion[] = [];
+  const pinned = new PinnedVersions(async () => {
+    const version = await LakeVersion.open(lake, (await currentVersion(lake)) ?? "", { threads: 1 });
+    opened.push(version);
+    return version;
+  });
+  const never = (): Promise<never> => Promise.reject(new Error("A third version is open."));
+  await pinned.use("a", (first) =>
+    pinned.use("b", async (second) => {
+      assert.notEqual(first, second);
+      await assert.rejects(pinned.use("c", never), { code: "overloaded" });
+      await pinned.use("a", async (again) => assert.equal(again, first));
+    }),
+  );
+  await pinned.use("c", async (third) => assert.equal(third, opened[2]));
+  await pinned.use("a", async (again) => assert.equal(again, opened[0], "that which was used last stays open"));
+  pinned.close();
+});
