@@ -22,6 +22,7 @@ type PagePosition = {
   readonly offset: number;
   readonly total: number;
   readonly next_offset: number | null;
+  readonly next_cursor?: string | null;
 };
 
 export function compactText(id: OperationId, { data, pagination, note, meta = null, ...rest }: AnswerBody): string {

@@ -51,7 +51,15 @@ export function resultOfAnswer(body: AnswerBody, { id, isFull, usage, link }: Re
     reason: `to stay below ${charactersMax} characters`,
     remedy: isFull ? "" : `, or set detail to full, which allows ${fullCharactersMax}`,
   };
-  return resultOf(fits(body) ? body : shortened(body, limit));
+  const shown = withoutCursor(body);
+  return resultOf(fits(shown) ? shown : shortened(shown, limit));
+}
+
+/** Leaves out the cursor of the next page, for which tools have no parameter. */
+function withoutCursor(body: AnswerBody): AnswerBody {
+  if (body.pagination === undefined) return body;
+  const { next_cursor: _, ...pagination } = body.pagination;
+  return { ...body, pagination };
 }
 
 /** Returns the result of a refused call, with the message of the refusal. */

@@ -71,6 +71,13 @@ const cases: readonly (readonly [tool: string, args: Record<string, unknown>, pa
   ["get_usage", { metering_class: ["dealer_lookup"] }, "/v1/usage?metering_class=dealer_lookup", 0],
 ];
 
+/** Tools have no parameter for a cursor. */
+function withoutCursor(body: unknown): unknown {
+  if (!isObject(body) || !isObject(body.pagination)) return body;
+  const { next_cursor: _, ...pagination } = body.pagination;
+  return { ...body, pagination };
+}
+
 const chargedTo = async ({ get, customer }: Pick<Client, "get" | "customer">): Promise<number> => {
   const { body } = await get("/v1/usage", customer.bearer);
   assert.ok(isObject(body) && isObject(body.totals));
@@ -92,7 +99,7 @@ describe("a call of a tool is answered as its request is, and charged once", () 
         assert.equal(isError, false, text);
         assert.deepEqual([usage?.charged_micros, (await chargedTo(service)) - before], [micros, micros], tool);
         assert.match(String(usage?.request_id), /^[0-9a-f-]{36}$/);
-        assert.deepEqual(body, (await service.get(path)).body, tool);
+        assert.deepEqual(body, withoutCursor((await service.get(path)).body), tool);
       }
       assert.deepEqual(inAccountsFile(service.accounts, audit).faults, []);
     });
@@ -106,7 +113,7 @@ describe("a call of a tool is answered as its request is, and charged once", () 
     for (const [tool, args, path] of cases.filter(([name]) => name !== "get_usage")) {
       const { body, usage } = await local.call(tool, args);
       assert.equal(usage, undefined);
-      assert.deepEqual(body, (await service.get(path)).body, tool);
+      assert.deepEqual(body, withoutCursor((await service.get(path)).body), tool);
     }
     await assert.rejects(local.call("get_usage"), /Unknown tool "get_usage": expected one of search_listings, /);
   });
@@ -165,7 +172,7 @@ describe("what schemas leave out is one call away", () => {
   for (const filters of [...forms, { exclude_make: ["Ford", "Kia"], max_msrp: 90_000, limit: 5 }])
     test(`filters ${JSON.stringify(filters)}`, async () => {
       const { body } = await agent.call("search_listings", { filters });
-      assert.deepEqual(body, (await service.get(filtered)).body);
+      assert.deepEqual(body, withoutCursor((await service.get(filtered)).body));
     });
 });
 
@@ -228,7 +235,7 @@ test("a call may name one value without a list, and null for an argument that it
     format: "csv",
   });
   const path = `/v1/listings?make=Toyota&limit=3&fields=${fields},distance_miles`;
-  assert.deepEqual(body, (await service.get(path)).body);
+  assert.deepEqual(body, withoutCursor((await service.get(path)).body));
 });
 
 describe("a refused call says what to change", () => {

@@ -216,9 +216,10 @@ for (const [what, ask, skip = false] of trials) {
   });
 }
 
-test("each parameter of searches, facets and groups was requested, except those of formats", () => {
+test("each parameter of searches, facets and groups was requested, except those of formats and versions", () => {
   const all = (["searchListings", "searchListingsByPage", "getFacets", "getGroups"] as const).flatMap((id) =>
     operation(id).parameters.map(({ name }) => name),
   );
-  assert.deepEqual([...requestedParameters, "format", "csv_raw"].sort(), [...new Set(all)].sort());
+  const others = ["format", "csv_raw", "data_version", "cursor"];
+  assert.deepEqual([...requestedParameters, ...others].sort(), [...new Set(all)].sort());
 });
