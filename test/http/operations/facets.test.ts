@@ -47,7 +47,7 @@ for (const [query, code, message] of refused) {
 }
 
 test("all facets are answered together, in the requested order", async () => {
-  assert.equal(everyFacet.length, 30 + 4, "with extensions");
+  assert.equal(everyFacet.length, 30 + 6, "with extensions");
   for (const requested of [everyFacet, [...everyFacet].reverse()]) {
     const { data, meta } = await client.getBody("getFacets", `/v1/facets?facets=${requested}`);
     assert.deepEqual(meta.facets, requested);
