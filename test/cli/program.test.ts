@@ -136,8 +136,8 @@ describe("the compiled program", () => {
   test("processes that compile at once share one result, which changes with the sources", async () => {
     const copy = await copyProgram();
     rmSync(join(copy, "src/contract/generated/fingerprint"));
-    const [first, ...others] = await Promise.all([compile(copy), compile(copy), compile(copy)]);
-    assert.deepEqual(others, [first, first]);
+    const [first, other] = await Promise.all([compile(copy), compile(copy)]);
+    assert.equal(other, first);
     assert.equal(resultsIn(copy).length, 2, "nothing unfinished is left");
     assert.equal(await compile(copy), first);
     appendFileSync(join(copy, "src/main.ts"), "\nprocess.stdout.write('changed\\n');\n");

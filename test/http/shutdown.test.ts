@@ -143,20 +143,11 @@ test("behind a proxy, a stopping service refuses requests without doing them bef
   assert.equal(charged, statuses.filter((status) => status === 200).length);
 });
 
-test("connections without a request do not delay the end", async () => {
+test("SIGTERM stops an idle service at once, with clients still connected, one of them without a request", async () => {
   const service = await startServing(fileScope, serve);
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) }).on("error", () => undefined);
   await once(socket, "connect");
-  await getOver(new Agent(), `${service.url}/healthz`);
-  const terminatedAtMs = performance.now();
-  service.terminate();
-  assert.equal((await service.ended).code, 0);
-  assert.ok(performance.now() - terminatedAtMs < 5000);
-});
-
-test("SIGTERM stops an idle service at once, with clients still connected", async () => {
-  const service = await startServing(fileScope, serve);
   const agent = new Agent({ keepAlive: true });
   await getOver(agent, `${service.url}/healthz`);
   const terminatedAtMs = performance.now();
@@ -244,7 +235,7 @@ test("an API key in any part of a request reaches neither the log nor an answer;
   const service = await startServing(fileScope, [...serve, "--trust-proxy"]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const chance = new Chance(20261122);
-  for (let draw = 0; draw < extentOf(300, 5000); draw += 1) {
+  for (let draw = 0; draw < extentOf(150, 5000); draw += 1) {
     const { path, headers } = requestWithKey(chance, service.customer.key);
     const answer = await getOver(agent, `${service.url}${path}`, { ...service.customer.bearer, ...headers });
     const received = decoded(`${JSON.stringify(answer.headers)}${answer.body}`);

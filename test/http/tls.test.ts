@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import pino from "pino";
-import { carquet, eventually, parseLog, startServing } from "../support/command-line.ts";
+import { carquetHere, eventually, parseLog, startServing } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -99,12 +99,12 @@ test("a changed certificate is used without a restart; a broken one is logged an
 
 test("a certificate without its key, or an unreadable one, is refused in one line", async () => {
   const serve = ["serve", "--port", "0", "--lake", lake];
-  const alone = await carquet([...serve, "--tls-cert", cert]);
+  const alone = await carquetHere([...serve, "--tls-cert", cert]);
   assert.deepEqual(
     [alone.code, alone.err],
     [1, "carquet: Incomplete TLS options: expected both --tls-cert and --tls-key.\n"],
   );
-  const absent = await carquet([...serve, "--tls-cert", join(folder, "none.pem"), "--tls-key", key]);
+  const absent = await carquetHere([...serve, "--tls-cert", join(folder, "none.pem"), "--tls-key", key]);
   assert.equal(absent.code, 1);
   assert.match(absent.err, /^carquet: Cannot read \S+none\.pem: [^\n]+\n$/);
 });

@@ -95,8 +95,10 @@ async function copySampleLake(scope: Scope): Promise<string> {
 }
 
 describe("a version that does not open", { concurrency: true }, () => {
-  for (const [what, manifest, why] of invalidManifests) {
-    test(`because its manifest ${what} leaves the previous version in service and is logged once`, async (context) => {
+  for (const [index, [what, manifest, why]] of invalidManifests.entries()) {
+    test(`because its manifest ${what} leaves the previous version in service and is logged once`, {
+      skip: index % 4 === 0 ? false : skipInShortRun,
+    }, async (context) => {
       const lake = await copySampleLake(context);
       const lines: string[] = [];
       const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });

@@ -278,7 +278,7 @@ for (const [limit, max, formats, says] of limited) {
 }
 
 test("mutated files are refused by name, or published intact", async (t) => {
-  await ingestMutatedFeeds(await temporaryFolder(t), { seed: 20261119, first: 0, draws: extentOf(12, 200) });
+  await ingestMutatedFeeds(await temporaryFolder(t), { seed: 20261119, first: 0, draws: extentOf(6, 200) });
 });
 
 test("a broken file rejects the whole day", async (t) => {

@@ -8,7 +8,7 @@ import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
 import { verifyMarkets } from "../support/campaigns/healthy-markets.ts";
 import { Chance } from "../support/chance.ts";
-import { carquet } from "../support/command-line.ts";
+import { carquetHere } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -118,7 +118,7 @@ test("random small markets have no faults after any command", async () => {
 test("carquet verify says that serving/ is missing, and finds no fault in the rest", async (t) => {
   const { lake } = await copyOfLake(t);
   await rm(join(lake, "serving"), { recursive: true });
-  const { code, out } = await carquet(["verify", "--lake", lake]);
+  const { code, out } = await carquetHere(["verify", "--lake", lake]);
   assert.deepEqual(
     [code, out.replaceAll(lake, "LAKE")],
     [

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { replaceFile } from "../../src/base/files.ts";
 import { currentVersion, type LakeFile, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
-import { carquet } from "../support/command-line.ts";
+import { carquet, carquetHere } from "../support/command-line.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
@@ -268,16 +268,17 @@ test("locations with secrets are given in the environment, and no message shows 
   answers.set("lake/CURRENT", (_, response) => response.writeHead(403).end());
   const secret = `${url.replace("//", "//reader:hush@")}/lake?sas=hush`;
   const lake = await newLake(scope);
-  const runs = [
-    carquet(["follow", "--once", "--lake", lake], { env: { CARQUET_SOURCE: secret } }),
-    carquet(["follow", secret.replace("http", "ftp"), "--once", "--lake", lake]),
-    carquet(["push", secret, "--lake", newer]),
-    carquet(["follow", "http://u%zz:hush@127.0.0.1:1", "--once", "--lake", lake]),
-    carquet(["accounts", "list", "--accounts", "postgres://u:hu@hush@127.0.0.1:1/none"]),
-    carquet(["follow", "--help"], { env: { CARQUET_SOURCE: secret, CARQUET_ACCOUNTS: "postgres://u:hush@h/d" } }),
-    carquet(["follow", "--once", "--lake", lake]),
+  const results = [
+    await carquet(["follow", "--once", "--lake", lake], { env: { CARQUET_SOURCE: secret } }),
+    await carquetHere(["follow", secret.replace("http", "ftp"), "--once", "--lake", lake]),
+    await carquetHere(["push", secret, "--lake", newer]),
+    await carquetHere(["follow", "http://u%zz:hush@127.0.0.1:1", "--once", "--lake", lake]),
+    await carquet(["accounts", "list", "--accounts", "postgres://u:hu@hush@127.0.0.1:1/none"]),
+    await carquetHere(["follow", "--help"], {
+      env: { CARQUET_SOURCE: secret, CARQUET_ACCOUNTS: "postgres://u:hush@h/d" },
+    }),
+    await carquetHere(["follow", "--once", "--lake", lake]),
   ];
-  const results = await Promise.all(runs);
   for (const { out, err } of results) assert.ok(!`${out}${err}`.includes("hush"), `${out}${err}`);
   assert.match(results[0]?.err ?? "", /CURRENT: status 403: expected 200\./);
   assert.match(results[3]?.err ?? "", /invalid user name or password in the URL: expected percent-encoding/);

@@ -9,7 +9,7 @@ import { filesOf, manifestText } from "../../src/lake/manifest.ts";
 import type { BucketRetention } from "../../src/replication/bucket-retention.ts";
 import { type PushResult, push } from "../../src/replication/push.ts";
 import { S3Store, uploadPartBytes } from "../../src/replication/s3.ts";
-import { carquet, failureOf } from "../support/command-line.ts";
+import { carquet, carquetHere, failureOf } from "../support/command-line.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createTestFollower } from "../support/replication/followers.ts";
@@ -36,7 +36,7 @@ interface StoreSettings {
 const runWith =
   ({ env }: StoreSettings) =>
   async (...args: readonly string[]) => {
-    const result = await carquet([...args, "--json"], { env });
+    const result = await carquetHere([...args, "--json"], { env });
     return { ...result, answer: result.code === 0 ? JSON.parse(result.out) : undefined };
   };
 
@@ -45,10 +45,10 @@ test("carquet push copies a lake to a folder, and skips existing files", async (
   const pushed = await carquet(["push", folder, "--lake", newer, "--json"]);
   assert.equal(pushed.code, 0, pushed.err);
   await assertEqualLakes(folder, newer);
-  const again = await carquet(["push", folder, "--lake", newer, "--json"]);
+  const again = await carquetHere(["push", folder, "--lake", newer, "--json"]);
   assert.deepEqual(JSON.parse(again.out), { version: second, files: 0, bytes: 0 });
   assert.match(
-    (await carquet(["push", "https://host/", "--lake", newer])).err,
+    (await carquetHere(["push", "https://host/", "--lake", newer])).err,
     /Invalid target https:.*: expected a folder or s3:/,
   );
 });

@@ -69,7 +69,7 @@ export async function unreferencedFiles(lake: string): Promise<readonly string[]
 export async function lakeFaults(lake: string): Promise<readonly string[]> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) return ["nothing is published"];
-  return verify(lake, manifest, {}, () => undefined);
+  return verify(lake, manifest, { threads: 1 }, () => undefined);
 }
 
 /** Returns the faults of a lake whose writer was killed, without those of Iceberg metadata, which the next writer completes. */
