@@ -130,7 +130,7 @@ async function inventoryIn(
     vocabulary: await readVocabulary(rowsOf),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
     dealerNames: new Map(
-      (await queryLake(lake, "SELECT dealer_id, name FROM dealers ORDER BY dealer_key")).map((row) => [
+      (await rowsOf("SELECT dealer_id, name FROM dealers ORDER BY dealer_key")).map((row) => [
         textIn(row, "dealer_id"),
         text(row, "name"),
       ]),

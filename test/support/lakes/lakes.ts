@@ -74,22 +74,30 @@ export async function ingestPath(
 /** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
 export type LakeQuery = (query: string) => Promise<readonly Row[]>;
 
-export const queryLake = (lake: string, query: string, more: readonly Sql[] = []): Promise<readonly Row[]> =>
-  withLakeQueries(lake, (rows) => rows(query), more);
+export const queryLake = (lake: string, query: string, more: readonly Sql[] = []): Promise<readonly Row[]> => {
+  const text = [query, ...more.map((view) => view.text)].join(" ");
+  return withViews(
+    lake,
+    (views) => [...viewsNamedIn(text, views), ...more],
+    (rows) => rows(query),
+  );
+};
 
 /** Calls `work` with a function that runs queries over a lake's views, all in one database, because opening it takes longer than most queries. */
-export async function withLakeQueries<T>(
+export const withLakeQueries = <T>(lake: string, work: (rows: LakeQuery) => Promise<T>): Promise<T> =>
+  withViews(lake, (views) => views, work);
+
+async function withViews<T>(
   lake: string,
+  choose: (views: readonly Sql[]) => readonly Sql[],
   work: (rows: LakeQuery) => Promise<T>,
-  more: readonly Sql[] = [],
 ): Promise<T> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`Lake ${lake} has no published version.`);
   const database = await DuckDatabase.open({ threads: 1 });
   try {
     return await database.using(async (session) => {
-      const views = viewsNamedIn([query, ...more.map(({ text }) => text)].join(" "), viewsOf(manifest, lake));
-      for (const view of [...views, ...more]) await session.run(view);
+      for (const view of choose(viewsOf(manifest, lake))) await session.run(view);
       return work((query) => session.rows(new Sql([query], [])));
     });
   } finally {
