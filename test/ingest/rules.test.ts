@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { integerLiteral, join, type Sql, sql } from "../../src/db/sql.ts";
-import { feedVerdict, isSilent, stateOfAbsent } from "../../src/ingest/lifecycle/rules.ts";
 import { fieldReader } from "../../src/ingest/normalize/field-readers.ts";
+import { feedVerdict, isSilent, stateOfAbsent } from "../../src/listing/lifecycle-rules.ts";
 import { parseCaseTable } from "../support/case-table.ts";
 
 const database = await DuckDatabase.open();

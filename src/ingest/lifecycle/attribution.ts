@@ -1,20 +1,11 @@
 /**
- * Attribution: chooses one owner for each VIN among the dealers that claim it, by rules in a fixed order. Every claim is recorded with the
- * rule that decided. Searches list each VIN once (operation `searchListings`).
+ * Attribution: chooses one owner for each VIN among the dealers that claim it, by the rules of `listing/lifecycle-rules.ts`. Every claim is recorded
+ * with the rule that decided. Searches list each VIN once (operation `searchListings`).
  */
 import type { Session } from "../../db/duckdb.ts";
-import { join, type Sql, sql } from "../../db/sql.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import { decidedClaims, onlyClaimant } from "../../listing/lifecycle-rules.ts";
 import type { Spellings } from "../normalize/vocabularies.ts";
-
-/** The rules, strongest first, each as a sort key over `contested_claims`: the lowest value wins. */
-const rules: readonly (readonly [rule: string, sortKey: Sql])[] = [
-  ["current owner", sql`if(is_current_owner, 0, 1)`],
-  ["franchise of the make", sql`if(is_new_at_franchise, 0, 1)`],
-  ["has a price", sql`if(has_price, 0, 1)`],
-  ["has photos", sql`if(has_photos, 0, 1)`],
-  ["earliest claim", sql`claimed_since`],
-  ["lowest dealer id", sql`dealer_id`],
-];
 
 /**
  * Creates the table `claims_today` (vin, dealer_id, claimed_since, sighted_on, is_owner, decided_by, file, row): one row per VIN and claiming
@@ -81,32 +72,16 @@ async function createContestedClaims(session: Session, day: string): Promise<voi
 /** All current claims, each the only one to its VIN. */
 const uncontestedClaims = (day: string): Sql => sql`
   SELECT vin, dealer_id, coalesce(previous.claimed_since, ${day}::DATE) AS claimed_since, sighted_on, true AS is_owner,
-         'only claimant' AS decided_by, file, "row"
+         ${onlyClaimant} AS decided_by, file, "row"
   FROM current_claims LEFT JOIN ${previousClaims} AS previous USING (vin, dealer_id)`;
 
 /** All current claims with their outcome. An uncontested claim wins. */
-function rankedClaims(day: string): Sql {
-  return sql`
-    WITH ranked AS (
-      SELECT vin, dealer_id, row_number() OVER claims_of_vin AS place, ${decidingRule()} AS decided_by
-      FROM contested_claims WINDOW claims_of_vin AS (PARTITION BY vin ORDER BY ${join(rules.map(([, sortKey]) => sortKey))})
-    ), decided AS (
-      SELECT vin, dealer_id, place = 1 AS is_owner, first_value(decided_by) OVER (PARTITION BY vin ORDER BY place) AS decided_by FROM ranked
-    )
-    SELECT claims.vin, claims.dealer_id, coalesce(previous.claimed_since, ${day}::DATE) AS claimed_since, sighted_on,
-           coalesce(decided.is_owner, true) AS is_owner, coalesce(decided.decided_by, 'only claimant') AS decided_by, file, "row"
-    FROM current_claims AS claims
-    LEFT JOIN decided ON decided.vin = claims.vin AND decided.dealer_id = claims.dealer_id
-    LEFT JOIN ${previousClaims} AS previous ON previous.vin = claims.vin AND previous.dealer_id = claims.dealer_id`;
-}
-
-/** Returns the name of the first rule in which a claim differs from the next one of its VIN. */
-function decidingRule(): Sql {
-  const cases = rules.map(
-    ([rule, sortKey]) => sql`WHEN ${sortKey} IS DISTINCT FROM lead(${sortKey}) OVER claims_of_vin THEN ${rule}`,
-  );
-  return sql`CASE ${join(cases, sql` `)} END`;
-}
+const rankedClaims = (day: string): Sql => sql`
+  SELECT claims.vin, claims.dealer_id, coalesce(previous.claimed_since, ${day}::DATE) AS claimed_since, sighted_on,
+         coalesce(decided.is_owner, true) AS is_owner, coalesce(decided.decided_by, ${onlyClaimant}) AS decided_by, file, "row"
+  FROM current_claims AS claims
+  LEFT JOIN (${decidedClaims(sql`contested_claims`)}) AS decided ON decided.vin = claims.vin AND decided.dealer_id = claims.dealer_id
+  LEFT JOIN ${previousClaims} AS previous ON previous.vin = claims.vin AND previous.dealer_id = claims.dealer_id`;
 
 /** Keeps the last row of each VIN and dealer in `parsed_inventory` and records the others as merged. */
 async function mergeDuplicateRows(session: Session): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
-import { feedVerdict, isSilent } from "./rules.ts";
+import { feedVerdict, isSilent } from "../../listing/lifecycle-rules.ts";
 
 /**
  * Creates the table `deliveries_today`: one row per dealer that ever delivered, with the columns of the deliveries table except `owned`, and

@@ -2,14 +2,14 @@
  * Listing lifecycle: derives the listings of a day from those of the day before and today's claims.
  *
  * A listing is one period of a VIN at one owner. The owner's claim keeps it active. Without a claim it becomes missing, then sold or ended
- * (see `rules.ts`). A claim of another owner ends it. Active listings and contenders are streamed straight into Parquet files; only
+ * (see `listing/lifecycle-rules.ts`). A claim of another owner ends it. Active listings and contenders are streamed straight into Parquet files; only
  * absent listings are materialized.
  */
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keptColumns } from "../../lake/tables.ts";
+import { stateOfAbsent } from "../../listing/lifecycle-rules.ts";
 import type { NameOf } from "../../listing/schema.ts";
-import { stateOfAbsent } from "./rules.ts";
 
 const columns = Object.keys(keptColumns);
 

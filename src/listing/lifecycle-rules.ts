@@ -1,0 +1,114 @@
+/**
+ * Rules of the listing lifecycle, as pure functions that return SQL. Ingest decides by them, and evidence repeats the decisions. One expression
+ * evaluates a rule for all rows; tests evaluate it for single rows. The thresholds are in `life.ts`.
+ */
+import { join, type Sql, sql } from "../db/sql.ts";
+import { life } from "./life.ts";
+
+/** Every rule by its id in evidence, with what it says. */
+export const lifecycleRules = {
+  feed_row: "A dealer claims every VIN that its feed contains.",
+  standing_claim: "While a dealer delivers nothing, its claims stand.",
+  collapsed_feed: "While a dealer's feed is far smaller than usual, its claims to VINs that the feed lacks stand.",
+  absent_from_feed: "An accepted feed of a dealer ends its claims to the VINs that it lacks.",
+  silent_dealer: `After ${life.silentDays} days without a delivery, the claims of a dealer end.`,
+  only_claimant: "A VIN that one dealer claims belongs to it.",
+  current_owner: "Of several claimants, the current owner keeps the VIN.",
+  franchise_of_the_make: "A new car belongs to a franchise of its make.",
+  has_a_price: "A claim with a price wins against one without.",
+  has_photos: "A claim with photos wins against one without.",
+  earliest_claim: "The earliest claim wins.",
+  lowest_dealer_id: "Of equal claims, that of the lowest dealer id wins.",
+  unclaimed: "A listing whose VIN no dealer claims is missing.",
+  absent_long_enough: `A listing is sold once it was absent for ${life.soldAfterDays} days and from ${life.soldAfterFeeds} accepted feeds, if it was seen on ${life.soldSeenDays} days.`,
+  missing_too_long: `A listing that was missing for ${life.endedAfterDays} days ends.`,
+  superseded: "A listing ends when its VIN belongs to another dealer.",
+  rejected_row: "A row without a valid VIN or dealer is rejected.",
+  unknown_value: "An invalid value becomes unknown.",
+  noted_value: "An unusual value is used and noted.",
+  merged_row: "Of several rows of a VIN and dealer in a delivery, the last one is used.",
+} as const;
+
+export type LifecycleRule = keyof typeof lifecycleRules;
+
+/**
+ * The rules by which one of several claims to a VIN wins, strongest first, each as a sort key over the columns of `decidedClaims`: the lowest value
+ * wins. The lake records their names.
+ */
+const ownerRules: readonly (readonly [rule: string, sortKey: Sql])[] = [
+  ["current owner", sql`if(is_current_owner, 0, 1)`],
+  ["franchise of the make", sql`if(is_new_at_franchise, 0, 1)`],
+  ["has a price", sql`if(has_price, 0, 1)`],
+  ["has photos", sql`if(has_photos, 0, 1)`],
+  ["earliest claim", sql`claimed_since`],
+  ["lowest dealer id", sql`dealer_id`],
+];
+
+/** The recorded name of the rule for claims without another one. */
+export const onlyClaimant = "only claimant";
+
+/** Returns the rule with a recorded name; undefined for an unknown name. */
+export function ownerRuleOf(recorded: string): LifecycleRule | undefined {
+  const id = recorded.replaceAll(" ", "_");
+  return id in lifecycleRules ? (id as LifecycleRule) : undefined;
+}
+
+/**
+ * Returns the outcome of contested claims: `vin`, `dealer_id`, `is_owner` and `decided_by`, the first rule in which the owner's claim differs from the
+ * next one. The claims have `vin`, `dealer_id`, `is_current_owner`, `is_new_at_franchise`, `has_price`, `has_photos` and `claimed_since`.
+ */
+export function decidedClaims(contestedClaims: Sql): Sql {
+  const cases = ownerRules.map(
+    ([rule, sortKey]) => sql`WHEN ${sortKey} IS DISTINCT FROM lead(${sortKey}) OVER claims_of_vin THEN ${rule}`,
+  );
+  return sql`
+    SELECT vin, dealer_id, place = 1 AS is_owner, first_value(decided_by) OVER (PARTITION BY vin ORDER BY place) AS decided_by
+    FROM (SELECT vin, dealer_id, row_number() OVER claims_of_vin AS place, CASE ${join(cases, sql` `)} END AS decided_by
+          FROM ${contestedClaims}
+          WINDOW claims_of_vin AS (PARTITION BY vin ORDER BY ${join(ownerRules.map(([, sortKey]) => sortKey))}))`;
+}
+
+/** The absence of a listing whose VIN is unclaimed on a day. */
+export interface Absence {
+  /** Whole days since the owner's feed last contained it. */
+  readonly daysAbsent: Sql;
+  /** Accepted feeds of the owner without it since then. */
+  readonly feedsWithout: Sql;
+  /** Number of days on which the owner's feed contained it. */
+  readonly daysSeen: Sql;
+  /** Whole days since it became missing; 0 on that day. */
+  readonly daysMissing: Sql;
+}
+
+/** Returns the state of an unclaimed listing: `missing`, `sold` or `ended`. */
+export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing }: Absence): Sql {
+  return sql`CASE
+    WHEN ${daysAbsent} >= ${life.soldAfterDays} AND ${feedsWithout} >= ${life.soldAfterFeeds} AND ${daysSeen} >= ${life.soldSeenDays} THEN 'sold'
+    WHEN ${daysMissing} >= ${life.endedAfterDays} THEN 'ended'
+    ELSE 'missing' END`;
+}
+
+/** The size of a feed, compared with the dealer's earlier feeds. */
+export interface FeedSize {
+  readonly vins: Sql;
+  /** Number of VINs in each of the dealer's last accepted feeds, as a list. */
+  readonly acceptedVins: Sql;
+  /** Number of consecutive collapsed feeds before it. */
+  readonly collapsedInARow: Sql;
+}
+
+/**
+ * Returns the verdict on a feed: `accepted`; `collapsed` (its rows are used, but VINs without a row do not count as absent); or `resized`
+ * (the last of several consecutive collapsed feeds: accepted, and the dealer's usual size restarts from it).
+ */
+export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): Sql {
+  return sql`CASE
+    WHEN coalesce(${vins} >= ${life.collapsedShare} * list_median(${acceptedVins}), true) THEN 'accepted'
+    WHEN ${collapsedInARow} + 1 >= ${life.collapsedFeeds} THEN 'resized'
+    ELSE 'collapsed' END`;
+}
+
+/** Returns whether a dealer is silent: its claims lapse after `silentDays` without a delivery. */
+export function isSilent(daysSinceDelivery: Sql): Sql {
+  return sql`(${daysSinceDelivery} >= ${life.silentDays})`;
+}
