@@ -13,12 +13,12 @@ export const lifecycleRules = {
   absent_from_feed: "An accepted feed of a dealer ends its claims to the VINs that it lacks.",
   silent_dealer: `After ${life.silentDays} days without a delivery, the claims of a dealer end.`,
   only_claimant: "A VIN that one dealer claims belongs to it.",
-  current_owner: "Of several claimants, the current owner keeps the VIN.",
+  current_owner: "The current owner keeps a VIN while it claims it.",
   franchise_of_the_make: "A new car belongs to a franchise of its make.",
   has_a_price: "A claim with a price wins against one without.",
   has_photos: "A claim with photos wins against one without.",
   earliest_claim: "The earliest claim wins.",
-  lowest_dealer_id: "Of equal claims, that of the lowest dealer id wins.",
+  lowest_dealer_id: "The claim of the lowest dealer id wins among equal ones.",
   unclaimed: "A listing whose VIN no dealer claims is missing.",
   absent_long_enough: `A listing is sold once it was absent for ${life.soldAfterDays} days and from ${life.soldAfterFeeds} accepted feeds, if it was seen on ${life.soldSeenDays} days.`,
   missing_too_long: `A listing that was missing for ${life.endedAfterDays} days ends.`,
@@ -26,7 +26,7 @@ export const lifecycleRules = {
   rejected_row: "A row without a valid VIN or dealer is rejected.",
   unknown_value: "An invalid value becomes unknown.",
   noted_value: "An unusual value is used and noted.",
-  merged_row: "Of several rows of a VIN and dealer in a delivery, the last one is used.",
+  merged_row: "The last row of a VIN and dealer in a delivery replaces the others.",
 } as const;
 
 export type LifecycleRule = keyof typeof lifecycleRules;

@@ -7,6 +7,7 @@ import type { RequestOf } from "../contract/types.ts";
 import { listChangesOf } from "../query/changes/feed.ts";
 import { cursorOf, type PagedRequest, placeOfCursor } from "../query/cursors.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
+import { explainVin } from "../query/evidence/evidence.ts";
 import { countFacets, planFacets } from "../query/facets/facets.ts";
 import { findGroups } from "../query/facets/groups.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
@@ -57,6 +58,12 @@ const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {
 
 const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
   return { data: vinRecord(await findVin(path.vin, query.include, version)), meta: {} };
+};
+
+const getEvidence: Endpoint<"getEvidence"> = async ({ path, query: { limit } }, version) => {
+  const { data, total } = await explainVin(path.vin, limit, version);
+  const [first_day = version.manifest.as_of] = version.snapshotSizes.keys();
+  return { data, meta: { limit, total, truncated: total > limit, first_day, ...version.meta } };
 };
 
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
@@ -130,6 +137,7 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   searchListingsByPage,
   getListing,
   getVin,
+  getEvidence,
   getFacets,
   getGroups,
   getTrends,

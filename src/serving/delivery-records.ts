@@ -1,10 +1,12 @@
-/** Records of the ingests of a version's days, for operators: the tables `deliveries` and `rejects`. */
+/** Records of the ingests of a version's days: the tables `deliveries` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { join, literal, type Sql, sql } from "../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { filesOfDay, rowsOfDay } from "../lake/market.ts";
+import { listingRow, servedColumns } from "../lake/served-columns.ts";
 import type { TableName } from "../lake/tables.ts";
+import { attributeOf } from "../listing/schema.ts";
 
 export interface IngestedDay {
   readonly day: string;
@@ -106,10 +108,86 @@ export class DeliveryRecords {
     }));
   }
 
+  /**
+   * Returns the intervals of all claims to a VIN, in the order of days: each with the columns of its table, `dealer_id`, `is_owner`, and
+   * `delivered`, the attributes that its feed determines, as JSON.
+   */
+  claimsOf(vin: string): Promise<readonly Row[]> {
+    const { listings, snapshots, contenders } = this.manifest.tables;
+    const owned = [...listings, ...snapshots];
+    const ofVin = (table: "listings" | "contenders", files: readonly LakeFile[], isOwner: Sql): Sql =>
+      sql`SELECT *, ${isOwner} AS is_owner FROM (${rowsOfFiles(table, files, this.folder)}) WHERE vin = ${vin}`;
+    return this.runQuery(
+      [...owned, ...contenders],
+      sql`
+      SELECT id, dealer_id, dealer_key, build_key, is_owner, decided_by, file, "row"::DOUBLE AS "row", unseen_deliveries, ${textsOf("claimed_since", "valid_from")},
+             ${textsOf("valid_to", "last_seen")}, to_json({${join(deliveredFields)}})::VARCHAR AS delivered
+      FROM (${ofVin("listings", owned, sql`true`)} UNION ALL BY NAME ${ofVin("contenders", contenders, sql`false`)}) AS facts
+      JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key)
+      ORDER BY valid_from, is_owner DESC, dealer_id`,
+    );
+  }
+
+  /** Returns the last days of the listings of a VIN that were sold or have ended: `id`, `state` and `day`. */
+  endsOf(vin: string): Promise<readonly Row[]> {
+    const { sold, missing } = this.manifest.tables;
+    const rows = (table: "sold" | "missing", files: readonly LakeFile[]): Sql => rowsOfFiles(table, files, this.folder);
+    return this.runQuery(
+      [...sold, ...missing],
+      sql`
+      SELECT id, 'sold' AS state, sold_on_record::VARCHAR AS day FROM (${rows("sold", sold)}) WHERE vin = ${vin}
+      UNION ALL SELECT id, 'ended', ended_on::VARCHAR FROM (${rows("missing", missing)}) WHERE vin = ${vin} AND ended_on IS NOT NULL`,
+    );
+  }
+
+  /** Returns the issues of the rows with a VIN, each once with its first and last day, its number of days, and the newest row that has it. */
+  issuesOf(vin: string): Promise<readonly Row[]> {
+    const { rejects } = this.manifest.tables;
+    return this.runQuery(
+      rejects,
+      sql`
+      SELECT outcome, dealer_id, field, value, reason, min(delivery_date)::VARCHAR AS first_day, max(delivery_date)::VARCHAR AS last_day,
+             count(DISTINCT delivery_date)::INTEGER AS days, arg_max({file: file, "row": "row"::DOUBLE}, (delivery_date, file, "row")) AS newest
+      FROM (${rowsOfFiles("rejects", rejects, this.folder)}) WHERE vin = ${vin} AND feed = 'inventory'
+      GROUP BY ALL ORDER BY first_day, outcome, dealer_id, field, value, reason`,
+    );
+  }
+
+  /** Returns what dealers delivered on each day from the first one on, in order. `usual_vins` is the median of the accepted feeds. */
+  deliveriesOf(dealers: readonly string[], first: string): Promise<readonly Row[]> {
+    const files = this.filesOf(
+      "deliveries",
+      this.days.filter((day) => day >= first),
+    );
+    return this.runQuery(
+      files,
+      sql`
+      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, deliveries, accepted_deliveries
+      FROM (${rowsOfFiles("deliveries", files, this.folder)})
+      WHERE dealer_id IN (SELECT unnest(${dealers})) AND delivery_date >= DATE ${literal(first)} ORDER BY delivery_date`,
+    );
+  }
+
   private filesOf(table: TableName, days: readonly string[]): readonly LakeFile[] {
     return [...new Set(days.flatMap((day) => filesOfDay(this.manifest.tables[table], day)))];
   }
 }
+
+const textsOf = (...columns: readonly string[]): Sql =>
+  join(columns.map((column) => sql`${ident(column)}::VARCHAR AS ${ident(column)}`));
+
+/** The attributes of listings that a feed determines, without keys, as fields of a struct over `facts`. */
+const deliveredFields = listingRow.columns
+  .filter((name) => {
+    const { feed, serve } = attributeOf(name);
+    return (
+      !["history", "valuation", "derived"].includes(feed) &&
+      serve !== "key" &&
+      name !== "vin" &&
+      name !== "last_checked_at"
+    );
+  })
+  .map((name) => sql`${ident(name)}: ${servedColumns[name]}`);
 
 const ingestedDayFromRow = (row: Row): IngestedDay => ({
   day: textIn(row, "day"),

@@ -58,6 +58,7 @@ const cases = parseCaseTable(
   getListing           | include=options                                                  | vehicle_detail_enriched                   | 8000
   getVin               | nothing                                                          | vehicle_detail                            | 3000
   getVin               | include=price_history                                            | vehicle_detail_enriched                   | 8000
+  getEvidence          | limit=20                                                         | evidence                                  | 10000
   searchDealers        | nothing                                                          | dealer_lookup                             | 1000
   searchDealers        | dealer_id=${dealer}                                              | dealer_lookup                             | 1000
   getDealer            | nothing                                                          | dealer_lookup                             | 1000
@@ -109,7 +110,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "d724038e4d056618-30ba8e25-8aed83d2-a06aac34-a41cda1fad778beb1de1d243",
+    "e59d7b05-b73b-81bd-aadf-173b7c9141d3",
     "prices have changed: update the UUID of the price list",
   );
 });

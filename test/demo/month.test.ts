@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { textIn } from "../../src/base/json.ts";
+import { explainVin } from "../../src/query/evidence/evidence.ts";
+import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { extentOf } from "../support/extent.ts";
 import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
@@ -68,4 +71,30 @@ test("a month with many irregularities has each kind of event", () => {
       what,
     );
   }
+});
+
+test("evidence has each transfer and each relisting that the generator recorded, and the sale before it", async () => {
+  const moved = await queryLake(lake, "SELECT vin FROM listing_intervals GROUP BY vin HAVING count(DISTINCT id) > 1");
+  const version = await LakeVersion.open(lake, `${reports.at(-1)?.version}`);
+  const events = new Map<string, number>();
+  try {
+    for (const row of moved) {
+      const { steps } = (await explainVin(textIn(row, "vin"), 1000, version)).data;
+      const decisions = steps.filter(({ is_confirmed }) => is_confirmed !== null);
+      assert.ok(decisions.every(({ is_confirmed }) => is_confirmed));
+      const relisted = decisions.filter(
+        ({ event, dealer_id }, index) =>
+          event === "listed" && decisions[index - 1]?.event === "sold" && decisions[index - 1]?.dealer_id === dealer_id,
+      );
+      const transferred = decisions.filter(({ rule }) => rule === "superseded");
+      for (const [what, found] of Object.entries({ relisted, transferred }))
+        for (const { day } of found) events.set(`${day} ${what}`, (events.get(`${day} ${what}`) ?? 0) + 1);
+    }
+  } finally {
+    version.close();
+  }
+  const recorded = truth.flatMap((row) =>
+    ["relisted", "transferred"].map((what): [string, number] => [`${row.day} ${what}`, Number(row[what])]),
+  );
+  assert.deepEqual([...events].sort(), recorded.filter(([, count]) => count > 0).sort());
 });

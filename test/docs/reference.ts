@@ -12,6 +12,7 @@ import { metricTable } from "../../src/http/service/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
+import { lifecycleRules } from "../../src/listing/lifecycle-rules.ts";
 import { tools } from "../../src/mcp/tools.ts";
 import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
 import { toolVersions } from "../clients/tools.ts";
@@ -118,6 +119,12 @@ const lifeNumbers = (): string =>
   markdownTable(
     ["name in `src/listing/life.ts`", "value"],
     Object.entries(life).map(([name, value]) => [code(name), String(value)]),
+  );
+
+const ruleSentences = (): string =>
+  markdownTable(
+    ["rule", "what it says"],
+    Object.entries(lifecycleRules).map(([rule, sentence]) => [code(rule), sentence]),
   );
 
 /** The fields of a delivery's tables. */
@@ -240,6 +247,7 @@ export const references: Readonly<Record<string, () => string>> = {
   tiers: tierTable,
   errors: errorCodes,
   life: lifeNumbers,
+  rules: ruleSentences,
   feed: feedFields,
   markers,
   tables: lakeTables,

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Chance } from "../support/chance.ts";
+import { extentOf } from "../support/extent.ts";
 import { writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { differencesAfterReplay, differencesBetween } from "./byte-differences.ts";
+import { evidenceDifferences } from "./evidence-differences.ts";
 import { LifecycleOracle, type OracleDay } from "./oracle.ts";
 import { type LifecycleExtent, randomLifecycleFeeds } from "./random-feeds.ts";
 import { differencesFrom } from "./row-differences.ts";
@@ -28,7 +30,10 @@ export interface LifecycleSummary {
 
 const differencesShown = 5;
 
-/** Ingests random feeds; fails with the first differences from the oracle. */
+/** How many VINs of a trial are explained: each takes statements. */
+const explainedVinsMax = extentOf(20, 200);
+
+/** Ingests random feeds; fails with the first differences of the lake, and of the evidence about its VINs, from the oracle. */
 export async function compareLifecycle(
   scope: Scope,
   extent: LifecycleExtent,
@@ -37,6 +42,8 @@ export async function compareLifecycle(
   const lake = join(await temporaryFolder(scope), "lake");
   await ingestPath(lake, folder);
   assertNoDifferences(extent, await differencesFrom(lake, expectedDays));
+  const feeds = new Map(randomLifecycleFeeds(extent).map((delivery) => [delivery.day, delivery.feeds]));
+  assertNoDifferences(extent, await evidenceDifferences(lake, expectedDays, feeds, explainedVinsMax));
   return { ...summarize(expectedDays), lake, folder };
 }
 

@@ -103,6 +103,11 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/vins/{vin}", { params: { path: { vin }, query }, ...options }));
   }
 
+  /** Explains the history of a VIN: what feeds stated, and by which rules it was attributed, missing or sold. */
+  async evidence(vin: string, query: QueryOf<"getEvidence"> = {}, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/vins/{vin}/evidence", { params: { path: { vin }, query }, ...options }));
+  }
+
   /** Counts listings by attribute value, with metrics. */
   async facets(query: QueryOf<"getFacets">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/facets", { params: { query }, ...options }));

@@ -25,6 +25,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   valuations: 10_000,
   depreciation: 10_000,
   listing_changes: 5_000,
+  evidence: 10_000,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -80,6 +81,7 @@ const comparables = "comparables";
 const valuations = "valuations";
 const depreciation = "depreciation";
 const changes = "listing_changes";
+const evidence = "evidence";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -108,6 +110,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   listChanges:          [changes,   changes,      changes,   changes],
   getListing:           detail,
   getVin:               detail,
+  getEvidence:          [evidence,  evidence,     evidence,  evidence],
   searchDealers:        [lookup,    lookup,       lookup,    lookup],
   getDealer:            [lookup,    lookup,       lookup,    lookup],
   runSql:               [statement, statement,    statement, statement],

@@ -192,6 +192,7 @@ describe("negotiation", () => {
       "getDealer",
       "getDepreciation",
       "getDocument",
+      "getEvidence",
       "getListing",
       "getListingComparables",
       "getUsage",

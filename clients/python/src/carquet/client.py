@@ -19,10 +19,12 @@ from .models import (
     ComparablesEnvelope,
     DealerEnvelope,
     DealerSummary,
+    EvidenceEnvelope,
     ExportListingsQuery,
     FacetEnvelope,
     FindComparablesQuery,
     GetDepreciationQuery,
+    GetEvidenceQuery,
     GetFacetsQuery,
     GetGroupsQuery,
     GetListingComparablesQuery,
@@ -146,6 +148,13 @@ class Client:
     def vin(self, vin: str, *, idempotency_key: str | None = None, **query: Unpack[GetVinQuery]) -> VinEnvelope:
         """Retrieves a vehicle by its VIN, in any state."""
         body: VinEnvelope = self._json(f"/v1/vins/{path_segment(vin)}", query, idempotency_key)
+        return body
+
+    def evidence(
+        self, vin: str, *, idempotency_key: str | None = None, **query: Unpack[GetEvidenceQuery]
+    ) -> EvidenceEnvelope:
+        """Explains the history of a VIN: what feeds stated, and by which rules it was attributed, missing or sold."""
+        body: EvidenceEnvelope = self._json(f"/v1/vins/{path_segment(vin)}/evidence", query, idempotency_key)
         return body
 
     def facets(self, *, idempotency_key: str | None = None, **query: Unpack[GetFacetsQuery]) -> FacetEnvelope:

@@ -1,0 +1,110 @@
+/** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
+import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
+import type { AnswerOf } from "../../contract/types.ts";
+import { buildRow, dealerRow } from "../../serving/dimensions.ts";
+import type { LakeVersion } from "../../serving/lake-version.ts";
+
+/** Schema `EvidenceStep`. */
+export type EvidenceStep = AnswerOf<"getEvidence">["data"]["steps"][number];
+export type EvidenceFact = EvidenceStep["facts"][number];
+
+/** Rows of a dealer that hold from one day until another, or still. */
+export interface ClaimInterval {
+  readonly dealerId: string;
+  /** The listing, if the dealer owns the VIN. */
+  readonly id: string | null;
+  readonly isOwner: boolean;
+  readonly decidedBy: string;
+  readonly claimedSince: string;
+  readonly from: string;
+  readonly until: string | null;
+  readonly unseenDeliveries: number;
+  /** Null while the dealer's last delivery contained it. */
+  readonly lastSeen: string | null;
+  readonly file: string | null;
+  readonly row: number;
+  /** What the feed states: attributes of the listing and of its build. */
+  readonly values: Row;
+  /** The makes that the dealer sells new. */
+  readonly makes: readonly Json[];
+}
+
+/** What a dealer had delivered by a day. */
+export interface DealerDay {
+  readonly verdict: string;
+  readonly vins: number;
+  readonly usualVins: number;
+  readonly lastDeliveredOn: string;
+  readonly deliveries: number;
+  readonly acceptedDeliveries: number;
+}
+
+export interface VinHistory {
+  /** The published days from the first claim on. */
+  readonly days: readonly string[];
+  readonly claims: readonly ClaimInterval[];
+  /** The days on which listings were sold or ended, by id. */
+  readonly ends: ReadonlyMap<string, { readonly state: "sold" | "ended"; readonly day: string }>;
+  readonly issues: readonly Row[];
+  /** Returns what a dealer had delivered by a published day. */
+  readonly dealerOn: (dealerId: string, day: string) => DealerDay;
+}
+
+export async function readVinHistory(vin: string, version: LakeVersion): Promise<VinHistory> {
+  const records = version.deliveries;
+  const [rows, ends, issues] = await Promise.all([records.claimsOf(vin), records.endsOf(vin), records.issuesOf(vin)]);
+  const claims = rows.map((row) => claimOf(row, version));
+  const first = claims[0]?.from ?? version.manifest.as_of;
+  const dealers = [...new Set(claims.map(({ dealerId }) => dealerId))];
+  const deliveries = dealers.length === 0 ? [] : await records.deliveriesOf(dealers, first);
+  const byDay = new Map(
+    deliveries.map((row) => [`${textIn(row, "dealer_id")} ${textIn(row, "delivery_date")}`, dealerDayOf(row)]),
+  );
+  return {
+    ...{ claims, issues, days: [...version.snapshotSizes.keys()].filter((day) => day >= first) },
+    ends: new Map(ends.map((row) => [textIn(row, "id"), { state: stateIn(row), day: textIn(row, "day") }])),
+    dealerOn: (dealerId, day) => byDay.get(`${dealerId} ${day}`) ?? nothingDelivered,
+  };
+}
+
+const stateIn = (row: Row): "sold" | "ended" => (row.state === "sold" ? "sold" : "ended");
+
+const textOrNull = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+const numberOr = (value: Json | undefined, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
+
+function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
+  const delivered: Json = JSON.parse(textIn(row, "delivered"));
+  const { makes } = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
+  return {
+    ...{ dealerId: textIn(row, "dealer_id"), id: textOrNull(row.id), isOwner: row.is_owner === true },
+    ...{ decidedBy: textOrNull(row.decided_by) ?? "", claimedSince: textOrNull(row.claimed_since) ?? "" },
+    ...{ from: textIn(row, "valid_from"), until: textOrNull(row.valid_to), lastSeen: textOrNull(row.last_seen) },
+    ...{ unseenDeliveries: numberOr(row.unseen_deliveries, 0), file: textOrNull(row.file), row: numberOr(row.row, 0) },
+    values: { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...(isRow(delivered) ? delivered : {}) },
+    makes: Array.isArray(makes) ? makes : [],
+  };
+}
+
+const nothingDelivered: DealerDay = {
+  ...{ verdict: "none", vins: 0, usualVins: 0, lastDeliveredOn: "", deliveries: 0, acceptedDeliveries: 0 },
+};
+
+const dealerDayOf = (row: Row): DealerDay => ({
+  ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
+  lastDeliveredOn: textOrNull(row.last_delivered_on) ?? "",
+  deliveries: integerIn(row, "deliveries"),
+  acceptedDeliveries: integerIn(row, "accepted_deliveries"),
+});
+
+/** Returns whether a claim stands on a day. */
+export const holdsOnDay = ({ from, until }: ClaimInterval, day: string): boolean =>
+  from <= day && (until === null || until > day);
+
+/** Returns the day on which a feed contained the vehicle last, as of a day on which the claim stands. */
+export const seenBy = (claim: ClaimInterval, day: string, { dealerOn }: VinHistory): string =>
+  claim.lastSeen ?? dealerOn(claim.dealerId, day).lastDeliveredOn;
+
+/** Returns the last published day on which a claim stands. */
+export const lastDayOf = ({ until }: ClaimInterval, days: readonly string[]): string =>
+  days.findLast((day) => until === null || day < until) ?? "";
