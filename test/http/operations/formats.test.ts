@@ -187,22 +187,11 @@ describe("negotiation", () => {
 
   test("operations without formats answer in JSON and ignore Accept", async () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
-    assert.deepEqual([...others].sort(), [
-      "findComparables",
-      "getDealer",
-      "getDepreciation",
-      "getDocument",
-      "getEvidence",
-      "getListing",
-      "getListingComparables",
-      "getUsage",
-      "getVin",
-      "listChanges",
-      "interpretQuestion",
-      "searchListingsByPage",
-      "suggestFilters",
-      "valueVehicles",
-    ]);
+    const expected = [
+      "findComparables getDealer getDepreciation getDocument getEvidence getListing getListingComparables",
+      "getUsage getVin interpretQuestion listChanges searchListingsByPage suggestFilters valueVehicles",
+    ];
+    assert.equal([...others].sort().join(" "), expected.join(" "));
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {
       const { status, headers } = await sample.get(other, { Accept: "text/csv" });
       assert.deepEqual([status, headers.get("Content-Type")], [200, contentTypes.json]);
