@@ -38,6 +38,8 @@ export interface IssueCount {
   readonly field: string;
   readonly reason: string;
   readonly count: number;
+  /** The file and row of the first. */
+  readonly first: string;
 }
 
 export async function createDeliveryReport(
@@ -78,11 +80,13 @@ export async function createDeliveryReport(
 
 async function countIssues(session: Session): Promise<readonly IssueCount[]> {
   const rows = await session.rows(sql`
-    SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n FROM issues GROUP BY ALL ORDER BY ALL`);
+    SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n,
+           min_by(file || ', row ' || "row", (file, "row")) AS "first" FROM issues GROUP BY ALL ORDER BY outcome, field, reason`);
   return rows.map((row) => ({
     outcome: textIn(row, "outcome"),
     field: textIn(row, "field"),
     reason: textIn(row, "reason"),
     count: integerIn(row, "n"),
+    first: textIn(row, "first"),
   }));
 }

@@ -152,7 +152,9 @@ function reportLines(report: DeliveryReport): readonly string[] {
     `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
       `${unknown} unusable values, ${noted} warnings`,
     `  version ${version}: ${active} active; ${missing} newly missing, ${sold} sold, ${ended} ended; ${collapsed} collapsed feeds`,
-    ...report.reasons.map(({ outcome, field, reason, count }) => `  ${outcome}: ${count} × ${field}: ${reason}`),
+    ...report.reasons.map(
+      ({ outcome, field, reason, count, first }) => `  ${outcome}: ${count} × ${field}: ${reason}; first: ${first}`,
+    ),
     ...remarks.map((remark) => `  ${remark}`),
   ];
 }

@@ -65,9 +65,7 @@ async function preparedFile(file: FeedFile, settings: Preparation): Promise<read
 }
 
 function recognized(file: FeedFile, mapping: Mapping, remark: Preparation["remark"]): FeedFile {
-  remark(
-    `${printable(file.name)}: recognized as ${mapping.name}: expected another layout? Name it with --preset or --mapping.`,
-  );
+  remark(`${printable(file.name)}: recognized as ${mapping.name}; --preset or --mapping names another layout.`);
   return { ...file, mapping };
 }
 

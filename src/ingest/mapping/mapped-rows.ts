@@ -40,30 +40,34 @@ export async function checkPatterns(session: Session, mapping: Mapping): Promise
  */
 export function mappedTables(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly MappedTable[] {
   checkColumns(file, source.columns, mapping);
+  const { fields, dealer } = mapping;
+  const inventory = mappedTable("inventory", source, mapping, fields);
+  const dealers = mappedTable("dealers", source, mapping, dealer.fields);
+  const first = sql`SELECT DISTINCT ON (${join([...source.fileColumn, rowDealer])}) * FROM (${dealers.source.rows})
+    WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, "row"`;
+  return [inventory, { ...dealers, source: { ...source, rows: first } }];
+}
+
+/** Returns a row for each that the filter keeps, with the texts of the columns that the rules of a table use, and the dealer's id. */
+function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, rules: Mapping["fields"]): MappedTable {
   const used = new Map<string, Sql>();
   const scope = scopeOf(source, used);
-  const valuesOf = (table: FeedTable, rules: Mapping["fields"]): ReadonlyMap<string, Sql> =>
-    new Map(
-      Object.entries(rules).flatMap(([field, rule]) => {
-        const value = (isTextList(feed[table].properties[field]) ? ruleItems : ruleText)(rule, scope);
-        return value === undefined ? [] : [[field, value] as const];
-      }),
-    ).set("dealer_id", rowDealer);
-  const inventory = valuesOf("inventory", mapping.fields);
-  const dealers = valuesOf("dealers", mapping.dealer.fields);
+  const values = new Map(
+    Object.entries(rules).flatMap(([field, rule]) => {
+      const value = (isTextList(feed[table].properties[field]) ? ruleItems : ruleText)(rule, scope);
+      return value === undefined ? [] : [[field, value] as const];
+    }),
+  ).set("dealer_id", rowDealer);
+  const { key, namespace: assigner } = mapping.dealer;
   const dealerId = dealerIdOf(
-    mapping.dealer.key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`),
-    mapping.dealer.namespace,
+    key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`),
+    assigner,
   );
   const isUsed = all((mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)));
   const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
   const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
   const rows = sql`SELECT *, ${dealerId} AS ${rowDealer} FROM (${known}) WHERE ${isUsed}`;
-  const ofDealers = sql`SELECT DISTINCT ON (${join([...source.fileColumn, rowDealer])}) * FROM (${rows}) WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, "row"`;
-  return [
-    { table: "inventory", source: { ...source, rows }, values: inventory },
-    { table: "dealers", source: { ...source, rows: ofDealers }, values: dealers },
-  ];
+  return { table, source: { ...source, rows }, values };
 }
 
 const rowDealer = sql`row_dealer_id`;

@@ -52,7 +52,7 @@ function sourceTexts(source: Source, scope: RuleScope): readonly Sql[] {
   return originsOf(source, scope).map((origin) => {
     const matched = match === undefined ? origin : extracted(origin, match);
     const known = zeroIsUnknown
-      ? sql`CASE WHEN NOT regexp_full_match(${matched}, ${zero}) THEN ${matched} END`
+      ? sql`CASE WHEN ${matched} BETWEEN '1' AND ':' OR NOT regexp_full_match(${matched}, ${zero}) THEN ${matched} END`
       : matched;
     return when === undefined ? known : sql`CASE WHEN ${rowConditionOf(when, scope)} THEN ${known} END`;
   });
@@ -109,10 +109,13 @@ function splitText(text: Sql, { separator = listSeparator, before }: ListRule): 
   const [first = listSeparator] = separators;
   if (before === undefined && separators.length === 1) return sql`string_split(${text}, ${first})`;
   const any = separators.map(escapePattern).join("|");
+  const begun = separators.every(({ length }) => length === 1)
+    ? sql`rtrim(${text}, ${`${separators.join("")} `})`
+    : sql`regexp_replace(${text}, ${`(?:(?:${any})\\s*)+$`}, '')`;
   const marked =
     before === undefined
       ? sql`regexp_replace(${text}, ${any}, ${separatorMark}, 'g')`
-      : sql`regexp_replace(regexp_replace(${text}, ${`(?:(?:${any})\\s*)+$`}, ''), ${`(?:(?:${any})\\s*)+(${before})`}, chr(31) || '\\1', 'g')`;
+      : sql`regexp_replace(${begun}, ${`(?:(?:${any})\\s*)+(${before})`}, chr(31) || '\\1', 'g')`;
   return sql`string_split(${marked}, ${separatorMark})`;
 }
 
@@ -157,7 +160,8 @@ function withoutHtml(text: Sql): Sql {
     (decoding, [entity, plain]) => sql`replace(${decoding}, ${entity}, ${plain})`,
     untagged,
   );
-  return sql`trim(regexp_replace(${decoded}, '\\s+', ' ', 'g'))`;
+  const isPlain = sql`NOT regexp_matches(${text}, '[<&]|''''')`;
+  return sql`CASE WHEN ${isPlain} THEN ${text} ELSE trim(regexp_replace(${decoded}, '\\s+', ' ', 'g')) END`;
 }
 
 /** What one of each unit is, in the unit of its field. */
@@ -193,7 +197,8 @@ function numberText(
   );
   const digits = sql`regexp_replace(part.digits, '[,\\s]', '', 'g')`;
   const factor = sql`CASE coalesce(nullif(lower(part.unit), ''), ${otherwise}) ${join(cases, sql` `)} END`;
-  return sql`coalesce(list_transform([regexp_extract(${pointed}, ${numberPattern}, ['digits', 'unit'])], lambda part:
+  const isDone = sql`${otherwise} IN ('', 'mi', 'miles') AND regexp_full_match(${text}, '[0-9]+')`;
+  return sql`CASE WHEN ${isDone} THEN ${text} ELSE coalesce(list_transform([regexp_extract(${pointed}, ${numberPattern}, ['digits', 'unit'])], lambda part:
     CASE WHEN part.digits = '' THEN NULL WHEN ${factor} = 1 THEN ${digits}
-    ELSE TRY_CAST(round(TRY_CAST(${digits} AS DOUBLE) * ${factor}) AS BIGINT)::VARCHAR END)[1], ${text})`;
+    ELSE TRY_CAST(round(TRY_CAST(${digits} AS DOUBLE) * ${factor}) AS BIGINT)::VARCHAR END)[1], ${text}) END`;
 }
