@@ -2,7 +2,8 @@
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
-import { deliveriesAt, type MappedDay, mappedDayOf } from "../../ingest/feed/delivery.ts";
+import { deliveriesByColumn } from "../../ingest/feed/dated-rows.ts";
+import { deliveriesAt, type MappedDay, mappedDayOf, undatedFiles } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
 import { readMapping } from "../../ingest/mapping/mapping.ts";
@@ -84,7 +85,12 @@ async function recordingEnd(lake: string, queue: string, work: () => Promise<voi
 /** Ingests the deliveries at a path. */
 const ingestFrom = (path: string, settings: IngestValues, run: IngestRun): Promise<void> =>
   reporting(settings, run, async (options, mappedDay) => {
-    const deliveries = await deliveriesAt(path, settings.day, mappedDay);
+    const { mapping } = options;
+    const isInColumn =
+      settings.day === undefined && typeof mapping?.day === "object" && mapping.day.column !== undefined;
+    const deliveries = isInColumn
+      ? await deliveriesByColumn(await undatedFiles(path), mapping, { limits: settings })
+      : await deliveriesAt(path, settings.day, mappedDay);
     await ingest(settings.lake, deliveries, options);
   });
 

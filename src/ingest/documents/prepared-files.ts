@@ -3,7 +3,8 @@
  * and converts documents to NDJSON. Files that need none of it stay where they are.
  */
 import { createWriteStream } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse/sync";
@@ -25,6 +26,21 @@ export interface Preparation extends ReadSettings {
   /** Folder of converted files, which the caller removes. */
   readonly scratch: string;
   readonly remark: (text: string) => void;
+  readonly onRecognized: (file: FeedFile, mapping: Mapping) => void;
+}
+
+/** Calls `work` with a new folder for converted files, which is then removed. */
+export async function withScratch<T>(
+  { scratch = tmpdir() }: ReadSettings,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  await mkdir(scratch, { recursive: true });
+  const folder = await mkdtemp(join(scratch, "feeds-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Returns the files to read in place of one: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
@@ -48,14 +64,15 @@ export async function preparedFiles(file: FeedFile, settings: Preparation): Prom
 }
 
 async function preparedFile(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
-  const { mapping, remark } = settings;
+  const { remark } = settings;
+  const mapping = file.mapping ?? settings.mapping;
   const isDocument = file.format === "json" || file.format === "xml";
   if (mapping !== undefined && file.table === "inventory")
     return [await (file.format === "csv" ? decodedFile : flatFile)({ ...file, mapping }, settings)];
   if (file.table === "inventory" && file.format === "csv") {
     const found = await recognizedText(file, settings);
     if (found === "Carquet") return file.isForeign ? [] : [file];
-    if (found !== undefined) return [await decodedFile(recognized(file, found, remark), settings)];
+    if (found !== undefined) return [await decodedFile(recognized(file, found, settings), settings)];
   } else if (isDocument) return recognizedDocument(file, settings);
   if (!file.isForeign) return [file];
   remark(
@@ -64,8 +81,8 @@ async function preparedFile(file: FeedFile, settings: Preparation): Promise<read
   return [];
 }
 
-function recognized(file: FeedFile, mapping: Mapping, remark: Preparation["remark"]): FeedFile {
-  remark(`${printable(file.name)}: recognized as ${mapping.name}; --preset or --mapping names another layout.`);
+function recognized(file: FeedFile, mapping: Mapping, { onRecognized }: Preparation): FeedFile {
+  onRecognized(file, mapping);
   return { ...file, mapping };
 }
 
@@ -117,7 +134,7 @@ const flatFile = async (file: FeedFile, settings: Preparation): Promise<FeedFile
 async function recognizedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { file: flat, columns } = await converted(file, settings);
   const mapping = file.table === "inventory" ? recognizedPreset(columns) : undefined;
-  if (mapping !== undefined) return [recognized(flat, mapping, settings.remark)];
+  if (mapping !== undefined) return [recognized(flat, mapping, settings)];
   if (!file.isForeign) return [flat];
   settings.remark(`${printable(file.name)}: ignored file: expected the columns of a preset.`);
   return [];

@@ -40,6 +40,11 @@ export async function deliveriesAt(
 ): Promise<readonly Delivery[]> {
   if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);
   const isFolder = (await orUserError(path, stat(path))).isDirectory();
+  const inColumn = day === undefined && typeof mapped?.day === "object" && mapped.day.column !== undefined;
+  if (inColumn)
+    throw new UserError(
+      `${printable(mapped.file)}: its day is in a column: expected the path of a file or folder without days, or --day.`,
+    );
   if (!isFolder) return [{ day: day ?? dayOfFile(basename(path), mapped) ?? dayOf(path), files: [singleFile(path)] }];
   const dated = (await namesIn(path)).filter(isDay);
   if (day === undefined && mapped !== undefined) requireMappedDay(mapped, [basename(path), ...dated].filter(isDay));
@@ -86,6 +91,10 @@ function dayOf(path: string): string {
   if (isDay(day)) return day;
   throw new UserError(`${printable(path)}: unknown day: expected --day YYYY-MM-DD or a name of that form.`);
 }
+
+/** Returns the files at a path without dated folders. */
+export const undatedFiles = async (path: string): Promise<readonly FeedFile[]> =>
+  (await orUserError(path, stat(path))).isDirectory() ? filesIn(path) : [singleFile(path)];
 
 /** Returns the deliveries of files without a dated folder: of one day, or of those in their names. */
 function deliveriesOf(

@@ -4,14 +4,13 @@
  * Checks files, not values. A file that is malformed, lacks a required column or has a column of the wrong type fails the whole ingest: a
  * truncated file would look like sold cars.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join as joinPath } from "node:path";
+import { dirname } from "node:path";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
-import { preparedFiles } from "../documents/prepared-files.ts";
+import { preparedFiles, withScratch } from "../documents/prepared-files.ts";
 import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
+import type { Mapping } from "../mapping/rules.ts";
 import { columnsByField } from "./column-names.ts";
 import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { FeedFile } from "./feed-file.ts";
@@ -44,25 +43,19 @@ export async function readDelivery(
   settings: ReadSettings,
   onRows: RowsHandler,
 ): Promise<readonly string[]> {
-  const scratch = await scratchFolder(settings);
-  try {
+  return withScratch(settings, async (scratch) => {
     const reading = new DeliveryReading(session, { ...settings, scratch }, onRows);
     for (const file of delivery.files) await reading.add(file);
-    return await reading.end(delivery);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
-}
-
-async function scratchFolder({ scratch = tmpdir() }: ReadSettings): Promise<string> {
-  await mkdir(scratch, { recursive: true });
-  return mkdtemp(joinPath(scratch, "feeds-"));
+    return reading.end(delivery);
+  });
 }
 
 /** The reading of one delivery. */
 class DeliveryReading {
   private readonly remarks: string[] = [];
   private readonly refused: UserError[] = [];
+  /** Names of files by the preset that fits them. */
+  private readonly recognized = new Map<string, readonly string[]>();
   private readonly batches: FileBatches;
   private files = 0;
   private mapped = 0;
@@ -85,10 +78,12 @@ class DeliveryReading {
   /** Prepares, checks and reads a file, or lets it wait for others of its shape. */
   async add(file: FeedFile): Promise<void> {
     const remark = (text: string): void => void this.remarks.push(text);
+    const onRecognized = ({ name }: FeedFile, { name: preset }: Mapping): void =>
+      void this.recognized.set(preset, [...(this.recognized.get(preset) ?? []), name]);
     let current = file;
     if (isMapped(file, this.settings)) this.mapped += 1;
     try {
-      for (const prepared of await preparedFiles(file, { ...this.settings, remark })) {
+      for (const prepared of await preparedFiles(file, { ...this.settings, remark, onRecognized })) {
         this.files += 1;
         if (isMapped(prepared, this.settings) && !isMapped(current, this.settings)) this.mapped += 1;
         current = prepared;
@@ -108,13 +103,19 @@ class DeliveryReading {
     const [error] = this.refused;
     if (error !== undefined && this.refused.length >= this.mapped) throw error;
     if (this.files === 0 && error === undefined && first !== undefined) throw noFeedFiles(dirname(first.path));
-    return [...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
+    const recognized = [...this.recognized].map(([preset, names]) => describeRecognized(preset, names));
+    return [...recognized, ...this.remarks, ...this.refused.map(({ message }) => `refused file: ${message}`)];
   }
 
   private refuse(file: FeedFile, thrown: unknown): void {
     if (!(thrown instanceof UserError && isMapped(file, this.settings))) throw thrown;
     if (!this.refused.includes(thrown)) this.refused.push(thrown);
   }
+}
+
+function describeRecognized(preset: string, [first = "", ...others]: readonly string[]): string {
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `${printable(first)}${more}: recognized as ${preset}; --preset or --mapping names another layout.`;
 }
 
 /** Returns whether a file is read by a mapping, or would be. */

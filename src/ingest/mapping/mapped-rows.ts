@@ -9,7 +9,7 @@ import { fileError, printableColumns } from "../feed/file-errors.ts";
 import type { FeedRelation } from "../feed/file-formats.ts";
 import { knownText } from "../normalize/unknown-markers.ts";
 import { matchingColumns } from "./column-matching.ts";
-import { type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
+import { dayText, type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
 import { columnsInTemplate, type Mapping, patternsOf, type Rule, type Source } from "./rules.ts";
 
 /** Rows of a table, and the expression of each of its fields over them. */
@@ -63,11 +63,29 @@ function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, r
     key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`),
     assigner,
   );
-  const isUsed = all((mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)));
+  const isUsed = all([
+    ...(mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)),
+    ...(mapping.onDay === undefined ? [] : [sql`${dayOfRow(mapping, scope)} = ${mapping.onDay}`]),
+  ]);
   const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
   const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
   const rows = sql`SELECT *, ${dealerId} AS ${rowDealer} FROM (${known}) WHERE ${isUsed}`;
   return { table, source: { ...source, rows }, values };
+}
+
+/** Returns the day of a row, by the mapping's column; null if it has none. */
+function dayOfRow({ day }: Mapping, { columnsOf }: RuleScope): Sql {
+  const { column = "", dates } = typeof day === "object" ? day : {};
+  const [text = sql`NULL::VARCHAR`] = columnsOf(column);
+  return dayText(text, dates);
+}
+
+/** Returns the day of each row of files, before the filter: columns `row` and `day`. */
+export function daysOfRows(source: FeedRelation, mapping: Mapping): Sql {
+  const used = new Map<string, Sql>();
+  const day = dayOfRow(mapping, scopeOf(source, used));
+  const texts = [...used].map(([column, text]) => sql`trim(${ident(column)}) AS ${text}`);
+  return sql`SELECT "row", ${day} AS "day" FROM (SELECT ${join([sql`"row"`, ...texts])} FROM (${source.rows}))`;
 }
 
 const rowDealer = sql`row_dealer_id`;

@@ -137,8 +137,13 @@ function replaced(text: Sql, values: Readonly<Record<string, string | null>>): S
 }
 
 /** Parses a date in one of several formats; null if it has none of them. */
-export const timeText = (text: Sql, dates: readonly string[]): Sql =>
+const timeText = (text: Sql, dates: readonly string[]): Sql =>
   sql`strftime(try_strptime(${text}, [${join(dates.map((format) => literal(format)))}]), '%Y-%m-%dT%H:%M:%SZ')`;
+
+/** Parses a day in one of several formats, or in ISO 8601, to YYYY-MM-DD; null for other texts. */
+export const dayText = (text: Sql, dates: readonly string[] = []): Sql =>
+  sql`strftime(coalesce(${dates.length === 0 ? sql`NULL` : sql`try_strptime(${text}, [${join(dates.map((format) => literal(format)))}])`},
+    TRY_CAST(${text} AS TIMESTAMP)), '%Y-%m-%d')`;
 
 /** Entities of HTML and what they stand for; the ampersand last. */
 const entities: readonly (readonly [entity: string, text: string])[] = [

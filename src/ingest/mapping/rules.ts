@@ -85,6 +85,8 @@ export type FileMapping = MappingOf<FileRule>;
 export interface Mapping extends MappingOf<Rule> {
   /** The file's path or the preset's name, for messages. */
   readonly name: string;
+  /** The day whose rows are used, of those in the column of `day`. */
+  readonly onDay?: string;
 }
 
 /** Returns the names of columns in a template. */

@@ -94,7 +94,9 @@ for (const dialect of dialectNames)
     const { fields, dealer } = preset(dialect);
     const found = listingsWith(markOf(dialect));
     assert.ok(
-      remarks.some((remark) => remark.includes(`${dialects[dialect].file}: recognized as ${dialect};`)),
+      remarks.some(
+        (remark) => remark.includes(dialects[dialect].file) && remark.includes(`: recognized as ${dialect};`),
+      ),
       remarks.join("\n"),
     );
     const columns = Object.keys(base[0] ?? {}).filter(
