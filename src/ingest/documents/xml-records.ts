@@ -37,6 +37,8 @@ class XmlReader {
   private counts = new Map<string, number>();
   private done: FlatRecord[] = [];
   private rows = 0;
+  /** Characters of the parts so far; the parser's position counts the last part twice between parts. */
+  private fed = 0;
   /** Where the record, or what follows the last one, begins. */
   private begin = 0;
 
@@ -53,6 +55,7 @@ class XmlReader {
 
   /** Returns the records that end in a part of the document. */
   add(text: string): readonly FlatRecord[] {
+    this.fed += text.length;
     return this.parse(() => this.parser.write(text));
   }
 
@@ -68,14 +71,14 @@ class XmlReader {
       if (thrown instanceof UserError) throw thrown;
       throw fileError(this.file, `, row ${this.rows + 1}: invalid XML: ${printable(messageOf(thrown), 100)}`);
     }
-    this.checkSize();
+    this.checkSize(this.fed);
     const { done } = this;
     this.done = [];
     return done;
   }
 
-  private checkSize(): void {
-    if (this.parser.position - this.begin > this.limits.recordBytes)
+  private checkSize(position: number): void {
+    if (position - this.begin > this.limits.recordBytes)
       throw limitError(this.file, "recordBytes", this.limits, this.rows + 1);
   }
 
@@ -115,7 +118,7 @@ class XmlReader {
     const text = element.text.trim();
     if (text !== "") this.texts.set(element.path === "" ? "value" : element.path, text);
     if (this.open.length > 0) return;
-    this.checkSize();
+    this.checkSize(this.parser.position);
     this.done.push(this.texts);
     this.rows += 1;
     this.begin = this.parser.position;

@@ -91,6 +91,18 @@ for (const [what, [file, content, layout]] of Object.entries(files))
     assert.deepEqual(summary(await read({ [file]: content }, whole)), expected);
   });
 
+test("documents of many parts are read whole", async () => {
+  const many = Array.from({ length: 3000 }, (_, n) => ({ vin: `V${n}`, seller: "é".repeat(150) }));
+  const elements = many.map(({ vin, seller }) => `<c><vin>${vin}</vin><seller>${seller}</seller></c>`).join("\n");
+  for (const files of [{ "cars.json": JSON.stringify(many) }, { "cars.xml": `<r>${elements}</r>` }]) {
+    const { inventory, dealers } = await read(files, mapping);
+    assert.deepEqual(
+      [inventory.length, inventory.at(-1)?.vin, dealers.map(({ name }) => name)],
+      [3000, "V2999", [many[0]?.seller]],
+    );
+  }
+});
+
 const bomb = gzipSync(Buffer.alloc(2 ** 22, "a"));
 const entities = `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r><c><vin>&b;</vin></c></r>`;
 
