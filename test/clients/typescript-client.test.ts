@@ -55,6 +55,16 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     assert.equal(sent.length, Math.ceil(expected.length / 7));
   });
 
+  test("reads all pages of changes since a version", async () => {
+    const { client, sent } = createClient();
+    const query = { since: "2026-11-18.1", fields: ["price" as const] };
+    const [changes, whole]: [unknown[], unknown[]] = [[], []];
+    for await (const { data } of client.changes({ ...query, limit: 30 })) changes.push(...data);
+    for await (const { data } of client.changes({ ...query, limit: 1000 })) whole.push(...data);
+    assert.deepEqual(changes, whole);
+    assert.equal(sent.length, Math.ceil(changes.length / 30) + 1);
+  });
+
   test("requests no page after the loop or the most items have ended", async () => {
     const { client, sent, customer } = createClient();
     const ids: string[] = [];
