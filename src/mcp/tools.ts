@@ -93,7 +93,7 @@ export const tools: readonly AnyTool[] = [
     title: "Count listings by attribute",
     description:
       `Counts the matching listings: in total, by value, and by range of ${numbers}, with their minimum, maximum, ` +
-      "mean and median. Takes the filters of `search_listings`.",
+      "mean and median.",
     parameters: [...words("facets facet_value_limit interval"), ...filters],
     described: words("facets facet_value_limit interval"),
   }),
@@ -104,7 +104,7 @@ export const tools: readonly AnyTool[] = [
     description:
       "Compares a `metric` (`mean`, `p5`, `p25`, `median`, `p75` or `p95` of `price`, `miles`, `msrp`, `days_on_market` or " +
       "`discount_from_msrp`, such as `price.p25`) between the values of one categorical attribute in `facets`, such as `trim`. Add `price` or another number to `facets` for its " +
-      "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles. For several measures of " +
+      "distribution over all matches. Narrow the filters to comparable vehicles. For several measures of " +
       "one group, use `trends`.",
     parameters: [...words("facets metric sort facet_value_limit"), ...filters],
     described: words("sort facet_value_limit"),

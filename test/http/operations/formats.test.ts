@@ -63,14 +63,12 @@ const requests: readonly (readonly [id: OperationId, path: string])[] = [
   ["getTrends", "/v1/trends?metric=price.p5&interval=week&vin_pattern=ZZZ*"],
 ];
 
-/** The columns of the requested groups. */
-const groupColumns = ["make", "trim", "dealer_id", "dealer_name", "count", ...metricColumns];
-
 /** Returns the columns of an answer: those of the operation that its rows have. */
 function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
   const columns = tableColumns(id);
   const fields = (query.get("fields") ?? "default").split(",");
-  if (id === "getGroups") return columns.filter(({ name }) => groupColumns.includes(name));
+  const grouped = ["make", "trim", "dealer_id", "dealer_name", "count", ...metricColumns];
+  if (id === "getGroups") return columns.filter(({ name }) => grouped.includes(name));
   if (id !== "searchListings" && id !== "searchDealerListings") return columns;
   const optional = ["features", "options_packages", "price_history", "options", ...extensionNames];
   const named = [...fields, ...(query.get("include") ?? "").split(","), "id", "vin"];
@@ -189,7 +187,10 @@ describe("negotiation", () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
     const expected = [
       "findComparables getDealer getDepreciation getDocument getEvidence getListing getListingComparables",
-      "getUsage getVin interpretQuestion listChanges searchListingsByPage suggestFilters valueVehicles",
+      "getUsage getVin interpretQuestion listChanges ",
+      "interpretQuestion",
+      "listChanges",
+      "searchListingsByPage suggestFilters valueVehicles",
     ];
     assert.equal([...others].sort().join(" "), expected.join(" "));
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {
