@@ -187,10 +187,7 @@ describe("negotiation", () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
     const expected = [
       "findComparables getDealer getDepreciation getDocument getEvidence getListing getListingComparables",
-      "getUsage getVin interpretQuestion listChanges ",
-      "interpretQuestion",
-      "listChanges",
-      "searchListingsByPage suggestFilters valueVehicles",
+      "getUsage getVin interpretQuestion listChanges searchListingsByPage suggestFilters valueVehicles",
     ];
     assert.equal([...others].sort().join(" "), expected.join(" "));
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {
