@@ -3,31 +3,24 @@ import assert from "node:assert/strict";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { plusDays } from "../../src/base/day.ts";
 import { firstKeptMonth, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { hashLakeFiles } from "../support/lakes/contents.ts";
-import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
-import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
-/** Two days before the turn of a month, seven after it. */
-const first = "2026-02-27";
+const days = sevenDays;
+const [last = "", beforeLast = ""] = [days.at(-1), days.at(-2)];
 const policy = { months: 1, versionDays: 2 };
 const hourMs = 3_600_000;
 
-const feeds = await temporaryFolder(fileScope);
-for (let day = 0; day < 9; day += 1) {
-  const dealer_id = dealerIdOf(1);
-  const inventory = [0, 1, 2, 3].map((n) => ({ vin: vinOf(n + (n === 3 ? day : 0)), dealer_id, price: 20_000 + day }));
-  await writeFeeds(feeds, plusDays(first, day), { dealers: [{ dealer_id, name: "North" }], inventory });
-}
-const { lake: original } = await createLake(fileScope, feeds);
+const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 
-async function copyOfNineDays(scope: Scope): Promise<string> {
+async function copyOfSevenDays(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(original, lake, { recursive: true, verbatimSymlinks: true });
   return lake;
@@ -40,19 +33,16 @@ test("retention keeps whole months, that of the published day included, and by d
 });
 
 test("vacuum removes expired months and versions, and leaves the rest unchanged", async (t) => {
-  const lake = await copyOfNineDays(t);
+  const lake = await copyOfSevenDays(t);
   const before = await queryLake(lake, "FROM active ORDER BY vin");
   const result = await withWriter(lake, {}, (writer) =>
     vacuum(writer, { ...policy, versionDays: 0 }, Date.now() + 2 * hourMs, hourMs),
   );
   const manifest = await currentManifest(lake);
   assert.ok(manifest !== undefined);
-  assert.deepEqual(Object.keys(manifest.days)[0], "2026-03-01");
-  assert.deepEqual(
-    result.days,
-    [0, 1].map((day) => plusDays(first, day)),
-  );
-  assert.ok(result.versions.length > 6 && result.files > 15, JSON.stringify(result));
+  assert.deepEqual(Object.keys(manifest.days)[0], "2026-04-01");
+  assert.deepEqual(result.days, days.slice(0, 2));
+  assert.ok(result.versions.length > 5 && result.files > 10, JSON.stringify(result));
   assert.deepEqual(await queryLake(lake, "FROM active ORDER BY vin"), before);
   assert.deepEqual(await verify(lake, manifest, {}, () => undefined), []);
   const named = new Set(
@@ -66,7 +56,7 @@ test("vacuum removes expired months and versions, and leaves the rest unchanged"
 });
 
 test("an open version keeps its files until the grace period ends", async (t) => {
-  const lake = await copyOfNineDays(t);
+  const lake = await copyOfSevenDays(t);
   const published = await currentManifest(lake);
   assert.ok(published !== undefined);
   const version = await LakeVersion.open(lake, published.version);
@@ -82,28 +72,28 @@ test("an open version keeps its files until the grace period ends", async (t) =>
 });
 
 test("a replay goes back as far as versions are kept, and is refused beyond", async (t) => {
-  const lake = await copyOfNineDays(t);
+  const lake = await copyOfSevenDays(t);
   await withWriter(lake, {}, (writer) =>
     vacuum(writer, { ...policy, versionDays: 4 }, Date.now() + 2 * hourMs, hourMs),
   );
   await assert.rejects(
-    ingestPath(lake, feeds, { replayFrom: first }),
-    /Cannot replay from 2026-02-27: no version before it exists/,
+    ingestPath(lake, feeds, { replayFrom: days[0] ?? "" }),
+    /Cannot replay from 2026-03-30: no version before it exists/,
   );
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
+  await ingestPath(lake, feeds, { replayFrom: beforeLast, hasServingFiles: false });
   const manifest = await currentManifest(lake);
-  assert.equal(manifest?.version, "2026-03-07.3");
+  assert.equal(manifest?.version, `${last}.3`);
 });
 
 test("a replay from a day after a replayed one is refused, because it would undo the correction", async (t) => {
-  const lake = await copyOfNineDays(t);
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
-  await assert.rejects(ingestPath(lake, feeds, { replayFrom: "2026-03-07" }), /2026-03-06, which was itself replayed/);
-  await ingestPath(lake, feeds, { replayFrom: "2026-03-06" });
+  const lake = await copyOfSevenDays(t);
+  await ingestPath(lake, feeds, { replayFrom: beforeLast, hasServingFiles: false });
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: last }), /2026-04-04, which was itself replayed/);
+  await ingestPath(lake, feeds, { replayFrom: beforeLast, hasServingFiles: false });
 });
 
 test("a writer removes no foreign file", async (t) => {
-  const lake = await copyOfNineDays(t);
+  const lake = await copyOfSevenDays(t);
   const foreignFile = join(lake, "mine", "feed.parquet");
   await mkdir(dirname(foreignFile));
   await writeFile(foreignFile, "not of the lake");
@@ -112,8 +102,8 @@ test("a writer removes no foreign file", async (t) => {
 });
 
 test("a lake without CURRENT is reported as damaged, not treated as empty", async (t) => {
-  const lake = await copyOfNineDays(t);
+  const lake = await copyOfSevenDays(t);
   await rm(join(lake, "CURRENT"));
   await assert.rejects(ingestPath(lake, feeds), /CURRENT is missing/);
-  assert.equal((await versionsIn(lake)).length, 9);
+  assert.equal((await versionsIn(lake)).length, 7);
 });
