@@ -96,7 +96,7 @@ describe("API2, broken authentication", () => {
       const forged = mine.key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
       const mixed = `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`;
       // Few enough for all operations to stay below the limit of invalid keys.
-      const tokens = ["", "Bearer ", "Bearer null", `Bearer ${forged}`, `Bearer ${mixed}`];
+      const tokens = ["", "Bearer null", `Bearer ${forged}`, `Bearer ${mixed}`];
       const others = [
         `Basic ${mine.key}`,
         mine.key,
