@@ -1,6 +1,13 @@
 /** The columns of the flat rows that peers are filled from, with a kind that each peer maps to its own column type. */
 import { vocabulary } from "../../src/contract/document.ts";
-import { type RangedName, rangedNames, type ValuedName, valuedNames } from "../../src/listing/schema.ts";
+import {
+  type DerivedName,
+  derivedNames,
+  type RangedName,
+  rangedNames,
+  type ValuedName,
+  valuedNames,
+} from "../../src/listing/schema.ts";
 
 export type ColumnKind = "category" | "text" | "integer" | "real" | "timestamp" | "date" | "tokens" | "texts";
 
@@ -74,10 +81,15 @@ export const defaultColumns: readonly ColumnName[] = columnNames.filter(
 export type CategoricalColumn = Exclude<ColumnName, "position" | "id" | "vin">;
 
 /** All facets of the API that peers can have: those that are counted by value, in the order of the document, then those that are counted in ranges. */
-export const benchNumericFacets = rangedNames;
-export type BenchNumericFacet = RangedName;
+export type BenchNumericFacet = Exclude<RangedName, DerivedName>;
+export const benchNumericFacets = rangedNames.filter(
+  (facet): facet is BenchNumericFacet => !derivedNames.some((name) => name === facet),
+);
+
+/** Not facets of peers: a dealer has a label, and recorded runs count 26 categories. */
+const facetsOfCarquet = ["dealer_id", "powertrain_type"] as const;
 export const benchCategoricalFacets = vocabulary("getFacets", "facets").filter(
-  (facet): facet is Exclude<typeof facet, BenchNumericFacet | ValuedName> =>
-    ![...rangedNames, ...valuedNames].some((name) => name === facet),
+  (facet): facet is Exclude<typeof facet, RangedName | ValuedName | (typeof facetsOfCarquet)[number]> =>
+    ![...rangedNames, ...valuedNames, ...facetsOfCarquet].some((name) => name === facet),
 ) satisfies readonly CategoricalColumn[];
 export const allBenchFacets = [...benchCategoricalFacets, ...benchNumericFacets];

@@ -96,7 +96,6 @@ describe("API2, broken authentication", () => {
       const forged = mine.key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
       const mixed = `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`;
       const wrong = ["", `Bearer ${forged}`, `Bearer ${mixed}`];
-      // Other forms for one operation only: invalid keys are limited.
       const malformed = [
         "Bearer null",
         `Basic ${mine.key}`,
