@@ -21,12 +21,15 @@ const sellerFees = sql`CASE WHEN len(pricing.line_items) > 0
 const allInPrice = sql`coalesce(pricing.seller_total_before_manufacturer_incentives_usd,
   try_cast(pricing.dealer_adjusted_vehicle_price_usd::BIGINT + ${sellerFees} AS INTEGER))`;
 
+/** The changes of a listing that lowered its price. */
+export const priceDrops = sql`list_filter(coalesce(price_history, []), lambda change: change.price < change.price_before)`;
+
 /** Each as SQL over the stored columns of a listing. */
 export const derivedColumns: Readonly<Record<DerivedName, Sql>> = {
   price_at_listing: firstPrice,
   price_drop: priceDrop,
   price_drop_percent: sql`round(100 * (${priceDrop}) / nullif(${firstPrice}, 0), 2)`,
-  price_drops: sql`len(list_filter(coalesce(price_history, []), lambda change: change.price < change.price_before))`,
+  price_drops: sql`len(${priceDrops})`,
   price_changed_at: sql`price_history[-1].changed_at`,
   seller_fees: sellerFees,
   all_in_price: allInPrice,

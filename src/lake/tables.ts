@@ -9,7 +9,7 @@
  * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
  */
 import { type DuckType, listTypeOf } from "../db/duck-type.ts";
-import type { Attribute, Kept } from "../listing/attribute.ts";
+import { type Attribute, computedFeeds, type Kept } from "../listing/attribute.ts";
 import {
   type AttributeName,
   attributeOf,
@@ -70,15 +70,12 @@ export const valuedColumns: TableDefinition["columns"] = Object.fromEntries(
 const attributeOfColumn = (column: string): Partial<Attribute> =>
   column in attributes ? attributeOf(column as AttributeName) : {};
 
-/** Feeds of columns that files of listings lack. */
-const computedFeeds: ReadonlySet<string | undefined> = new Set(["derived", "valuation"]);
-
 /** Returns the columns of a listing that files keep in the given ways, or always. */
 const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
   Object.fromEntries(
     Object.entries(listingColumns).filter(([column]) => {
       const { kept, feed } = attributeOfColumn(column);
-      return !computedFeeds.has(feed) && (kept === undefined || ways.includes(kept));
+      return !computedFeeds.some((computed) => computed === feed) && (kept === undefined || ways.includes(kept));
     }),
   );
 

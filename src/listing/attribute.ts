@@ -25,6 +25,9 @@ export type FeedKind =
   | ("field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history")
   | ("derived" | "valuation");
 
+/** Ways of filling columns that files of listings lack. */
+export const computedFeeds = ["derived", "valuation"] as const satisfies readonly FeedKind[];
+
 /**
  * How requests search an attribute.
  *

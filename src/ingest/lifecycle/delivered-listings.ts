@@ -5,7 +5,7 @@
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keywordBits, type TokenColumn } from "../../lake/tables.ts";
-import type { FeedKind } from "../../listing/attribute.ts";
+import { computedFeeds, type FeedKind } from "../../listing/attribute.ts";
 import { pricingAmounts } from "../../listing/nested-types.ts";
 import { attributeOf, attributes, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";
 import { matchesBuild } from "../dimensions/dimension-keys.ts";
@@ -14,7 +14,7 @@ import type { Spellings } from "../normalize/vocabularies.ts";
 const colors = ["exterior_color", "interior_color"] as const;
 
 /** Not by the delivery alone. */
-const laterKinds = ["history", "derived", "valuation"] as const;
+const laterKinds = ["history", ...computedFeeds] as const;
 type LaterKind = (typeof laterKinds)[number];
 
 /** Columns of listings that the delivery alone determines. */

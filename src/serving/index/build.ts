@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { engineVersion } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { priceDrops } from "../../lake/derived-columns.ts";
 import { keywordBits, tokenKinds } from "../../lake/tables.ts";
 import {
   attributeOf,
@@ -124,9 +125,7 @@ function numberIn(attribute: NumberName): Sql {
 }
 
 /** The days on which a listing's price dropped, as days since 1970. */
-const daysOfDrops = sql`list_transform(
-  list_filter(price_history, lambda change: change.price < change.price_before),
-  lambda change: ${daysOf(sql`change.changed_at::DATE`)})`;
+const daysOfDrops = sql`list_transform(${priceDrops}, lambda change: ${daysOf(sql`change.changed_at::DATE`)})`;
 
 /** Selects the distinct values of a category; `number` orders numeric ones. */
 function valuesOf(category: CategoryName): Sql {
