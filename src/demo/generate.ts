@@ -12,7 +12,7 @@ import { integerIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { fileLiteral, ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { conditionsOfFiles, rowsPerFile, writeDialect } from "./deliveries/dialect-files.ts";
+import { inventoryParts, rowsPerFile, writeDialect } from "./deliveries/dialect-files.ts";
 import { dialects } from "./deliveries/dialects.ts";
 import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { createDayRows, inventoryRows } from "./deliveries/inventory.ts";
@@ -136,11 +136,8 @@ async function writeDay(
   await copy(session, dealerRows(day, format), joinPath(folder, "dealers"), format);
   await copy(session, optionRows, joinPath(folder, "options"), format);
   await copy(session, deliveryRows(day, date), joinPath(folder, "deliveries"), format);
-  const files = conditionsOfFiles(rows);
-  for (const [index, isInFile] of files.entries()) {
-    const name = files.length === 1 ? "inventory" : `inventory-${String(index + 1).padStart(3, "0")}`;
-    await copy(session, carsIn(isInFile), joinPath(folder, name), format);
-  }
+  for (const { suffix, condition } of inventoryParts(rows))
+    await copy(session, carsIn(condition), joinPath(folder, `inventory${suffix}`), format);
   return rows;
 }
 

@@ -7,8 +7,8 @@ import { integerIn, type Row } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import { type Column, tableColumns } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { ident, type Sql, sql } from "../db/sql.ts";
-import { flatColumns, tokensInOrder } from "../lake/analyst/flat-listings.ts";
+import { type Sql, sql } from "../db/sql.ts";
+import { flatColumns, tokensInOrder, tokenWords } from "../lake/analyst/flat-listings.ts";
 import { servedColumns } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { Expansion } from "../query/expansions.ts";
@@ -37,15 +37,11 @@ const joins = {
 
 type JoinedRelation = keyof typeof joins;
 
-/** Returns the words of a list of token keys. Keys are contiguous from 1, so a key is a list index. */
-const wordsOf = (column: string): Sql =>
-  sql`list_transform(${ident("facts", column)}, lambda token_key: tokens_in_order.words[token_key])`;
-
 const expansionColumns: Readonly<Record<Expansion, ColumnValues>> = {
   price_history: { value: servedColumns.price_history },
   options: {
     value: sql`list_filter(coalesce(make_options.options, []),
-      lambda described: list_contains(${wordsOf("options_packages")}, described.code))`,
+      lambda described: list_contains(${tokenWords("options_packages")}, described.code))`,
     needs: ["tokens_in_order", "make_options"],
   },
 };
@@ -89,7 +85,7 @@ function fieldColumn(field: string, status: string, origin: Point | undefined): 
       : { value: sql`distances.tenths / 10`, needs: ["distances"] };
   const column = flatColumns[field];
   if (column === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
-  if (column.of === "tokens") return { value: wordsOf(column.column), needs: ["tokens_in_order"] };
+  if (column.of === "tokens") return { value: tokenWords(column.column), needs: ["tokens_in_order"] };
   return { value: servedForms[field] ?? column.value };
 }
 

@@ -86,7 +86,8 @@ export const filesOf = (
   manifest: Pick<Manifest, "tables" | "former" | "serving">,
 ): readonly (LakeFile | ServingFile)[] => [...tableFilesOf(manifest), ...manifest.serving];
 
-const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
+/** The form of the name of a version. */
+export const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
 
 /** Returns the version whose manifest has a path; undefined for other files. */
 export function versionOfKey(path: string): string | undefined {

@@ -1,4 +1,5 @@
 /** Points, bounding boxes and great-circle distances in miles. */
+import { numberLiteral, type Sql, sql } from "../db/sql.ts";
 
 export interface Point {
   readonly latitude: number;
@@ -13,7 +14,7 @@ export interface Box {
   readonly north: number;
 }
 
-export const earthRadiusMiles = 3958.7613;
+const earthRadiusMiles = 3958.7613;
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
@@ -25,6 +26,13 @@ export function milesBetween(start: Point, end: Point): number {
     Math.sin(latitudeDelta / 2) ** 2 +
     Math.cos(radians(start.latitude)) * Math.cos(radians(end.latitude)) * Math.sin(longitudeDelta / 2) ** 2;
   return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(haversine)));
+}
+
+/** Returns `milesBetween` a point and that of columns `latitude` and `longitude`; null if they are. */
+export function milesFrom(start: Point): Sql {
+  const [latitude, longitude] = [numberLiteral(start.latitude), numberLiteral(start.longitude)];
+  return sql`2 * ${numberLiteral(earthRadiusMiles)} * asin(least(1, sqrt(pow(sin(radians(latitude - ${latitude}) / 2), 2)
+    + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2))))`;
 }
 
 /** Converts miles to degrees of latitude, rounded up slightly: points farther apart in latitude are farther apart in miles. */

@@ -13,6 +13,9 @@ export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-0
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
 
+/** Returns the first second at or after a time, in seconds since 1990; at least 1, because 0 is unknown. */
+export const firstSecondAt = (timeMs: number): number => Math.max(1, Math.ceil(timeMs / 1000) - epochSeconds);
+
 /** Returns the number of digits after the decimal point of a number attribute: those of its type. */
 export const decimalsOf = (attribute: NumberName): number =>
   Number(/^DECIMAL\(\d,(\d)\)$/.exec(attributes[attribute].type)?.[1] ?? 0);

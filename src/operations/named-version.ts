@@ -1,6 +1,7 @@
 /** The version of the data that a request names: by a parameter, by a header, or by the cursor of a page. */
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
+import { versionPattern } from "../lake/manifest.ts";
 import { type PagedRequest, versionOfCursor } from "../query/cursors.ts";
 
 /** A version, and what names it. */
@@ -11,14 +12,12 @@ export interface NamedVersion {
 
 const header = "Carquet-Version";
 
-const pattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
-
 /** Returns the version that a request names; undefined if it names none. Refuses two different versions with `incompatible_parameters`. */
 export function namedVersion(
   request: PagedRequest & { readonly query: { readonly data_version?: string | undefined } },
   requested: string | undefined,
 ): NamedVersion | undefined {
-  if (requested !== undefined && !pattern.test(requested))
+  if (requested !== undefined && !versionPattern.test(requested))
     throw refuse("invalid_parameter_value", {
       ...{ parameter: header, value: quoted(requested), hint: "" },
       allowed: "a version such as 2026-11-19.1",

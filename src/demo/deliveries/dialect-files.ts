@@ -9,12 +9,25 @@ import { dialectRows, type FeedDialect } from "./dialects.ts";
 /** Maximum rows per inventory file, which are sorted at once. Markets up to this size run on one thread: a second one does not help. */
 export const rowsPerFile = 100_000;
 
-/** Returns the conditions of the rows of each file of a day. */
-export const conditionsOfFiles = (rows: number): readonly Sql[] =>
-  Array.from({ length: Math.max(1, Math.ceil(rows / rowsPerFile)) }, (_, index) => {
+/** One of the files of a day's inventory. */
+interface InventoryPart {
+  /** Follows the name of the file; empty if it is the only one. */
+  readonly suffix: string;
+  /** The condition of its rows. */
+  readonly condition: Sql;
+}
+
+/** Returns the files into which the inventory of a day is divided. */
+export function inventoryParts(rows: number): readonly InventoryPart[] {
+  const parts = Math.max(1, Math.ceil(rows / rowsPerFile));
+  return Array.from({ length: parts }, (_, index) => {
     const [first, last] = [index * rowsPerFile, (index + 1) * rowsPerFile - 1];
-    return sql`line BETWEEN ${numberLiteral(first)} AND ${numberLiteral(last)}`;
+    return {
+      suffix: parts === 1 ? "" : `-${String(index + 1).padStart(3, "0")}`,
+      condition: sql`line BETWEEN ${numberLiteral(first)} AND ${numberLiteral(last)}`,
+    };
   });
+}
 
 /** Writes the files of a day, in a folder for each dealer if no column names it. `carsIn` returns the inventory rows of a condition. */
 export async function writeDialect(
@@ -40,12 +53,9 @@ export async function writeDialect(
     }
     return;
   }
-  const parts = conditionsOfFiles(rows);
   const ending = extname(dialect.file);
-  for (const [index, condition] of parts.entries()) {
-    const number = parts.length === 1 ? "" : `-${String(index + 1).padStart(3, "0")}`;
-    await copy(condition, join(folder, `${basename(dialect.file, ending)}${number}${ending}`));
-  }
+  for (const { suffix, condition } of inventoryParts(rows))
+    await copy(condition, join(folder, `${basename(dialect.file, ending)}${suffix}${ending}`));
 }
 
 /** Returns the rows of cars as texts, with their dealers. */

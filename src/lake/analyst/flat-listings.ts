@@ -44,12 +44,15 @@ const isValued = (column: string): boolean => valuedNames.some((name) => name ==
 export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
 
 /**
+ * Joins listings with their build, their dealer and the tokens. Every listing has a build and a dealer: left joins only keep the engine from joining the
+ * token list to every dealer first.
+ */
+export const starJoins = sql`LEFT JOIN builds USING (build_key) LEFT JOIN dealers USING (dealer_key) CROSS JOIN tokens_in_order`;
+
+/**
  * Returns a query for flat listings. `facts` is a relation of listings with `row_number`; `extra` adds columns of `facts`. The relations
  * `builds`, `dealers` and `tokens_in_order` must exist. Without values, those
  * columns are left out.
- *
- * Every listing has a build and a dealer. The joins are left joins only to keep the engine from joining the token list to every dealer
- * first.
  */
 export function flatListings(facts: Sql, hasValues: boolean, extra: readonly Sql[] = []): Sql {
   const columns = Object.entries(flatColumns)
@@ -57,12 +60,12 @@ export function flatListings(facts: Sql, hasValues: boolean, extra: readonly Sql
     .map(([column, origin]) => sql`${expressionOf(origin)} AS ${ident(column)}`);
   return sql`SELECT ${join([...columns, ...extra])}
     FROM (${facts}) AS facts
-    LEFT JOIN builds USING (build_key)
-    LEFT JOIN dealers USING (dealer_key)
-    CROSS JOIN tokens_in_order`;
+    ${starJoins}`;
 }
 
-function expressionOf(origin: ListingOrigin): Sql {
-  if (origin.of !== "tokens") return origin.value;
-  return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
-}
+/** Returns the words of a list of token keys of `facts`. */
+export const tokenWords = (column: string): Sql =>
+  sql`list_transform(${ident("facts", column)}, lambda token_key: tokens_in_order.words[token_key])`;
+
+const expressionOf = (origin: ListingOrigin): Sql =>
+  origin.of === "tokens" ? tokenWords(origin.column) : origin.value;

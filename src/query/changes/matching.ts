@@ -16,9 +16,9 @@ import {
 import { caseFold, matchKey } from "../../db/text-matching.ts";
 import { keywordBits } from "../../lake/tables.ts";
 import type { Filter } from "../../listing/filter.ts";
-import { type Box, earthRadiusMiles, type Point } from "../../listing/geography.ts";
+import { type Box, milesFrom, type Point } from "../../listing/geography.ts";
 import { attributeOf, attributes, type CategoryName } from "../../listing/schema.ts";
-import { epochSeconds, secondsOf, toUnits, unitsOf, valueKeyOf } from "../../listing/values.ts";
+import { firstSecondAt, secondsOf, toUnits, unitsOf, valueKeyOf } from "../../listing/values.ts";
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
@@ -36,7 +36,7 @@ function conditionOf(filter: Filter): Sql {
     case "atMost":
       return sql`${unitsOf(filter.attribute)} <= ${integerLiteral(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
     case "since":
-      return sql`${secondsOf(ident(filter.attribute))} >= ${integerLiteral(Math.max(1, Math.ceil(filter.timeMs / 1000) - epochSeconds))}`;
+      return sql`${secondsOf(ident(filter.attribute))} >= ${integerLiteral(firstSecondAt(filter.timeMs))}`;
     case "soldAfter":
       return sql`sold_on_record > DATE ${literal(filter.day)}`;
     case "matchesMask":
@@ -76,15 +76,8 @@ function hasToken({ attribute }: TokensFilter, value: string): Sql {
 
 const dealerWhere = (condition: Sql): Sql => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${condition})`;
 
-/** The formula of `milesBetween`. */
-function isWithin({ latitude, longitude }: Point, miles: number): Sql {
-  const [fromLatitude, fromLongitude] = [numberLiteral(latitude), numberLiteral(longitude)];
-  const squared = (from: Sql, to: Sql): Sql => sql`sin(radians(${to} - ${from}) / 2) ^ 2`;
-  const haversine = sql`${squared(fromLatitude, sql`latitude`)}
-    + cos(radians(${fromLatitude})) * cos(radians(latitude)) * ${squared(fromLongitude, sql`longitude`)}`;
-  const distance = sql`${numberLiteral(2 * earthRadiusMiles)} * asin(least(1, sqrt(${haversine})))`;
-  return sql`latitude IS NOT NULL AND longitude IS NOT NULL AND ${distance} <= ${numberLiteral(miles)}`;
-}
+const isWithin = (origin: Point, miles: number): Sql =>
+  sql`latitude IS NOT NULL AND longitude IS NOT NULL AND ${milesFrom(origin)} <= ${numberLiteral(miles)}`;
 
 function isInBox({ west, south, east, north }: Box): Sql {
   const bounds = { west: numberLiteral(west), east: numberLiteral(east) };

@@ -3,7 +3,7 @@
  * version continues the older one, only the rows whose interval begins or ends after the older one's day are read.
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { flatColumns, tokensInOrder } from "../../lake/analyst/flat-listings.ts";
+import { flatColumns, starJoins, tokensInOrder, tokenWords } from "../../lake/analyst/flat-listings.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import { type LakeFile, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import { activeOn, type Inventory, unorderedListings } from "../../lake/market.ts";
@@ -121,13 +121,9 @@ function listingsOf(
 const attributeValue = (name: AttributeName): Sql => {
   const origin = flatColumns[name];
   if (origin === undefined) throw new TypeError(`Unknown attribute ${name}: expected a column of flat listings.`);
-  if (origin.of === "tokens")
-    return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
+  if (origin.of === "tokens") return tokenWords(origin.column);
   return origin.of === "facts" ? servedColumns[name as ServedColumn] : origin.value;
 };
-
-/** Left joins keep the engine from joining the tokens to every dealer first. */
-const starJoins = sql`LEFT JOIN builds USING (build_key) LEFT JOIN dealers USING (dealer_key) CROSS JOIN tokens_in_order`;
 
 const contentHash = sql`hash(${join(comparedNames.map(attributeValue))})`;
 

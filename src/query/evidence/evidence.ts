@@ -29,7 +29,7 @@ export async function explainVin(
     throw refuse("not_found", { what: "evidence about the VIN", id: text });
   const { decisions, status } = decisionsOf(history);
   const findings = [...claimFindings(history), ...(await confirm(decisions, version))];
-  const nameOf = (id: string | null): string => `${version.dealers.find(id ?? "")?.profile.name ?? id}`;
+  const nameOf = (id: string | null): string => `${version.dealers.nameOf(id ?? "") ?? id}`;
   const steps = [
     ...issueFindings(history).map(issueStep),
     ...findings.map((finding) => stepOf(finding, nameOf(finding.dealer_id))),

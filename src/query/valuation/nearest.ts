@@ -7,7 +7,7 @@
 import { type Row, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { ident, integerLiteral, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import { earthRadiusMiles } from "../../listing/geography.ts";
+import { milesFrom } from "../../listing/geography.ts";
 import { supplyDays } from "../../listing/supply.ts";
 import { nearness, rules } from "../../valuation/rules.ts";
 import type { Shown, Subject } from "./subject.ts";
@@ -38,7 +38,7 @@ export function nearestStatement(catalog: string, subject: Subject, day: string)
   return sql`
     WITH candidates AS (
       SELECT replace(id::VARCHAR, '-', '') AS id, sold_date::VARCHAR AS sold_date, price,
-             residual, ${milesFrom(subject)} AS distance,
+             residual, ${distanceFrom(subject)} AS distance,
              (CASE WHEN ${isSameTrim} AND "version" = ${version ?? ""} THEN 1 WHEN ${isSameTrim} THEN ${numberLiteral(trimWeight)} ELSE ${numberLiteral(modelWeight)} END)
                * exp(-0.5 * pow(("year" - ${integerLiteral(year)}) / ${numberLiteral(yearScale)}, 2)
                  - 0.5 * pow((miles - ${numberLiteral(miles)}) / ${numberLiteral(mileageScale + mileageShare * miles)}, 2)
@@ -55,13 +55,8 @@ export function nearestStatement(catalog: string, subject: Subject, day: string)
     FROM candidates ORDER BY weight DESC, id LIMIT ${integerLiteral(nearness.comparablesMax)}`;
 }
 
-/** The great-circle distance of a listing's dealer in miles; null if a place is unknown. */
-function milesFrom({ place }: Subject): Sql {
-  if (place?.latitude === undefined || place.longitude === undefined) return sql`NULL::DOUBLE`;
-  const [latitude, longitude] = [numberLiteral(place.latitude), numberLiteral(place.longitude)];
-  return sql`2 * ${numberLiteral(earthRadiusMiles)} * asin(least(1, sqrt(pow(sin(radians(latitude - ${latitude}) / 2), 2)
-    + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2))))`;
-}
+/** The distance of a listing's dealer in miles; null if a place is unknown. */
+const distanceFrom = ({ place }: Subject): Sql => (place === undefined ? sql`NULL::DOUBLE` : milesFrom(place));
 
 /** Returns the listings that `nearestStatement` selects, with their prices adjusted to a value. */
 export function comparablesIn(rows: readonly Row[], value: number): readonly Comparable[] {

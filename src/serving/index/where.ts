@@ -5,7 +5,7 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import { daysOf, epochSeconds, maskOf, toUnits, vinParts } from "../../listing/values.ts";
+import { daysOf, firstSecondAt, maskOf, toUnits, vinParts } from "../../listing/values.ts";
 import { gone, setsOf, unknownId } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -158,7 +158,7 @@ export function conditionOf(filter: Filter, context: IndexContext): Condition {
     case "atMost":
       return sql`${numberOn(filter.attribute, context)} <= ${integer(Math.floor(toUnits(filter.attribute, filter.bound)))}`;
     case "since":
-      return sql`${ident(filter.attribute)} >= ${integer(Math.max(1, Math.ceil(filter.timeMs / 1000) - epochSeconds))}`;
+      return sql`${ident(filter.attribute)} >= ${integer(firstSecondAt(filter.timeMs))}`;
     case "soldAfter":
       return sql`sold_on_record > ${daysOf(sql`${literal(filter.day)}::DATE`)}`;
     case "matchesMask":
