@@ -3,12 +3,11 @@
  * `data/reference/`. The meanings of a word are in the order of `precedence`.
  */
 import { matchKeyOf } from "../../db/text-matching.ts";
-import type { Manifest } from "../../lake/manifest.ts";
-import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { KnownYears } from "./amounts.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
+import { oncePerVersion } from "./once-per-version.ts";
 import type { Meaning } from "./reading.ts";
 import { referenceWords } from "./reference-words.ts";
 
@@ -125,17 +124,9 @@ function inOrder(meanings: readonly RankedMeaning[]): readonly Meaning[] {
   return [...distinct.values()];
 }
 
-const known = new WeakMap<Manifest, Promise<Lexicon>>();
-
 /** Returns the lexicon of a version. It is created once. */
-export function lexiconOf(version: LakeVersion): Promise<Lexicon> {
+export const lexiconOf = oncePerVersion(async (version) => {
   const { manifest, dimensions } = version;
-  const kept = known.get(manifest);
-  if (kept !== undefined) return kept;
   const years = [manifest.as_of.slice(0, 4), ...dimensions.valuesOf("year")].map(Number);
-  const range = { first: Math.min(...years), last: Math.max(...years) };
-  const lexicon = namesOfVersion(version).then((names) => new Lexicon(names, range));
-  known.set(manifest, lexicon);
-  lexicon.catch(() => known.delete(manifest));
-  return lexicon;
-}
+  return new Lexicon(await namesOfVersion(version), { first: Math.min(...years), last: Math.max(...years) });
+});

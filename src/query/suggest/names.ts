@@ -1,10 +1,9 @@
 /** The names that a version suggests: makes, models, trims, features and so on of its active listings, and its dealers, in memory. */
-import { serviceJob } from "../../db/job.ts";
 import { sql } from "../../db/sql.ts";
 import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
-import type { Manifest } from "../../lake/manifest.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
+import { oncePerVersion } from "./once-per-version.ts";
 import { spellingsOf } from "./reference-words.ts";
 
 /** Schema `Suggestion`. */
@@ -58,18 +57,8 @@ const namedAttributes = [
 /** More than the values of any attribute. */
 const valuesMax = 1_000_000;
 
-const known = new WeakMap<Manifest, Promise<VersionNames>>();
-
 /** Returns the names of a version. They are read once, on behalf of all requests. */
-export function namesOfVersion(version: LakeVersion): Promise<VersionNames> {
-  const { manifest } = version;
-  const kept = known.get(manifest);
-  if (kept !== undefined) return kept;
-  const names = readNames(version.withJob(serviceJob()));
-  known.set(manifest, names);
-  names.catch(() => known.delete(manifest));
-  return names;
-}
+export const namesOfVersion = oncePerVersion(readNames);
 
 async function readNames(version: LakeVersion): Promise<VersionNames> {
   const request = { filters: [], attributes: namedAttributes, limit: valuesMax, sort: "-count", numbers: [] } as const;
