@@ -2,15 +2,9 @@
 
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
-import { compareVersions, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
+import { compareVersions, versionsIn } from "../lake/manifest.ts";
 
-/** Returns the manifest of a version. Refuses with `version_unavailable` if it is not kept; `parameter` names where the request has it. */
-export async function keptManifest(lake: string, version: string, parameter: string): Promise<Manifest> {
-  await requireKept(lake, version, parameter);
-  return readManifest(lake, version);
-}
-
-/** Refuses with `version_unavailable` if a version is not kept. */
+/** Refuses with `version_unavailable` if a version is not kept; `parameter` names where the request has it. */
 export async function requireKept(lake: string, version: string, parameter: string): Promise<void> {
   const kept = await versionsIn(lake);
   if (!kept.includes(version)) throw unavailable(version, parameter, [...kept].sort(compareVersions));

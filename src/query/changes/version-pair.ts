@@ -1,6 +1,6 @@
 /** Two versions of a lake whose markets are compared. */
 import { type Manifest, readManifest, versionsIn } from "../../lake/manifest.ts";
-import { keptManifest } from "../../serving/kept-versions.ts";
+import { requireKept } from "../../serving/kept-versions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 
 export interface VersionPair {
@@ -18,15 +18,18 @@ const pairs = new WeakMap<Manifest, Map<string, Promise<VersionPair>>>();
 
 /** Returns a version with an older one. Refuses with `version_unavailable` if that is not kept. */
 export async function pairWith(since: string, { manifest, folder }: LakeVersion): Promise<VersionPair> {
-  const before = await keptManifest(folder, since, "since");
+  await requireKept(folder, since, "since");
   const known = pairs.get(manifest) ?? new Map<string, Promise<VersionPair>>();
   pairs.set(manifest, known);
-  const pair =
-    known.get(since) ??
-    isContinuation(before, manifest, folder).then((isContinued) => ({ before, after: manifest, isContinued }));
+  const pair = known.get(since) ?? readPair(since, manifest, folder);
   known.set(since, pair);
   pair.catch(() => known.delete(since));
   return pair;
+}
+
+async function readPair(since: string, after: Manifest, folder: string): Promise<VersionPair> {
+  const before = await readManifest(folder, since);
+  return { before, after, isContinued: await isContinuation(before, after, folder) };
 }
 
 /** Returns whether the versions from one to another are all kept, and none of them replayed a day that the first one has. */
