@@ -25,13 +25,15 @@ type WithDefaults<T, Name> = Omit<T, Extract<keyof T, Name>> & Required<Pick<T, 
 
 /**
  * The parameters of an operation that have a default. `searchListingsByPage` has none for `limit` and `offset`; the `interval` of
- * `getTrends` has one, that of `getFacets` has none.
+ * `getTrends` has one, that of `getFacets` has none; only fit has a default `radius`.
  */
 type DefaultNameOf<Id extends OperationId> = Id extends "searchListingsByPage"
   ? Exclude<DefaultName, "limit" | "offset">
   : Id extends "getTrends"
     ? DefaultName | "interval"
-    : DefaultName;
+    : Id extends "findFittingDealers" | "findFittingModels"
+      ? DefaultName | "radius"
+      : DefaultName;
 
 /** The decoded query parameters of an operation. */
 export type QueryOf<Id extends OperationId> = WithDefaults<RawQueryOf<Id>, DefaultNameOf<Id>>;

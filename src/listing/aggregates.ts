@@ -23,12 +23,12 @@ function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
 }
 
 /**
- * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if fewer than
- * `metricListingsMin` of them have the measure.
+ * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if fewer than `listingsMin` of them have the
+ * measure.
  */
-export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
+export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql, listingsMin = metricListingsMin): Sql {
   const value = aggregateOf(aggregate, units, decimalsOf(measure));
-  return sql`CASE WHEN count(${units}) >= ${integerLiteral(metricListingsMin)} THEN (${value})::DOUBLE END`;
+  return sql`CASE WHEN count(${units}) >= ${integerLiteral(listingsMin)} THEN (${value})::DOUBLE END`;
 }
 
 /** Returns the mean of a measure, as `metricOf` does, given the number of known values and their sum in units. */

@@ -91,6 +91,8 @@ export interface MeasureRequest {
   /** At least one; at most one of them is a list. */
   readonly attributes: readonly CountedName[];
   readonly metrics: readonly (Statistic | SupplyMetric)[];
+  /** The fewest listings with a known measure that have a statistic; by default `metricListingsMin`. */
+  readonly sampleMin?: number;
   /** The day of the active listings. Supply metrics need it: without one, they are null. */
   readonly supplyDay: string | undefined;
   readonly limit: number;

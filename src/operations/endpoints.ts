@@ -10,6 +10,7 @@ import { findDealer, findDealers } from "../query/dealers.ts";
 import { explainVin } from "../query/evidence/evidence.ts";
 import { countFacets, planFacets } from "../query/facets/facets.ts";
 import { findGroups } from "../query/facets/groups.ts";
+import { fitDealers, fitModels } from "../query/fit/fit.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { findPage, planSearch, readPage, type SearchQuery, toOffsetQuery } from "../query/search.ts";
 import { interpret } from "../query/suggest/interpret.ts";
@@ -65,6 +66,12 @@ const getEvidence: Endpoint<"getEvidence"> = async ({ path, query: { limit } }, 
   const [first_day = version.manifest.as_of] = version.snapshotSizes.keys();
   return { data, meta: { limit, total, truncated: total > limit, first_day, ...version.meta } };
 };
+
+const findFittingDealers: Endpoint<"findFittingDealers"> = ({ path, query }, version) =>
+  fitDealers(path.vin, query, version);
+
+const findFittingModels: Endpoint<"findFittingModels"> = ({ path, query }, version) =>
+  fitModels(path.dealer_id, query, version);
 
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
@@ -138,6 +145,8 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getListing,
   getVin,
   getEvidence,
+  findFittingDealers,
+  findFittingModels,
   getFacets,
   getGroups,
   getTrends,

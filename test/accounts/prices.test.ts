@@ -59,6 +59,8 @@ const cases = parseCaseTable(
   getVin               | nothing                                                          | vehicle_detail                            | 3000
   getVin               | include=price_history                                            | vehicle_detail_enriched                   | 8000
   getEvidence          | limit=20                                                         | evidence                                  | 10000
+  findFittingDealers   | radius=50                                                        | dealer_fit                                | 10000
+  findFittingModels    | nothing                                                          | dealer_fit                                | 10000
   searchDealers        | nothing                                                          | dealer_lookup                             | 1000
   searchDealers        | dealer_id=${dealer}                                              | dealer_lookup                             | 1000
   getDealer            | nothing                                                          | dealer_lookup                             | 1000
@@ -110,7 +112,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "e59d7b05-b73b-81bd-aadf-173b7c9141d3",
+    "d3a6077d-737e-8753-a639-20c916df7313",
     "prices have changed: update the UUID of the price list",
   );
 });

@@ -108,6 +108,17 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/vins/{vin}/evidence", { params: { path: { vin }, query }, ...options }));
   }
 
+  /** Returns the dealers within a distance that sell vehicles like one fastest. */
+  async fittingDealers(vin: string, query: QueryOf<"findFittingDealers"> = {}, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/vins/{vin}/dealer-fit", { params: { path: { vin }, query }, ...options }));
+  }
+
+  /** Returns what a dealer sells, in the order of how much faster than the dealers around it. */
+  async fittingModels(dealer_id: string, query: QueryOf<"findFittingModels"> = {}, options: RequestOptions = {}) {
+    const params = { path: { dealer_id }, query };
+    return bodyOf(await this.http.GET("/v1/dealers/{dealer_id}/fit", { params, ...options }));
+  }
+
   /** Counts listings by attribute value, with metrics. */
   async facets(query: QueryOf<"getFacets">, options: RequestOptions = {}) {
     return bodyOf(await this.http.GET("/v1/facets", { params: { query }, ...options }));

@@ -26,6 +26,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   depreciation: 10_000,
   listing_changes: 5_000,
   evidence: 10_000,
+  dealer_fit: 10_000,
   listing_export: 10_000,
   listing_export_historical: 20_000,
   listing_export_enriched: 200_000,
@@ -82,6 +83,7 @@ const valuations = "valuations";
 const depreciation = "depreciation";
 const changes = "listing_changes";
 const evidence = "evidence";
+const fit = "dealer_fit";
 /** The classes of which a request can be charged several units: thousands of rows, or seconds. */
 export const unitClasses = [
   "listing_export",
@@ -111,6 +113,8 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getListing:           detail,
   getVin:               detail,
   getEvidence:          [evidence,  evidence,     evidence,  evidence],
+  findFittingDealers:   [fit,       fit,          fit,       fit],
+  findFittingModels:    [fit,       fit,          fit,       fit],
   searchDealers:        [lookup,    lookup,       lookup,    lookup],
   getDealer:            [lookup,    lookup,       lookup,    lookup],
   runSql:               [statement, statement,    statement, statement],

@@ -118,12 +118,12 @@ const sampleColumn = (place: number): string => `sample ${place}`;
 const metricColumn = (place: number): string => `metric ${place}`;
 
 /** Selects the sample and the value of each metric of a group, which has `listings` and `sold`. */
-const metricColumns = ({ metrics, supplyDay }: MeasureRequest): readonly Sql[] =>
+const metricColumns = ({ metrics, supplyDay, sampleMin }: MeasureRequest): readonly Sql[] =>
   metrics.map((metric, place) => {
     const [sample, value] = [ident(sampleColumn(place)), ident(metricColumn(place))];
     if (typeof metric !== "string") {
       const { measure, aggregate } = metric;
-      return sql`count(${ident(measure)})::INTEGER AS ${sample}, ${metricOf(measure, aggregate, ident(measure))} AS ${value}`;
+      return sql`count(${ident(measure)})::INTEGER AS ${sample}, ${metricOf(measure, aggregate, ident(measure), sampleMin)} AS ${value}`;
     }
     if (supplyDay === undefined) return sql`0 AS ${sample}, NULL::DOUBLE AS ${value}`;
     const rule = supplyMetrics[metric];

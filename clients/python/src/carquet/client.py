@@ -23,6 +23,10 @@ from .models import (
     ExportListingsQuery,
     FacetEnvelope,
     FindComparablesQuery,
+    FindFittingDealersQuery,
+    FindFittingModelsQuery,
+    FittingDealersEnvelope,
+    FittingModelsEnvelope,
     GetDepreciationQuery,
     GetEvidenceQuery,
     GetFacetsQuery,
@@ -32,10 +36,10 @@ from .models import (
     GetTrendsQuery,
     GetUsageQuery,
     GetVinQuery,
-    ListChangesQuery,
     GroupEnvelope,
-    InterpretationEnvelope,
     InterpretQuestionQuery,
+    InterpretationEnvelope,
+    ListChangesQuery,
     ListingDetailEnvelope,
     ListingSummary,
     ModelPricesEnvelope,
@@ -155,6 +159,21 @@ class Client:
     ) -> EvidenceEnvelope:
         """Explains the history of a VIN: what feeds stated, and by which rules it was attributed, missing or sold."""
         body: EvidenceEnvelope = self._json(f"/v1/vins/{path_segment(vin)}/evidence", query, idempotency_key)
+        return body
+
+    def fitting_dealers(
+        self, vin: str, *, idempotency_key: str | None = None, **query: Unpack[FindFittingDealersQuery]
+    ) -> FittingDealersEnvelope:
+        """Returns the dealers within a distance that sell vehicles like one fastest."""
+        body: FittingDealersEnvelope = self._json(f"/v1/vins/{path_segment(vin)}/dealer-fit", query, idempotency_key)
+        return body
+
+    def fitting_models(
+        self, dealer_id: str, *, idempotency_key: str | None = None, **query: Unpack[FindFittingModelsQuery]
+    ) -> FittingModelsEnvelope:
+        """Returns what a dealer sells, in the order of how much faster than the dealers around it."""
+        path = f"/v1/dealers/{path_segment(dealer_id)}/fit"
+        body: FittingModelsEnvelope = self._json(path, query, idempotency_key)
         return body
 
     def facets(self, *, idempotency_key: str | None = None, **query: Unpack[GetFacetsQuery]) -> FacetEnvelope:
