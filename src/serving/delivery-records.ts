@@ -162,7 +162,9 @@ export class DeliveryRecords {
     return this.runQuery(
       files,
       sql`
-      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, deliveries, accepted_deliveries
+      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, deliveries,
+             coalesce(accepted_deliveries, count(*) FILTER (verdict IN ('accepted', 'resized')) OVER (PARTITION BY dealer_id ORDER BY delivery_date))::INTEGER
+               AS accepted_deliveries
       FROM (${rowsOfFiles("deliveries", files, this.folder)})
       WHERE dealer_id IN (SELECT unnest(${dealers})) AND delivery_date >= DATE ${literal(first)} ORDER BY delivery_date`,
     );

@@ -156,17 +156,19 @@ export async function confirm(decisions: readonly Decision[], version: LakeVersi
   ];
   const rows = statements.length === 0 ? [] : await version.rows(join(statements, sql` UNION ALL `));
   const decided = new Map(rows.map((row) => [row.place, row.decided]));
-  return numbered.map((decision) => ({
-    ...decision.finding,
-    is_confirmed: recordedOutcome(decision) === (decided.get(decision.index) ?? soleOutcome(decision)),
-  }));
+  return numbered.map((decision) => {
+    const recorded = recordedOutcome(decision);
+    const outcome = decided.get(decision.index) ?? soleOutcome(decision);
+    return { ...decision.finding, is_confirmed: recorded === undefined ? null : recorded === outcome };
+  });
 }
 
 const outcomeOf = ({ dealerId, decidedBy }: ClaimInterval): string => `${dealerId} ${decidedBy}`;
 
-function recordedOutcome({ absence, claims = [] }: Decision): string {
+/** Returns what the lake records of a decision; undefined if it has no rule. */
+function recordedOutcome({ absence, claims = [] }: Decision): string | undefined {
   const owned = claims.find(({ isOwner }) => isOwner);
-  return absence?.state ?? (owned === undefined ? "" : outcomeOf(owned));
+  return absence?.state ?? (owned === undefined || owned.decidedBy === "" ? undefined : outcomeOf(owned));
 }
 
 function soleOutcome({ claims = [] }: Decision): string {

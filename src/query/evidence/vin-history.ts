@@ -53,7 +53,8 @@ export interface VinHistory {
 export async function readVinHistory(vin: string, version: LakeVersion): Promise<VinHistory> {
   const records = version.deliveries;
   const [rows, ends, issues] = await Promise.all([records.claimsOf(vin), records.endsOf(vin), records.issuesOf(vin)]);
-  const claims = rows.map((row) => claimOf(row, version));
+  const published = [...version.snapshotSizes.keys()];
+  const claims = rows.map((row) => claimOf(row, published, version));
   const first = claims[0]?.from ?? version.manifest.as_of;
   const dealers = [...new Set(claims.map(({ dealerId }) => dealerId))];
   const deliveries = dealers.length === 0 ? [] : await records.deliveriesOf(dealers, first);
@@ -61,7 +62,7 @@ export async function readVinHistory(vin: string, version: LakeVersion): Promise
     deliveries.map((row) => [`${textIn(row, "dealer_id")} ${textIn(row, "delivery_date")}`, dealerDayOf(row)]),
   );
   return {
-    ...{ claims, issues, days: [...version.snapshotSizes.keys()].filter((day) => day >= first) },
+    ...{ claims, issues, days: published.filter((day) => day >= first) },
     ends: new Map(ends.map((row) => [textIn(row, "id"), { state: stateIn(row), day: textIn(row, "day") }])),
     dealerOn: (dealerId, day) => byDay.get(`${dealerId} ${day}`) ?? nothingDelivered,
   };
@@ -73,13 +74,16 @@ const textOrNull = (value: Json | undefined): string | null => (typeof value ===
 const numberOr = (value: Json | undefined, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
-function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
+function claimOf(row: Row, published: readonly string[], { dimensions }: LakeVersion): ClaimInterval {
+  // A copy of a former format holds until the day after, which need not be published.
+  const end = textOrNull(row.valid_to);
+  const until = end === null ? null : (published.find((day) => day >= end) ?? null);
   const delivered: Json = JSON.parse(textIn(row, "delivered"));
   const { makes } = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   return {
     ...{ dealerId: textIn(row, "dealer_id"), id: textOrNull(row.id), isOwner: row.is_owner === true },
     ...{ decidedBy: textOrNull(row.decided_by) ?? "", claimedSince: textOrNull(row.claimed_since) ?? "" },
-    ...{ from: textIn(row, "valid_from"), until: textOrNull(row.valid_to), lastSeen: textOrNull(row.last_seen) },
+    ...{ from: textIn(row, "valid_from"), until, lastSeen: textOrNull(row.last_seen) },
     ...{ unseenDeliveries: numberOr(row.unseen_deliveries, 0), file: textOrNull(row.file), row: numberOr(row.row, 0) },
     values: { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...(isRow(delivered) ? delivered : {}) },
     makes: Array.isArray(makes) ? makes : [],
@@ -93,7 +97,8 @@ const nothingDelivered: DealerDay = {
 const dealerDayOf = (row: Row): DealerDay => ({
   ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
   lastDeliveredOn: textOrNull(row.last_delivered_on) ?? "",
-  deliveries: integerIn(row, "deliveries"),
+  // Copies of a former format have their own days seen, as if nothing had been delivered.
+  deliveries: numberOr(row.deliveries, 0),
   acceptedDeliveries: integerIn(row, "accepted_deliveries"),
 });
 
