@@ -45,7 +45,7 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   ours.close();
   assert.throws(
     () => openAccountsFile(later, { busyMs: 10 }),
-    /later: Accounts file version 9 is too new: expected at most 4\. /,
+    /later: Accounts file version 9 is too new: expected at most 5\. /,
   );
   assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });

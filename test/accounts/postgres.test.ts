@@ -231,7 +231,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     database.run(sql`SELECT label FROM accounts`);
     assert.throws(
       () => openAccounts(path, { busyMs: 10 }),
-      /version 5 is too new for this release, which has version 4: expected a release with version 5 or newer/,
+      /version 6 is too new for this release, which has version 5: expected a release with version 6 or newer/,
     );
     const empty = path.replace(/test_\d+/, "none");
     assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);

@@ -70,6 +70,7 @@ const versions = [
   { version: 1, entries: 6, charges: 4, balance: 25_000_000 - 2 * 2_000 - 3_000 - 3_000 },
   { version: 2, entries: 5, charges: 3, balance: 26_000_000 - 2_000 - 3_000 - 3_000 },
   { version: 3, entries: 5, charges: 3, balance: 25_000_000 - 2_000 - 3_000 - 3_000 },
+  { version: 4, entries: 5, charges: 3, balance: 25_000_000 - 2_000 - 3_000 - 3_000 },
 ] as const;
 
 for (const { version, entries, charges, balance } of versions)
@@ -141,7 +142,7 @@ test("an accounts file of a newer release, or of none, is refused and left uncha
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
   withAnyVersion(path, (database) => database.run(sql`PRAGMA user_version = 0`));
-  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 4\.$/);
+  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 5\.$/);
   assert.ok(!existsSync(`${path}.version-0`));
   const text = `${path}.txt`;
   writeFileSync(text, "no database");

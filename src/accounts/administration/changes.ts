@@ -22,6 +22,7 @@ import type { Tier } from "../policy/tiers.ts";
 import { type Credentials, setPassword } from "../sign-in/credentials.ts";
 import { createLink, type LinkKind } from "../sign-in/one-time-links.ts";
 import { type Author, recordChange } from "./audit-log.ts";
+import { createSearch, deleteSearch, type NewSearch, type OfSearch, resumeSearch } from "./saved-searches.ts";
 
 interface Description {
   readonly accountId: string | null;
@@ -130,6 +131,24 @@ export const changes = {
       accountId,
       details: `${keyId}, ${scopes.join()}, "${name}", client ${clientId}`,
     }),
+  ),
+  "searches create": defineChange(
+    (database, search: NewSearch, atMs) => createSearch(database, { ...search, atMs }),
+    ({ accountId, name, url }, { searchId }) => ({
+      accountId,
+      details: `${searchId}, "${name}"${url === null ? "" : `, ${url}`}`,
+    }),
+  ),
+  "searches delete": defineChange(
+    (database, search: OfSearch) => {
+      deleteSearch(database, search);
+      return null;
+    },
+    ({ accountId, searchId }) => ({ accountId, details: searchId }),
+  ),
+  "searches resume": defineChange(
+    (database, search: OfSearch, atMs) => resumeSearch(database, search, atMs),
+    ({ accountId, searchId }) => ({ accountId, details: searchId }),
   ),
   "credits add": defineChange(
     (database, credit: Omit<Credit, "atMs">, atMs) => addCredit(database, { ...credit, atMs }),

@@ -95,6 +95,30 @@ const oauthTables: readonly Sql[] = [
   sql`CREATE INDEX oauth_state_by_key ON oauth_state (key_id) WHERE key_id IS NOT NULL`,
 ];
 
+/** Added by version 5. */
+const savedSearches: readonly Sql[] = [
+  sql`CREATE TABLE saved_searches (
+        search_id     TEXT PRIMARY KEY,
+        account_id    TEXT NOT NULL REFERENCES accounts,
+        key_id        TEXT NOT NULL REFERENCES keys,
+        name          TEXT NOT NULL,
+        query         TEXT NOT NULL,
+        url           TEXT,
+        secret        TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        since         TEXT NOT NULL,
+        target        TEXT,
+        page_cursor   TEXT,
+        stopped       TEXT,
+        attempts      INTEGER NOT NULL DEFAULT 0,
+        next_at_ms    INTEGER NOT NULL,
+        messages      INTEGER NOT NULL DEFAULT 0,
+        last_at_ms    INTEGER,
+        last_outcome  TEXT
+      ) STRICT`,
+  sql`CREATE INDEX saved_searches_by_account ON saved_searches (account_id)`,
+];
+
 /** All migrations since the first release, in order. */
 export const migrations: readonly Migration[] = [
   {
@@ -132,6 +156,7 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { to: 4, statements: [sql`ALTER TABLE keys ADD COLUMN client_id TEXT`, ...oauthTables] },
+  { to: 5, statements: savedSearches },
 ];
 
 export const versionAfter = (steps: readonly Migration[]): number => steps.at(-1)?.to ?? firstVersion;

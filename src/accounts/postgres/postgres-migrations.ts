@@ -25,7 +25,34 @@ export interface PostgresMigration extends Migration {
 const firstVersion = 4;
 
 /** The steps since the first version. Each version has one here and one for files. Released steps are never edited. */
-export const postgresMigrations: readonly PostgresMigration[] = [];
+export const postgresMigrations: readonly PostgresMigration[] = [
+  {
+    to: 5,
+    isAdditive: true,
+    statements: [
+      sql`CREATE TABLE saved_searches (
+        search_id     TEXT PRIMARY KEY,
+        account_id    TEXT NOT NULL REFERENCES accounts,
+        key_id        TEXT NOT NULL REFERENCES keys,
+        name          TEXT NOT NULL,
+        query         TEXT NOT NULL,
+        url           TEXT,
+        secret        TEXT NOT NULL,
+        created_at_ms BIGINT  NOT NULL,
+        since         TEXT NOT NULL,
+        target        TEXT,
+        page_cursor   TEXT,
+        stopped       TEXT,
+        attempts      BIGINT  NOT NULL DEFAULT 0,
+        next_at_ms    BIGINT  NOT NULL,
+        messages      BIGINT  NOT NULL DEFAULT 0,
+        last_at_ms    BIGINT ,
+        last_outcome  TEXT
+      )`,
+      sql`CREATE INDEX saved_searches_by_account ON saved_searches (account_id)`,
+    ],
+  },
+];
 
 /** How long a step waits for a lock, less than services wait for theirs, and how often it is tried, with pauses. */
 export const migrationLockMs = 400;

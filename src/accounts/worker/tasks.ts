@@ -7,6 +7,14 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { listAuditRecords, recordChange } from "../administration/audit-log.ts";
 import { applyChange, type ChangeOutput, type ChangeRequest, changes } from "../administration/changes.ts";
+import {
+  claimSearch,
+  type DeliveryRecord,
+  dueSearches,
+  findSearch,
+  listSearches,
+  recordDelivery,
+} from "../administration/saved-searches.ts";
 import { type ActiveKey, findGrant, type KeyUses, listKeys, recordKeyUses } from "../keys/keys.ts";
 import { type ChargeBatch, type ChargeEntry, listKnownCharges } from "../ledger/charging.ts";
 import { listEntryPage } from "../ledger/entry-pages.ts";
@@ -99,6 +107,15 @@ const tasks = {
   ),
   listCredits: read((database, { accountId }: OfAccount) => listEntries(database, accountId)),
   listEntryPage: read(listEntryPage),
+
+  listSearches: read((database, { accountId }: OfAccount) => listSearches(database, accountId)),
+  findSearch: read((database, { searchId }: { readonly searchId: string }) => findSearch(database, searchId)),
+  dueSearches: read(dueSearches),
+  claimSearch: write(claimSearch),
+  recordDelivery: write((database, record: DeliveryRecord): null => {
+    recordDelivery(database, record);
+    return null;
+  }),
 
   /** Applies a change and records it in the audit log. */
   change: write(

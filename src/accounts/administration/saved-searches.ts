@@ -1,0 +1,159 @@
+/**
+ * The `saved_searches` table: searches with a name whose changes are delivered, by webhook or as an Atom feed. A search remembers the version that its
+ * receiver has reached, and the page that is delivered next, so that a delivery goes on where it stopped. The secret signs messages, hence it is kept.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { lockAccount } from "../account.ts";
+
+/** The most searches of an account. */
+export const accountSearchesMax = 100;
+
+/** What a delivery has reached. */
+export interface DeliveryPosition {
+  /** The version whose listings the receiver knows. */
+  readonly since: string;
+  /** The version that the changes after `since` lead to; null unless pages of them are delivered. */
+  readonly target: string | null;
+  /** The cursor of the next page; null for the first. */
+  readonly cursor: string | null;
+}
+
+export interface SavedSearch extends DeliveryPosition {
+  readonly searchId: string;
+  readonly accountId: string;
+  /** The key that pays. */
+  readonly keyId: string;
+  readonly name: string;
+  /** The filters, `kinds` and `fields` of operation `listChanges`, as a query string. */
+  readonly query: string;
+  /** Where messages are posted; null for a search without a webhook. */
+  readonly url: string | null;
+  /** `whsec_` and 32 bytes in Base64. */
+  readonly secret: string;
+  readonly createdAtMs: number;
+  /** Why deliveries stopped; null while they go on. */
+  readonly stopped: string | null;
+  /** Failed attempts of the next message. */
+  readonly attempts: number;
+  readonly nextAtMs: number;
+  readonly messages: number;
+  readonly lastAtMs: number | null;
+  /** The outcome of the last attempt: `200`, or why it failed. */
+  readonly lastOutcome: string | null;
+}
+
+export interface NewSearch extends Pick<SavedSearch, "accountId" | "keyId" | "name" | "query" | "url" | "since"> {}
+
+/** Creates a search. Throws a UserError if the account has `accountSearchesMax`. */
+export function createSearch(database: SqlDatabase, search: NewSearch & { readonly atMs: number }): SavedSearch {
+  const { accountId, keyId, name, query, url, since, atMs } = search;
+  lockAccount(database, accountId);
+  if (listSearches(database, accountId).length >= accountSearchesMax)
+    throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
+  const [searchId, secret] = [randomUUID(), `whsec_${randomBytes(32).toString("base64")}`];
+  database.run(sql`
+    INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
+    VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${secret}, ${atMs}, ${since}, ${atMs})`);
+  return requireSearch(database, { accountId, searchId });
+}
+
+/** Names a search of an account. */
+export interface OfSearch {
+  readonly accountId: string;
+  readonly searchId: string;
+}
+
+/** Returns the searches of an account, oldest first. */
+export const listSearches = (database: SqlDatabase, accountId: string): readonly SavedSearch[] =>
+  searchesWhere(database, sql`account_id = ${accountId}`);
+
+/** Returns a search by its id, of any account; null if it is unknown. */
+export const findSearch = (database: SqlDatabase, searchId: string): SavedSearch | null =>
+  searchesWhere(database, sql`search_id = ${searchId}`)[0] ?? null;
+
+/** Deletes a search. Throws a UserError if the account has no such search. */
+export function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): void {
+  const rows = database.run(
+    sql`DELETE FROM saved_searches WHERE account_id = ${accountId} AND search_id = ${searchId}`,
+  );
+  if (rows === 0) throw unknownSearchError(searchId);
+}
+
+/** Starts stopped deliveries again, with the message that failed. Throws a UserError if the account has no such search. */
+export function resumeSearch(database: SqlDatabase, { accountId, searchId }: OfSearch, atMs: number): SavedSearch {
+  database.run(sql`
+    UPDATE saved_searches SET stopped = NULL, attempts = 0, next_at_ms = ${atMs}
+    WHERE  account_id = ${accountId} AND search_id = ${searchId}`);
+  return requireSearch(database, { accountId, searchId });
+}
+
+/** Returns the searches with a webhook that is to receive the changes up to a version now. */
+export const dueSearches = (
+  database: SqlDatabase,
+  { version, atMs }: { readonly version: string; readonly atMs: number },
+): readonly SavedSearch[] =>
+  searchesWhere(
+    database,
+    sql`url IS NOT NULL AND stopped IS NULL AND next_at_ms <= ${atMs} AND (since <> ${version} OR target IS NOT NULL)`,
+  );
+
+interface Claim {
+  readonly searchId: string;
+  readonly atMs: number;
+  /** No other service delivers the search until then. */
+  readonly untilMs: number;
+}
+
+/** Claims the next delivery of a search for a service, by postponing it; null if another service has. */
+export function claimSearch(database: SqlDatabase, { searchId, atMs, untilMs }: Claim): SavedSearch | null {
+  const rows = database.run(sql`
+    UPDATE saved_searches SET next_at_ms = ${untilMs}
+    WHERE  search_id = ${searchId} AND stopped IS NULL AND next_at_ms <= ${atMs}`);
+  return rows === 0 ? null : findSearch(database, searchId);
+}
+
+/** The result of an attempt. */
+export interface DeliveryRecord
+  extends Pick<SavedSearch, keyof DeliveryPosition | "searchId" | "stopped" | "attempts" | "nextAtMs" | "messages"> {
+  readonly lastAtMs: number | null;
+  readonly lastOutcome: string | null;
+}
+
+/** Records an attempt, unless the search has been deleted. */
+export function recordDelivery(database: SqlDatabase, record: DeliveryRecord): void {
+  const { searchId, since, target, cursor, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } = record;
+  database.run(sql`
+    UPDATE saved_searches
+    SET    since = ${since}, target = ${target}, page_cursor = ${cursor}, stopped = ${stopped}, attempts = ${attempts},
+           next_at_ms = ${nextAtMs}, messages = ${messages}, last_at_ms = ${lastAtMs}, last_outcome = ${lastOutcome}
+    WHERE  search_id = ${searchId}`);
+}
+
+function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch): SavedSearch {
+  const search = findSearch(database, searchId);
+  if (search?.accountId === accountId) return search;
+  throw unknownSearchError(searchId);
+}
+
+const unknownSearchError = (searchId: string): UserError =>
+  new UserError(`Unknown saved search ${searchId}: expected one of the account.`);
+
+const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : textIn(row, column));
+
+const searchesWhere = (database: SqlDatabase, condition: Sql): readonly SavedSearch[] =>
+  database
+    .all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)
+    .map((row: Row) => ({
+      ...{ searchId: textIn(row, "search_id"), accountId: textIn(row, "account_id"), keyId: textIn(row, "key_id") },
+      ...{ name: textIn(row, "name"), query: textIn(row, "query"), url: textOrNull(row, "url") },
+      ...{ secret: textIn(row, "secret"), createdAtMs: integerIn(row, "created_at_ms") },
+      ...{ since: textIn(row, "since"), target: textOrNull(row, "target"), cursor: textOrNull(row, "page_cursor") },
+      ...{ stopped: textOrNull(row, "stopped"), attempts: integerIn(row, "attempts") },
+      ...{ nextAtMs: integerIn(row, "next_at_ms"), messages: integerIn(row, "messages") },
+      lastAtMs: row.last_at_ms === null ? null : integerIn(row, "last_at_ms"),
+      lastOutcome: textOrNull(row, "last_outcome"),
+    }));
