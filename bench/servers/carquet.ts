@@ -5,7 +5,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, endpoints } from "../../src/operations/endpoints.ts";
+import { type Endpoint, endpoints, isEndpoint } from "../../src/operations/endpoints.ts";
 import type { EndpointId } from "../../src/operations/operation-request.ts";
 import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
@@ -28,9 +28,7 @@ export interface InProcess {
 export async function openInProcess(lake: string): Promise<InProcess> {
   const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version);
   const routes = [...operations.values()].flatMap(({ id, path }) =>
-    id === "getUsage" || id === "getDocument" || id === "exportListings" || id === "runSql"
-      ? []
-      : [{ pattern: patternOf(path), run: endpointRunner(id, version) }],
+    isEndpoint(id) ? [{ pattern: patternOf(path), run: endpointRunner(id, version) }] : [],
   );
   return {
     fetch: async (url) => {

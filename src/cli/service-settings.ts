@@ -35,6 +35,8 @@ export const serviceSettings = {
   ...sharedSettings("publicUrl"),
   corsOrigins: { flags: "--cors-origin <origin>", env: "CARQUET_CORS_ORIGIN", default: [], shownDefault: "none", parse: originsParser,
     help: "origins whose pages may call the API and the agent server, separated by commas or repeated; * for any, with an API key" },
+  privateWebhooks: { flags: "--private-webhooks", env: "CARQUET_PRIVATE_WEBHOOKS",
+    help: "let webhooks of saved searches have any address, also without TLS or in the service's own network" },
   tlsCert: { flags: "--tls-cert <file>", help: "serve HTTPS with this certificate chain (PEM); needs --tls-key" },
   tlsKey: { flags: "--tls-key <file>", help: "private key of the certificate (PEM)" },
   trustedProxies: { flags: "--trust-proxy [n]", preset: "1", parse: integerParser(10, 1),

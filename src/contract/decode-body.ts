@@ -8,9 +8,11 @@ import { validators } from "./generated/parameters.gen.js";
 import { quoted } from "./query-string.ts";
 import type { BodyOf, OperationId } from "./types.ts";
 
-/** Returns the object that a text is. Refuses with `invalid_parameter_value` or `missing_parameter` what the document does not allow. */
+/** Returns the object that a text is; an empty one for an operation whose requests send none. Refuses with `invalid_parameter_value` or `missing_parameter` what the document does not allow. */
 export function decodeBody<Id extends OperationId>(id: Id, text: string): BodyOf<Id> {
-  const { properties = {}, required = [] } = operation(id).requestBody ?? {};
+  const { requestBody } = operation(id);
+  if (requestBody === undefined) return {} as BodyOf<Id>;
+  const { properties, required = [] } = requestBody;
   const names = Object.keys(properties);
   const body = objectIn(text, names);
   const missing = required.find((name) => body[name] === undefined);

@@ -111,7 +111,8 @@ export interface ResponseObject {
   readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
 }
 
-export type Method = "get" | "post";
+const methods = ["get", "post", "delete"] as const;
+export type Method = (typeof methods)[number];
 
 export interface Document {
   readonly paths: Readonly<Record<string, { readonly [Name in Method]?: OperationObject }>>;
@@ -126,10 +127,12 @@ export interface DocumentedOperation {
 
 /** Returns the operations in the order of the document. */
 export const documentedOperations = ({ paths }: Document): readonly DocumentedOperation[] =>
-  Object.entries(paths).flatMap(([path, { get, post }]) => [
-    ...(get === undefined ? [] : [{ path, method: "get" as const, object: get }]),
-    ...(post === undefined ? [] : [{ path, method: "post" as const, object: post }]),
-  ]);
+  Object.entries(paths).flatMap(([path, objects]) =>
+    methods.flatMap((method) => {
+      const object = objects[method];
+      return object === undefined ? [] : [{ path, method, object }];
+    }),
+  );
 
 /** Resolves a local `$ref`. Returns any other value unchanged. Throws a TypeError if the target does not exist. */
 export function resolveIn<T extends object>(document: Document, value: T | { readonly $ref: string }): T {

@@ -8,14 +8,14 @@ import type { UsageClass } from "../accounts/policy/prices.ts";
 import { errors, Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import { Abandoned } from "../db/job.ts";
+import { type AccountServices, answerAccount } from "../operations/account-operations.ts";
 import { answererOf, type OperationServices } from "../operations/answer.ts";
 import type { Caller } from "../operations/caller.ts";
-import type { CallableId, CalledId, OperationRequest } from "../operations/operation-request.ts";
+import type { EndpointId, InternalId, OperationRequest } from "../operations/operation-request.ts";
 import { bodyOf } from "../operations/result.ts";
-import { answerUsage } from "../operations/usage.ts";
 import type { Metrics } from "./service/metrics.ts";
 
-export interface OperationAnswer<Id extends CallableId> {
+export interface OperationAnswer<Id extends InternalId> {
   /** Shared with other callers: must not be changed. */
   readonly body: AnswerOf<Id>;
   /** The request id, under which the charge is in the ledger. */
@@ -26,19 +26,19 @@ export interface OperationAnswer<Id extends CallableId> {
   readonly micros: number;
 }
 
-/** The caller of an operation within the process: a page or a tool call. */
-export interface InternalCaller extends Omit<Caller, "requestId" | "idempotencyKey"> {
+/** The caller of an operation within the process: a page, a tool call or a delivery. */
+export interface InternalCaller extends Omit<Caller, "requestId"> {
   readonly parentRequestId: string;
   readonly log: Logger;
 }
 
 /** Calls an operation on behalf of an account. Throws the Refusal of the API, or Abandoned if the client has disconnected. */
-export type CallOperation = <Id extends CallableId>(
+export type CallOperation = <Id extends InternalId>(
   caller: InternalCaller,
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
 
-export function operationCallerOf(services: OperationServices, metrics: Metrics): CallOperation {
+export function operationCallerOf(services: OperationServices & AccountServices, metrics: Metrics): CallOperation {
   const answerUnnamed = unnamedAnswererOf(services);
   return async ({ parentRequestId, log, ...internalCaller }, request) => {
     const caller: Caller = { ...internalCaller, requestId: uuidV7() };
@@ -62,16 +62,17 @@ export function operationCallerOf(services: OperationServices, metrics: Metrics)
   };
 }
 
-const isMetered = (request: OperationRequest): request is OperationRequest<CalledId> => request.id !== "getUsage";
+const isMetered = (request: OperationRequest<InternalId>): request is OperationRequest<EndpointId> =>
+  request.id !== "getUsage";
 
-function unnamedAnswererOf(services: OperationServices) {
+function unnamedAnswererOf(services: OperationServices & AccountServices) {
   const answer = answererOf(services);
-  return async <Id extends CallableId>(
+  return async <Id extends InternalId>(
     caller: Caller,
     request: OperationRequest<Id>,
   ): Promise<Omit<OperationAnswer<Id>, "requestId">> => {
     if (!isMetered(request)) {
-      const body = (await answerUsage(services.accounts, caller, request)) as AnswerOf<Id>;
+      const body = (await answerAccount("getUsage", caller, request, services)) as AnswerOf<Id>;
       return { body, usageClass: undefined, micros: 0 };
     }
     const answered = await answer(caller, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));

@@ -1,12 +1,14 @@
 /** The pipeline of every operation of the document over HTTP, and the router of the API. Each pipeline reads as a list of verbs. */
 import compose from "koa-compose";
+import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
+import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { TableEncoder } from "../formats/table-formats.ts";
+import { type AccountServices, answerAccount, isAccountOperation } from "../operations/account-operations.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { OperationServices } from "../operations/answer.ts";
-import { answerUsage } from "../operations/usage.ts";
 import { callerOf } from "./calls.ts";
 import type { Middleware, RequestContext } from "./context.ts";
 import { respondWithExport } from "./exports/respond-with-export.ts";
@@ -15,19 +17,27 @@ import { identify } from "./middleware/identify.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
 import { respond } from "./middleware/respond.ts";
 import { setDeprecationHeaders, setRateLimitHeaders } from "./middleware/set-headers.ts";
+import { readBody } from "./request-body.ts";
 import { serveContent } from "./responses/etag.ts";
 import { createRouter, type Routes } from "./router.ts";
 
-export interface PipelineServices extends OperationServices {
+export interface PipelineServices extends OperationServices, AccountServices {
   readonly encoder: TableEncoder;
   readonly exports: SqlServices;
   readonly exportAdmission: Admission;
 }
 
-const respondWithUsage =
-  ({ accounts }: PipelineServices): Middleware =>
+/** The size of the body of an operation about the account. */
+const bodyBytesMax = 8_192;
+
+/** Responds to an operation about the account, which is never charged. */
+const respondWithAccount =
+  (id: AccountOperationId, services: PipelineServices): Middleware =>
   async (context) => {
-    context.body = await answerUsage(accounts, callerOf(context), context);
+    const body = operation(id).requestBody === undefined ? "" : await readBody(context, bodyBytesMax);
+    if (body === undefined) throw refuse("body_too_large", { limit: bodyBytesMax });
+    const { querystring, params } = context;
+    context.body = await answerAccount(id, callerOf(context), { querystring, params, body }, services);
     context.set("Cache-Control", "private, no-store");
   };
 
@@ -44,7 +54,7 @@ function publicPipeline(id: OperationId, handler: Middleware): Middleware {
 function handlerOf(id: Exclude<OperationId, "getDocument">, services: PipelineServices): Middleware {
   if (id === "exportListings") return respondWithExport(services.exports, services.exportAdmission);
   if (id === "runSql") return respondWithSql(services.exports, services.exportAdmission);
-  if (id === "getUsage") return respondWithUsage(services);
+  if (isAccountOperation(id)) return respondWithAccount(id, services);
   return respond(id, services);
 }
 

@@ -17,13 +17,15 @@ import { logRequests } from "./middleware/log-requests.ts";
 import { endUnrouted, refuseLongUri, refuseMalformedUrl } from "./middleware/refuse-requests.ts";
 import { setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
+import { startDeliveries } from "./searches/deliver.ts";
 import { refuseExcess } from "./service/connections.ts";
 import { startDailyReviews } from "./service/daily-review.ts";
 import { closeConnections, type DrainLimits, drainer } from "./service/drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
 import { createMetricsServer } from "./service/metrics.ts";
-import { type AppState, closeState, openState, type ServeOptions } from "./service/service-state.ts";
+import { type AppState, closeState, openState, type ServeOptions, webhooksOf } from "./service/service-state.ts";
+import { systemClock } from "./service/system-clock.ts";
 
 /** How long the lake and the accounts file may take to close; what still hangs is killed. */
 export const closeMs = 5_000;
@@ -51,10 +53,13 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
   const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));
   const drain = drainer(server);
+  const callOperation = operationCallerOf(state, state.metrics);
   const stopReviews = startDailyReviews(state.accounts, logger);
+  const { clock = systemClock } = options;
+  const stopDeliveries = startDeliveries({ ...state, callOperation, logger, clock, webhooks: webhooksOf(options) });
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
-    await stopReviews();
+    await Promise.all([stopReviews(), stopDeliveries()]);
     await closeState(state);
   };
   try {

@@ -161,3 +161,5 @@ export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   getDealer,
   searchDealerListings,
 };
+
+export const isEndpoint = (id: string): id is EndpointId => Object.hasOwn(endpoints, id);

@@ -11,11 +11,14 @@ export type EndpointId = Exclude<MeteredId, "exportListings" | "runSql">;
 /** Those of them that pages and tools call: not the change feed, which is for programs. */
 export type CalledId = Exclude<EndpointId, "listChanges">;
 
-/** The operations that can be called within the process: those that answer an account in JSON. */
+/** The operations that pages and tools can call: those that answer an account in JSON. */
 export type CallableId = CalledId | "getUsage";
 
+/** The operations that can be called within the process. */
+export type InternalId = EndpointId | "getUsage";
+
 /** An operation with its parameters, as a client of the API sends them. */
-export interface OperationRequest<Id extends EndpointId | "getUsage" = CallableId> {
+export interface OperationRequest<Id extends InternalId = CallableId> {
   readonly id: Id;
   /** The path of the operation with its parameters. */
   readonly path: string;

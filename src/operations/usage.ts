@@ -1,19 +1,13 @@
-/** Operation `getUsage`: the usage of the calling account, from the ledger. Never charged. */
-import type { Accounts } from "../accounts/accounts.ts";
-import { decoderOf } from "../contract/decode.ts";
-import type { AnswerOf } from "../contract/types.ts";
-import { type Caller, countCall, requireScope } from "./caller.ts";
-import type { OperationRequest } from "./operation-request.ts";
+/** Operation `getUsage`: the usage of the calling account, from the ledger. */
+import type { Accounts, Identity } from "../accounts/accounts.ts";
+import type { AnswerOf, RequestOf } from "../contract/types.ts";
 
-export async function answerUsage(
+export async function usageOf(
   accounts: Accounts,
-  caller: Caller,
-  { querystring, params = {} }: Pick<OperationRequest, "querystring" | "params">,
+  identity: Identity,
+  { query }: RequestOf<"getUsage">,
 ): Promise<AnswerOf<"getUsage">> {
-  requireScope(caller, "getUsage");
-  countCall(accounts, caller);
-  const { query } = decoderOf("getUsage")(querystring, params);
-  const { range, rows } = await accounts.usage(caller.identity, query);
+  const { range, rows } = await accounts.usage(identity, query);
   return {
     data: [...rows],
     totals: {

@@ -11,6 +11,14 @@ import { createVisitorKey, keysPage, revocationPage, revokeVisitorKey } from "./
 import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
 import { limitsPage } from "./account/limits-page.tsx";
 import { moneyPage, setCap } from "./account/money-page.tsx";
+import { searchFeed } from "./account/search-feed.ts";
+import {
+  deleteVisitorSearch,
+  deletionPage,
+  resumeVisitorSearch,
+  saveVisitorSearch,
+  searchesPage,
+} from "./account/searches-page.tsx";
 import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
 import { signInPage } from "./account/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in-routes.ts";
@@ -69,6 +77,12 @@ function addAccountRoutes(router: Router<RequestState>, services: SiteServices):
   router.post("/dashboard/agents/:keyId/disconnect", visitorForm(services, disconnectAgent(services)));
   router.get(`${consentPath}/:id`, page(consentPage(services)));
   router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
+  router.get("/dashboard/searches", page(searchesPage(services)));
+  router.post("/dashboard/searches", visitorForm(services, saveVisitorSearch(services)));
+  router.get("/dashboard/searches/:searchId/delete", page(deletionPage(services)));
+  router.post("/dashboard/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
+  router.post("/dashboard/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
+  router.get("/feeds/:feed", searchFeed(services));
   router.get("/dashboard/ledger", page(ledgerPage(services)));
   router.get("/dashboard/ledger.csv", ledgerCsv(services));
   router.get("/dashboard/limits", page(limitsPage(services)));

@@ -217,7 +217,7 @@ test("API6, unrestricted access to sensitive flows: nothing can be bought, creat
 
 /** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes. */
 const senders =
-  /^(web\/client\/|web\/explorer\/api-requests|http\/oauth\/fetch-public|replication\/|cli\/.*(follow|push|replication))/;
+  /^(web\/client\/|web\/explorer\/api-requests|http\/service\/public-requests|replication\/|cli\/.*(follow|push|replication))/;
 
 /** All other source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })

@@ -2,7 +2,7 @@
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { type Endpoint, endpoints } from "../../src/operations/endpoints.ts";
+import { type Endpoint, endpoints, isEndpoint } from "../../src/operations/endpoints.ts";
 import type { EndpointId } from "../../src/operations/operation-request.ts";
 import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
@@ -20,9 +20,7 @@ export async function openVersion(scope: Scope, lake: string, options: LakeVersi
 }
 
 const routes = [...operations.values()].flatMap(({ id, path }) =>
-  id === "getUsage" || id === "getDocument" || id === "exportListings" || id === "runSql"
-    ? []
-    : [{ pattern: patternOf(path), answer: answererOf(id) }],
+  isEndpoint(id) ? [{ pattern: patternOf(path), answer: answererOf(id) }] : [],
 );
 
 function patternOf(path: string): RegExp {

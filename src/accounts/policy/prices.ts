@@ -49,7 +49,10 @@ function uuidOf(priceList: object): string {
   );
 }
 
-export type MeteredId = Exclude<OperationId, "getUsage" | "getDocument">;
+export type MeteredId = Exclude<OperationId, AccountOperationId | "getDocument">;
+
+/** The operations about the calling account, which are never charged. */
+export type AccountOperationId = "getUsage" | "listSearches" | "createSearch" | "deleteSearch" | "resumeSearch";
 
 type OperationClasses = readonly [
   plain: UsageClass,

@@ -13,7 +13,7 @@ import { FailedAuthentications, type FailureLimits } from "../../accounts/policy
 import { clientNetwork } from "../../base/client-network.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 import { createRouter, type Routes } from "../router.ts";
-import { fetchPublic } from "./fetch-public.ts";
+import { fetchPublic } from "../service/public-requests.ts";
 import {
   agentResource,
   agentScopes,

@@ -34,6 +34,7 @@ import {
 } from "../limits.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import type { PipelineServices } from "../pipeline.ts";
+import { type WebhookOptions, webhookFault } from "../searches/webhook.ts";
 import {
   type ConnectionLimits,
   Connections,
@@ -96,6 +97,8 @@ export interface ServeOptions
   readonly publicUrl?: string;
   /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
   readonly corsOrigins?: readonly string[];
+  /** Whether webhooks of saved searches may have any address, also one in the service's own network. Only public ones by default. */
+  readonly privateWebhooks?: boolean;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
   /** Adds the middleware of the web application; none by default. */
@@ -103,7 +106,7 @@ export interface ServeOptions
 }
 
 /** The services that the web application and the agent server use. */
-export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission"> {
+export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission" | "webhookFault"> {
   readonly publicUrl: string | undefined;
   /** The name or address that the service listens on. */
   readonly host: string;
@@ -165,6 +168,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
     admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
+    webhookFault: (url) => webhookFault(url, webhooksOf(options)),
     stopScrub: scrub === undefined ? () => undefined : startScrub({ current, accounts, location, logger }, scrub),
     encoder,
     sessions: new Sessions(accounts.administration),
@@ -176,6 +180,10 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   };
   return state;
 }
+
+export const webhooksOf = ({ privateWebhooks = false }: ServeOptions): WebhookOptions => ({
+  arePrivateAllowed: privateWebhooks,
+});
 
 /** Returns the origin of the public URL. Throws a UserError if it is not one of the web. */
 function originOf(publicUrl: string): string {

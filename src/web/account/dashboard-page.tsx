@@ -6,6 +6,7 @@ const pages = [
   { path: "/dashboard", text: "Money and usage" },
   { path: "/dashboard/keys", text: "Keys" },
   { path: "/dashboard/agents", text: "Connected agents" },
+  { path: "/dashboard/searches", text: "Saved searches" },
   { path: "/dashboard/ledger", text: "Ledger" },
   { path: "/dashboard/limits", text: "Limits" },
   { path: "/dashboard/settings", text: "Sign-in" },

@@ -136,7 +136,7 @@ const NewKey = ({ apiKey, name, origin }: NewKeyProps): JSX.Element => (
   </>
 );
 
-const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
+export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
   <figure class="code">
     <figcaption>{label}</figcaption>
     <button type="button" class="copy js-only" data-copy>

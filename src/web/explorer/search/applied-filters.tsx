@@ -1,7 +1,8 @@
 /** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
 import type { JSX } from "preact";
+import { queryString } from "../../../operations/operation-request.ts";
 import { facetDefinitions } from "../facets.ts";
-import { filterNames, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { apiFilters, filterNames, inventoryOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 export const controlledNames: ReadonlySet<string> = new Set([
@@ -29,7 +30,12 @@ export const KeptFields = ({ view, without }: KeptFieldsProps): JSX.Element => (
   </>
 );
 
-export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX.Element | null => {
+interface AppliedFiltersProps {
+  readonly view: ViewParameters;
+  readonly asOf: string;
+}
+
+export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element | null => {
   const names = filterNames(view).filter((name) => !inventoryNames.has(name));
   if (names.length === 0) return null;
   const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
@@ -53,6 +59,16 @@ export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX
           Clear all
         </a>
       </li>
+      {inventoryOf(view) === "active" ? (
+        <li>
+          <a
+            class="clear"
+            href={`/dashboard/searches?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}`}
+          >
+            Save this search
+          </a>
+        </li>
+      ) : null}
     </ul>
   );
 };

@@ -152,7 +152,7 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
       {question?.explained}
-      <AppliedFilters view={view} />
+      <AppliedFilters view={view} asOf={days.last} />
       {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}
       {found.invalid === undefined ? null : (
         <p class="notice" role="alert">

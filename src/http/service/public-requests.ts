@@ -1,11 +1,11 @@
 /**
- * Fetches documents that clients of the authorization server name, so that none reaches the service's own network through it: HTTPS only, from
- * public addresses only, without redirects, up to a size. A host name is resolved once, and the connection goes to one of the checked addresses,
- * even if the name resolves to others later.
+ * Requests to addresses that clients name, such as documents of OAuth clients and webhooks, so that none reaches the service's own network through it:
+ * to public addresses only, without redirects. A host name is resolved once, and the connection goes to one of the checked addresses, even if
+ * the name resolves to others later.
  */
 import { lookup as resolveHost } from "node:dns/promises";
-import type { IncomingMessage } from "node:http";
-import { request } from "node:https";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
@@ -14,8 +14,8 @@ export const documentBytesMax = 5_120;
 
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** Replacements for tests. */
-export interface FetchPublicOptions {
+/** Which addresses may be requested, and replacements for tests. */
+export interface PublicRequestOptions {
   readonly resolve?: ResolveHost;
   readonly isAllowed?: (address: string) => boolean;
   /** Certificates of authorities (PEM) instead of those of Node.js. */
@@ -62,28 +62,44 @@ export function isPublicAddress(address: string): boolean {
   return globalUnicast.check(address, "ipv6") && !reserved.check(address, "ipv6");
 }
 
-/** Returns a `fetch` for GET requests of public documents. It rejects refused requests, and when the signal aborts. */
-export function fetchPublic({
-  resolve = systemResolve,
-  isAllowed = isPublicAddress,
-  ca,
-}: FetchPublicOptions = {}): typeof fetch {
+interface SentRequest {
+  readonly method?: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends a request; returns the response, whose body must be read or destroyed. Rejects refused addresses, and when the signal aborts. */
+export async function requestPublic(
+  url: URL,
+  { body, ...request }: SentRequest,
+  { resolve = systemResolve, isAllowed = isPublicAddress, ca }: PublicRequestOptions = {},
+): Promise<IncomingMessage> {
+  const host = hostOf(url);
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  const refused = addresses.find((address) => !isAllowed(address));
+  if (refused !== undefined || addresses.length === 0)
+    throw new TypeError(`Address ${refused ?? "unknown"} of ${host} is not public: expected a public one.`);
+  const options = { ...request, agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
+  const send = url.protocol === "http:" ? requestHttp : requestHttps;
+  return new Promise((settle, reject) => {
+    const sent = send(url, options);
+    sent.once("error", reject);
+    sent.once("response", settle);
+    sent.end(body);
+  });
+}
+
+/** Returns the host name or address of a URL. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+/** Returns a `fetch` for GET requests of public documents over HTTPS, up to a size. */
+export function fetchPublic(options: PublicRequestOptions = {}): typeof fetch {
   return async (input, init) => {
     const url = new URL(String(input));
     if (url.protocol !== "https:") throw new TypeError(`Invalid URL ${url.href}: expected https.`);
-    const host = url.hostname.replace(/^\[|\]$/g, "");
-    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-    const refused = addresses.find((address) => !isAllowed(address));
-    if (refused !== undefined || addresses.length === 0)
-      throw new TypeError(`Address ${refused ?? "unknown"} of ${host} is not public: expected a public one.`);
-    const options = { agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
-    return new Promise((settle, reject) => {
-      const headers = { Accept: "application/json" };
-      const sent = request(url, { ...options, headers, signal: init?.signal ?? undefined });
-      sent.once("error", reject);
-      sent.once("response", (response) => void readResponse(response).then(settle, reject));
-      sent.end();
-    });
+    const headers = { Accept: "application/json" };
+    return readResponse(await requestPublic(url, { headers, signal: init?.signal ?? undefined }, options));
   };
 }
 

@@ -1,0 +1,177 @@
+/**
+ * Deliveries: after each published version, posts the changes of saved searches to their webhooks. Messages of a search go out one after the other;
+ * its row in the accounts says which is next, so that a service that was killed repeats a message at most, and another one can go on.
+ */
+import { createHash } from "node:crypto";
+import type { Logger } from "pino";
+import type { Accounts } from "../../accounts/accounts.ts";
+import type { DeliveryPosition, DeliveryRecord, SavedSearch } from "../../accounts/administration/saved-searches.ts";
+import type { Clock } from "../../accounts/clock.ts";
+import { messageOf } from "../../base/user-error.ts";
+import { Refusal } from "../../contract/errors.ts";
+import { compareVersions } from "../../lake/manifest.ts";
+import { changesQuery } from "../../operations/saved-searches.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import type { CallOperation } from "../internal-calls.ts";
+import { type Outcome, postMessage, type WebhookMessage, type WebhookOptions } from "./webhook.ts";
+
+/** The pauses before a message is posted again; after the last one, deliveries of the search stop. */
+const retryDelaysMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000] as const;
+
+/** Changes of a message. */
+const messageChangesMax = 250;
+
+/** How long other services leave a search alone that one has claimed: longer than a page and its message take. */
+const claimMs = 60_000;
+
+const [pollMs, parallelMax] = [1_000, 8];
+
+export interface DeliveryServices {
+  readonly accounts: Accounts;
+  readonly current: CurrentVersion;
+  readonly callOperation: CallOperation;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly webhooks: WebhookOptions;
+}
+
+/** Starts the deliveries. Returns a function that stops them, and resolves when none is running; what was interrupted is repeated. */
+export function startDeliveries(services: DeliveryServices): () => Promise<void> {
+  const { accounts, current, clock, logger } = services;
+  const stopping = new AbortController();
+  const running = new Map<string, Promise<void>>();
+  const warn = (thrown: unknown): void => {
+    if (!stopping.signal.aborted) logger.warn({ message: messageOf(thrown) }, "delivery interrupted");
+  };
+  const start = (search: SavedSearch, version: string): void => {
+    const { searchId, since, target } = search;
+    const isNext = target !== null || compareVersions(since, version) < 0;
+    if (!isNext || running.has(searchId) || running.size >= parallelMax) return;
+    const work = deliver(search, services, stopping.signal).catch(warn);
+    running.set(
+      searchId,
+      work.finally(() => running.delete(searchId)),
+    );
+  };
+  const poll = async (): Promise<void> => {
+    const version = await current.use(async ({ manifest }) => manifest.version);
+    const due = await accounts.administration.call("dueSearches", { version, atMs: clock.wallMs() });
+    if (!stopping.signal.aborted) for (const search of due) start(search, version);
+  };
+  let polling = Promise.resolve();
+  const timer = setInterval(() => {
+    polling = polling.then(poll).catch(warn);
+  }, pollMs).unref();
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await polling;
+    await Promise.all(running.values());
+  };
+}
+
+/** Delivers message after message, until the receiver has reached the published version, or one fails. */
+async function deliver({ searchId }: SavedSearch, services: DeliveryServices, signal: AbortSignal): Promise<void> {
+  const { administration } = services.accounts;
+  for (;;) {
+    const atMs = services.clock.wallMs();
+    const search = await administration.call("claimSearch", { searchId, atMs, untilMs: atMs + claimMs });
+    if (search === null) return;
+    const attempt = await attemptNext(search, services, signal).catch(async (thrown: unknown) => {
+      // Interrupted: another service, or this one after its restart, repeats the message at once.
+      if (signal.aborted) await administration.call("recordDelivery", { ...search, nextAtMs: atMs });
+      throw thrown;
+    });
+    await administration.call("recordDelivery", attempt);
+    if (attempt.target === null || attempt.attempts > 0 || attempt.stopped !== null) return;
+  }
+}
+
+/** Computes and posts the next message of a search. Returns the record of that. */
+async function attemptNext(
+  search: SavedSearch,
+  services: DeliveryServices,
+  signal: AbortSignal,
+): Promise<DeliveryRecord> {
+  const atMs = services.clock.wallMs();
+  const { url } = search;
+  if (url === null) throw new TypeError(`Search ${search.searchId} has no webhook: expected one that is due.`);
+  const version = await services.current.use(async ({ manifest }) => manifest.version);
+  const position = { ...search, target: search.target ?? version };
+  try {
+    const { message, next } = await nextMessage(position, services, signal);
+    const reached = { ...search, ...next, attempts: 0, nextAtMs: atMs };
+    if (message === undefined) return reached;
+    const options = { ...services.webhooks, atMs, signal };
+    const sent = await postMessage({ url, secret: search.secret }, message, options);
+    logOutcome(search, message, { sent, logger: services.logger });
+    const last = { lastAtMs: atMs, lastOutcome: sent.outcome };
+    if (sent.isDelivered) return { ...reached, ...last, messages: search.messages + 1 };
+    return afterFailure({ ...position, ...last }, sent.isGone ? "The receiver is gone (410)." : undefined);
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    const failed = { ...position, lastAtMs: atMs, lastOutcome: thrown.message };
+    const isTemporary = thrown.retryAfterSeconds !== undefined;
+    if (isTemporary) return { ...failed, nextAtMs: atMs + 1000 * (thrown.retryAfterSeconds ?? 0) };
+    const isFinal = thrown.code === "invalid_api_key" || thrown.code === "missing_scope";
+    return afterFailure(failed, isFinal ? `The key that pays cannot be used: ${thrown.message}` : undefined);
+  }
+}
+
+/** Postpones the message, or stops the deliveries for a reason. */
+function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reason?: string): DeliveryRecord {
+  const attempts = search.attempts + 1;
+  const delayMs = retryDelaysMs[search.attempts];
+  const exhausted = `The message failed ${attempts} times, the last time with: ${search.lastOutcome}`;
+  const stopped = reason ?? (delayMs === undefined ? exhausted : null);
+  return { ...search, attempts, stopped, nextAtMs: search.lastAtMs + (delayMs ?? 0) };
+}
+
+/** The next message, if there is one, and where its delivery leads. */
+interface NextMessage {
+  readonly message: WebhookMessage | undefined;
+  readonly next: DeliveryPosition;
+}
+
+type Position = SavedSearch & { readonly target: string };
+
+/** Reads the next page of changes, charged to the key of the search, once for all attempts of a day. */
+async function nextMessage(search: Position, services: DeliveryServices, signal: AbortSignal): Promise<NextMessage> {
+  const { searchId: search_id, name, keyId, since, target, cursor } = search;
+  const id = `msg_${createHash("sha256").update(`${search_id} ${since} ${target} ${cursor}`).digest("base64url")}`;
+  const identity = await services.accounts.identityOfKey(keyId);
+  const caller = {
+    ...{ identity, signal, idempotencyKey: id, arrivedAtMs: performance.now() },
+    ...{ parentRequestId: search_id, log: services.logger },
+  };
+  const page = cursor === null ? `data_version=${target}` : `cursor=${cursor}`;
+  const querystring = `${changesQuery(search)}&limit=${messageChangesMax}&${page}`;
+  try {
+    const request = { id: "listChanges", path: "/v1/changes", querystring } as const;
+    const { data: changes, pagination, meta } = (await services.callOperation(caller, request)).body;
+    const [is_last, after] = [pagination.next_cursor === null, pagination.next_cursor];
+    const next = is_last ? { since: target, target: null, cursor: null } : { since, target, cursor: after };
+    const data = { search_id, name, since, version: target, as_of: meta.as_of, is_last, changes };
+    return { next, message: changes.length === 0 ? undefined : { id, type: "search.changed", data } };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || thrown.code !== "version_unavailable") throw thrown;
+    const version = await services.current.use(async ({ manifest }) => manifest.version);
+    const data = { search_id, name, since, version };
+    return { next: { since: version, target: null, cursor: null }, message: { id, type: "search.reset", data } };
+  }
+}
+
+interface LoggedOutcome {
+  readonly sent: Outcome;
+  readonly logger: Logger;
+}
+
+function logOutcome(
+  { searchId, accountId }: SavedSearch,
+  { id }: WebhookMessage,
+  { sent, logger }: LoggedOutcome,
+): void {
+  const line = { search: searchId, account: accountId, message: id, outcome: sent.outcome };
+  if (sent.isDelivered) logger.info(line, "webhook delivered");
+  else logger.warn(line, "webhook failed");
+}

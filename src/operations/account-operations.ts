@@ -1,0 +1,58 @@
+/** Answers the operations about the calling account, for requests with an API key, pages and tool calls alike. They are limited, and never charged. */
+import type { Accounts } from "../accounts/accounts.ts";
+import type { AccountOperationId } from "../accounts/policy/prices.ts";
+import { decoderOf } from "../contract/decode.ts";
+import { decodeBody } from "../contract/decode-body.ts";
+import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
+import { type Caller, countCall, requireScope } from "./caller.ts";
+import type { OperationRequest } from "./operation-request.ts";
+import { listSavedSearches, removeSearch, restartSearch, type SearchServices, saveSearch } from "./saved-searches.ts";
+import { usageOf } from "./usage.ts";
+
+export interface AccountServices extends SearchServices {
+  readonly accounts: Accounts;
+}
+
+/** A valid request. */
+interface AccountCall<Id extends AccountOperationId> extends RequestOf<Id> {
+  readonly caller: Caller;
+  readonly body: BodyOf<Id>;
+}
+
+type Handler<Id extends AccountOperationId> = (
+  call: AccountCall<Id>,
+  services: AccountServices,
+) => Promise<AnswerOf<Id>>;
+
+const handlers: { readonly [Id in AccountOperationId]: Handler<Id> } = {
+  getUsage: ({ caller, ...request }, { accounts }) => usageOf(accounts, caller.identity, request),
+  listSearches: async ({ caller }, services) => ({ data: await listSavedSearches(caller.identity, services) }),
+  createSearch: async ({ caller, body }, services) => ({ data: await saveSearch(caller.identity, body, services) }),
+  deleteSearch: async ({ caller, path }, services) => ({
+    data: await removeSearch(caller.identity, path.search_id, services),
+  }),
+  resumeSearch: async ({ caller, path }, services) => ({
+    data: await restartSearch(caller.identity, path.search_id, services),
+  }),
+};
+
+export const isAccountOperation = (id: string): id is AccountOperationId => Object.hasOwn(handlers, id);
+
+/** A request whose `body` is the text that it sends, empty if it sends none. */
+interface AccountRequest extends Pick<OperationRequest, "querystring" | "params"> {
+  readonly body?: string;
+}
+
+/** Answers an operation. Refuses as documented. */
+export async function answerAccount<Id extends AccountOperationId>(
+  id: Id,
+  caller: Caller,
+  { querystring, params = {}, body = "" }: AccountRequest,
+  services: AccountServices,
+): Promise<AnswerOf<Id>> {
+  requireScope(caller, id);
+  countCall(services.accounts, caller);
+  const request = decoderOf(id)(querystring, params);
+  const handler: Handler<Id> = handlers[id];
+  return handler({ ...request, caller, body: decodeBody(id, body) }, services);
+}

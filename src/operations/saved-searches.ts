@@ -1,0 +1,107 @@
+/**
+ * Saved searches of the calling account: operations `listSearches`, `createSearch`, `deleteSearch` and `resumeSearch`, and the same on pages. A search is
+ * served without its secret, except when it is created.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Accounts, Identity } from "../accounts/accounts.ts";
+import { accountSearchesMax, type SavedSearch } from "../accounts/administration/saved-searches.ts";
+import { decoderOf } from "../contract/decode.ts";
+import { type Refusal, refuse } from "../contract/errors.ts";
+import { quoted } from "../contract/query-string.ts";
+import type { AnswerOf, BodyOf } from "../contract/types.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
+
+export interface SearchServices {
+  readonly accounts: Accounts;
+  readonly current: CurrentVersion;
+  /** Returns what is expected of a webhook's URL, if it is not as expected. */
+  readonly webhookFault: (url: string) => string | undefined;
+}
+
+type Served = AnswerOf<"resumeSearch">["data"];
+
+export async function listSavedSearches({ key }: Identity, { accounts }: SearchServices): Promise<Served[]> {
+  const searches = await accounts.administration.call("listSearches", { accountId: key.accountId });
+  return searches.map(servedSearch);
+}
+
+/** Saves a search. Refuses one that `listChanges` would refuse, and more than an account can have. */
+export async function saveSearch(
+  { key: { accountId, keyId } }: Identity,
+  { name, query = "", webhook_url: url }: BodyOf<"createSearch">,
+  { accounts: { administration }, current, webhookFault }: SearchServices,
+): Promise<Served> {
+  const since = await current.use(async ({ manifest }) => manifest.version);
+  requireQuery(query, since);
+  const expected = url === undefined ? undefined : webhookFault(url);
+  if (expected !== undefined) throw invalid("webhook_url", url, expected);
+  if ((await administration.call("listSearches", { accountId })).length >= accountSearchesMax)
+    throw invalid("name", name, `at most ${accountSearchesMax} saved searches of an account`);
+  const search = { accountId, keyId, name, query, url: url ?? null, since };
+  const created = await administration.change(accountId, "searches create", search);
+  return { ...servedSearch(created), secret: created.secret };
+}
+
+export async function removeSearch({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
+  const search = await requireSaved(key.accountId, id, accounts);
+  await accounts.administration.change(key.accountId, "searches delete", search);
+  return servedSearch(search);
+}
+
+export async function restartSearch({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
+  const search = await requireSaved(key.accountId, id, accounts);
+  return servedSearch(await accounts.administration.change(key.accountId, "searches resume", search));
+}
+
+/** Returns a search of an account. Refuses any other with `not_found`. */
+export async function requireSaved(accountId: string, id: string, { administration }: Accounts): Promise<SavedSearch> {
+  const search = await administration.call("findSearch", { searchId: id });
+  if (search?.accountId !== accountId) throw refuse("not_found", { what: "saved search", id });
+  return search;
+}
+
+/** Parameters of `listChanges` that deliveries set. */
+const deliveryParameters = ["since", "data_version", "cursor", "limit"] as const;
+
+function requireQuery(query: string, since: string): void {
+  const named = new URLSearchParams(query);
+  const set = deliveryParameters.find((name) => named.has(name));
+  if (set !== undefined) throw invalid("query", query, `no parameter ${set}, which each delivery sets`);
+  decoderOf("listChanges")(`${query}${query === "" ? "" : "&"}since=${since}`, {});
+}
+
+const invalid = (parameter: string, value: string | undefined, allowed: string): Refusal =>
+  refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
+
+/** Returns the query string of the changes of a search after a version. */
+export const changesQuery = ({ query, since }: Pick<SavedSearch, "query" | "since">): string =>
+  query === "" ? `since=${since}` : `${query}&since=${since}`;
+
+const feedSignature = ({ searchId, secret }: SavedSearch): Buffer =>
+  createHmac("sha256", secret).update(`feed ${searchId}`).digest();
+
+/** Returns the search whose feed a path names; undefined for a path that is not one of `feed_url`. */
+export async function findFeed(name: string, { administration }: Accounts): Promise<SavedSearch | undefined> {
+  const [searchId = "", signature = ""] = name.split(".");
+  const [search, given] = [await administration.call("findSearch", { searchId }), Buffer.from(signature, "base64url")];
+  const known = search === null ? Buffer.alloc(given.length + 1) : feedSignature(search);
+  return search !== null && given.length === known.length && timingSafeEqual(given, known) ? search : undefined;
+}
+
+const timeOf = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
+
+/** Returns schema `SavedSearch`. */
+export function servedSearch(search: SavedSearch): Served {
+  const { searchId, name, query, url, createdAtMs, since, stopped, attempts, messages, lastAtMs, lastOutcome } = search;
+  return {
+    ...{ search_id: searchId, name, query, webhook_url: url, created_at: new Date(createdAtMs).toISOString() },
+    ...{ status: stopped === null ? "active" : "stopped", since },
+    changes_url: `/v1/changes?${changesQuery(search)}`,
+    feed_url: `/feeds/${searchId}.${feedSignature(search).toString("base64url")}`,
+    deliveries: {
+      ...{ messages, failed_attempts: attempts, last_attempt_at: timeOf(lastAtMs), last_outcome: lastOutcome },
+      next_attempt_at: attempts === 0 || stopped !== null ? null : timeOf(search.nextAtMs),
+      stopped_because: stopped,
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** The Atom feed of a saved search: the last week's changes, newest first. Its path holds a signature instead of an API key, because feed readers have none. */
+import { h, type VNode } from "preact";
+import { render } from "preact-render-to-string";
+import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
+import { clientNetwork } from "../../base/client-network.ts";
+import { plusDays } from "../../base/day.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { AnswerOf } from "../../contract/types.ts";
+import { clientSignal } from "../../http/calls.ts";
+import type { Middleware, RequestContext } from "../../http/context.ts";
+import { entityTag, matchesEntityTag } from "../../http/responses/etag.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import { compareVersions, versionsIn } from "../../lake/manifest.ts";
+import { changesQuery, findFeed } from "../../operations/saved-searches.ts";
+import { dollars, plainWords } from "../shell/format.ts";
+import { serviceOrigin } from "../shell/pages.tsx";
+
+type Change = AnswerOf<"listChanges">["data"][number];
+
+/** The days, the changes that are read, and those that are entries. */
+const [feedDays, changesMax, entriesMax] = [7, 1_000, 100];
+
+/** Serves the feed that a path names. Refuses others with `not_found`; they count as failed authentications of the client's network. */
+export const searchFeed =
+  (services: SiteServices): Middleware =>
+  async (context) => {
+    const { accounts, current } = services;
+    const name = String(context.params.feed);
+    const search = await findFeed(name, accounts);
+    if (search === undefined) {
+      accounts.countFailure(clientNetwork(context.ip));
+      throw refuse("not_found", { what: "feed", id: name });
+    }
+    const { version, asOf, folder } = await current.use(async ({ manifest, folder }) => {
+      return { version: manifest.version, asOf: manifest.as_of, folder };
+    });
+    context.set("Cache-Control", "private, no-cache");
+    if (matchesEntityTag(context, entityTag(`${name} ${version}`))) {
+      context.status = 304;
+      return;
+    }
+    const older = (await versionsIn(folder)).filter((one) => compareVersions(one, version) < 0);
+    const recent = older.sort(compareVersions).filter((one) => one >= plusDays(asOf, -feedDays));
+    const changes = await recentChanges(search, recent, { context, services, version });
+    context.type = "application/atom+xml";
+    context.body = `<?xml version="1.0" encoding="utf-8"?>\n${render(feedOf(search, changes, { context, asOf }))}`;
+  };
+
+interface FeedRequest {
+  readonly context: RequestContext;
+  readonly services: SiteServices;
+  readonly version: string;
+}
+
+/** Returns the changes since the oldest of some versions, newest first; since the newest one, if there are more than a page of them. */
+async function recentChanges(
+  search: SavedSearch,
+  versions: readonly string[],
+  request: FeedRequest,
+): Promise<readonly Change[]> {
+  const [oldest, newest] = [versions[0], versions.at(-1)];
+  if (oldest === undefined || newest === undefined) return [];
+  const week = await changesSince({ ...search, since: oldest }, request);
+  const isComplete = week.pagination.next_cursor === null || oldest === newest;
+  const { data } = isComplete ? week : await changesSince({ ...search, since: newest }, request);
+  return data.toReversed();
+}
+
+/** Returns a page of changes, charged to the key of the search, once a day. */
+async function changesSince(search: SavedSearch, request: FeedRequest): Promise<AnswerOf<"listChanges">> {
+  const { context, services, version } = request;
+  const { requestId: parentRequestId, log, arrivedAtMs } = context.state;
+  const identity = await services.accounts.identityOfKey(search.keyId);
+  const caller = {
+    ...{ identity, parentRequestId, log, arrivedAtMs, signal: clientSignal(context) },
+    idempotencyKey: `feed-${search.searchId}-${search.since}-${version}`,
+  };
+  const querystring = `${changesQuery(search)}&limit=${changesMax}&data_version=${version}`;
+  return (await services.callOperation(caller, { id: "listChanges", path: "/v1/changes", querystring })).body;
+}
+
+interface FeedOptions {
+  readonly context: RequestContext;
+  readonly asOf: string;
+}
+
+const element = (name: string, ...children: readonly (VNode | string)[]): VNode => h(name, null, ...children);
+
+const timeOf = (day: string): string => `${day}T00:00:00Z`;
+
+/** Returns a feed as RFC 4287 defines it. */
+function feedOf({ searchId, name }: SavedSearch, changes: readonly Change[], { context, asOf }: FeedOptions): VNode {
+  const origin = serviceOrigin(context);
+  const entries = changes.slice(0, entriesMax).map((change) => {
+    const { id, vin, day, kind } = change;
+    const text = describe(change);
+    return h(
+      "entry",
+      null,
+      element("id", `urn:carquet:${searchId}:${id}:${day}:${kind}`),
+      element("title", text),
+      element("updated", timeOf(day)),
+      h("link", { rel: "alternate", type: "text/html", href: `${origin}/listings/${id}` }),
+      element("summary", `${text}. VIN ${vin}`),
+    );
+  });
+  return h(
+    "feed",
+    { xmlns: "http://www.w3.org/2005/Atom" },
+    element("id", `urn:uuid:${searchId}`),
+    element("title", name),
+    element("updated", timeOf(changes[0]?.day ?? asOf)),
+    element("author", element("name", "Carquet")),
+    h("link", { rel: "self", type: "application/atom+xml", href: `${origin}${context.path}` }),
+    ...entries,
+  );
+}
+
+/** Describes a change in a line: what happened, to which vehicle, and its price. */
+function describe({ kind, listing, before, after, matches }: Change): string {
+  const vehicle = listing === null ? "listing" : plainWords(listing.year, listing.make, listing.model, listing.trim);
+  const [was, is] = [before.price, after.price ?? listing?.price];
+  const price = typeof is === "number" ? `, ${dollars(is)}` : "";
+  const from = kind === "price" && typeof was === "number" ? `, from ${dollars(was)}` : "";
+  return `${kind}: ${vehicle}${from}${price}${matches ? "" : " (no longer in the search)"}`;
+}

@@ -1,0 +1,180 @@
+/** Saved searches in the dashboard: what is delivered where, how that goes, and forms to save, resume and delete a search. */
+import type { JSX } from "preact";
+import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { SiteServices } from "../../http/service/service-state.ts";
+import {
+  removeSearch,
+  requireSaved,
+  restartSearch,
+  saveSearch,
+  servedSearch,
+} from "../../operations/saved-searches.ts";
+import { count, time } from "../shell/format.ts";
+import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+import { serviceOrigin } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
+import { Code } from "./keys-page.tsx";
+
+const path = "/dashboard/searches";
+
+const notices: Readonly<Record<string, string>> = {
+  deleted: "The search is deleted.",
+  resumed: "The next message is posted within seconds.",
+};
+
+export const searchesPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const searches = await administration.call("listSearches", { accountId: visitor.identity.key.accountId });
+    return dashboardPage(
+      path,
+      "Saved searches",
+      <>
+        <Notice text={notices[query.get("changed") ?? ""]} />
+        <p class="muted">
+          After each published version, the changes of a saved search are posted to its webhook and appear in its Atom
+          feed. A page of changes costs as much as one of <code>/v1/changes</code>; saving is free.
+        </p>
+        {searches.length === 0 ? <p>No search is saved.</p> : <SearchTable searches={searches} visitor={visitor} />}
+        <NewSearchForm visitor={visitor} query={query.get("query") ?? ""} />
+      </>,
+    );
+  };
+
+interface SearchTableProps {
+  readonly searches: readonly SavedSearch[];
+  readonly visitor: Visitor;
+}
+
+const SearchTable = ({ searches, visitor }: SearchTableProps): JSX.Element => (
+  <ScrollingTable label="Saved searches">
+    <thead>
+      <tr>
+        <th>Name</th>
+        <th>Filters</th>
+        <th>Webhook</th>
+        <th>Reached</th>
+        <th>Messages</th>
+        <th>Last attempt</th>
+        <th>Next</th>
+      </tr>
+    </thead>
+    <tbody>
+      {searches.map((search) => (
+        <SearchRow key={search.searchId} search={search} visitor={visitor} />
+      ))}
+    </tbody>
+  </ScrollingTable>
+);
+
+const SearchRow = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => (
+  <tr>
+    <td>{search.name}</td>
+    <td>{search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>}</td>
+    <td>{search.url ?? <span class="muted">none</span>}</td>
+    <td>{search.since}</td>
+    <td class="number">{count(search.messages)}</td>
+    <td>
+      {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
+      {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}
+    </td>
+    <td>
+      {search.attempts > 0 && search.stopped === null ? `repeated ${time(search.nextAtMs)} ` : null}
+      {search.attempts > 0 || search.stopped !== null ? (
+        <Form visitor={visitor} action={`${path}/${search.searchId}/resume`} class="inline">
+          <button type="submit">Try now</button>
+        </Form>
+      ) : null}
+      <a href={servedSearch(search).feed_url}>Feed</a> <a href={`${path}/${search.searchId}/delete`}>Delete</a>
+    </td>
+  </tr>
+);
+
+const NewSearchForm = ({ visitor, query }: { readonly visitor: Visitor; readonly query: string }): JSX.Element => (
+  <section class="block" aria-labelledby="new-search">
+    <h2 id="new-search">Save a search</h2>
+    <Form visitor={visitor} action={path} class="stack form">
+      <label>
+        Name
+        <input type="text" name="name" maxLength={80} required placeholder="RAV4 below 25000" />
+      </label>
+      <label>
+        Filters, as in the address of the explorer
+        <input type="text" name="query" maxLength={4096} value={query} placeholder="make=Toyota&max_price=25000" />
+      </label>
+      <label>
+        Webhook (optional)
+        <input type="url" name="webhook_url" maxLength={2048} placeholder="https://shop.example/hooks/carquet" />
+      </label>
+      <button type="submit">Save the search</button>
+    </Form>
+  </section>
+);
+
+export const saveVisitorSearch =
+  (services: SiteServices) =>
+  async ({ context, visitor, fields }: VisitorForm) => {
+    const [name = "", query = "", url = ""] = ["name", "query", "webhook_url"].map((field) =>
+      (fields.get(field) ?? "").trim(),
+    );
+    if (name === "" || name.length > 80) throw new UserError("Invalid name of a search: expected 1 to 80 characters.");
+    const filters = query.replace(/^.*\?/, "");
+    const search = { name, query: filters, ...(url === "" ? {} : { webhook_url: url }) };
+    const saved = await saveSearch(visitor.identity, search, services);
+    return dashboardPage(
+      path,
+      "Search saved",
+      <>
+        <p class="message" role="status">
+          “{name}” is saved. Its first changes are those of the next published version.
+        </p>
+        {url === "" ? null : (
+          <>
+            <p>The secret that signs the messages. Copy it: it is shown only this once.</p>
+            <Code label="Secret" text={saved.secret ?? ""} />
+          </>
+        )}
+        <Code label="Atom feed" text={`${serviceOrigin(context)}${saved.feed_url}`} />
+        <p>
+          <a href={path}>All saved searches</a>
+        </p>
+      </>,
+    );
+  };
+
+/** Asks for the confirmation that a search is to be deleted. */
+export const deletionPage =
+  ({ accounts }: SiteServices): PageHandler =>
+  async ({ visitor, params: { searchId = "" } }) => {
+    const { name } = await requireSaved(visitor.identity.key.accountId, searchId, accounts);
+    return dashboardPage(
+      path,
+      "Delete a saved search",
+      <>
+        <p>“{name}”, its deliveries and its feed end for good.</p>
+        <ConfirmationForm
+          visitor={visitor}
+          action={`${path}/${searchId}/delete`}
+          button="Delete the search"
+          keepPath={path}
+        />
+      </>,
+    );
+  };
+
+export const deleteVisitorSearch =
+  (services: SiteServices) =>
+  async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
+    await removeSearch(visitor.identity, searchId, services);
+    return { location: `${path}?changed=deleted` };
+  };
+
+export const resumeVisitorSearch =
+  (services: SiteServices) =>
+  async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
+    await restartSearch(visitor.identity, searchId, services);
+    return { location: `${path}?changed=resumed` };
+  };
