@@ -113,6 +113,35 @@ test("the dashboard shows the entries of the ledger, and every page is accessibl
   }
 });
 
+test("a search of the explorer is saved with a webhook, and deleted", { skip }, async () => {
+  assert.ok(visit);
+  const { page, url } = visit;
+  await page.goto(`${url}/?make=Toyota&max_price=30000`);
+  await page.getByRole("link", { name: "Save this search" }).click();
+  assert.equal(await page.getByLabel("Filters").inputValue(), "make=Toyota&max_price=30000");
+  await page.getByLabel("Name").fill("cheap <b>Toyotas</b>");
+  await page.getByLabel("Webhook").fill("https://127.0.0.1/hook");
+  await page.getByRole("button", { name: "Save the search" }).click();
+  await page.getByText("expected a public address").waitFor();
+  await page.goBack();
+  await page.getByLabel("Webhook").fill("https://shop.example/hook");
+  await page.getByRole("button", { name: "Save the search" }).click();
+  const [secret, feed] = await page.locator("figure.code pre").allTextContents();
+  assert.match(secret ?? "", /^whsec_[\w+/]{43}=$/);
+  await assertAccessible(page);
+  const response = await fetch(feed ?? "");
+  assert.deepEqual([response.status, /<title>cheap &lt;b>/.test(await response.text())], [200, true]);
+  await page.getByRole("link", { name: "All saved searches" }).click();
+  await assertAccessible(page);
+  const row = page.getByRole("row").filter({ hasText: "cheap <b>Toyotas</b>" });
+  assert.match((await row.textContent()) ?? "", /https:\/\/shop\.example\/hook/);
+  assert.ok(!(await page.content()).includes(secret ?? "?"), "a secret is shown once");
+  await row.getByRole("link", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete the search" }).click();
+  await page.getByText("The search is deleted.").waitFor();
+  assert.equal((await fetch(feed ?? "")).status, 404);
+});
+
 test("an operator sees and changes accounts, and every page of it is accessible; no other account sees it", {
   skip,
 }, async () => {

@@ -1,0 +1,270 @@
+/** Webhooks of saved searches: the messages, applied in order, lead from one market to the next, whatever fails in between. */
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SaxesParser } from "saxes";
+import { Webhook } from "standardwebhooks";
+import { plusDays } from "../../../src/base/day.ts";
+import { isObject } from "../../../src/base/json.ts";
+import type { AnswerOf } from "../../../src/contract/types.ts";
+import { postMessage } from "../../../src/http/searches/webhook.ts";
+import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
+import { readInventory } from "../../oracle/answers/inventory.ts";
+import {
+  applyChanges,
+  assertMirrors,
+  changeFields,
+  type ListingChange,
+  mirrorOf,
+  readMarket,
+} from "../../oracle/compare/changes.ts";
+import { randomFeeds } from "../../oracle/random-lake/feeds.ts";
+import { createCustomer, temporaryAccounts } from "../../support/accounts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Client, startService } from "../../support/http/service.ts";
+import { writeFeeds } from "../../support/lakes/feeds.ts";
+import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd, type Scope } from "../../support/scope.ts";
+
+const folder = await temporaryFolder(fileScope);
+const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];
+const days = randomFeeds({ seed: 20261128, days: 5, cars: 400 });
+const publish = async (place: number): Promise<void> => {
+  const { day = "", feeds: ofDay = {} } = days[place] ?? {};
+  await ingestPath(lake, await writeFeeds(feeds, day, ofDay));
+};
+await publish(0);
+await publish(1);
+
+interface Message {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+type Response = number | "none";
+
+/** A receiver that verifies the messages, keeps them, and answers as it is asked to. */
+async function startReceiver(scope: Scope) {
+  const state = { secret: "", responses: [] as Response[], received: [] as (Message & { status: Response })[] };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const status = state.responses.shift() ?? 204;
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      const { type, data } = messageIn(new Webhook(state.secret).verify(Buffer.concat(chunks).toString(), headers));
+      state.received.push({ id: headers["webhook-id"] ?? "", type, data, status });
+      if (status !== "none") response.writeHead(status, { Location: "/elsewhere" }).end("ignored");
+    });
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onScopeEnd(scope, async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const delivered = (): readonly Message[] => state.received.filter(({ status }) => status === 204);
+  return Object.assign(state, { url, delivered });
+}
+
+function messageIn(value: unknown): Pick<Message, "type" | "data"> {
+  assert.ok(isObject(value) && isObject(value.data), JSON.stringify(value));
+  return { type: String(value.type), data: value.data };
+}
+
+const changesIn = (messages: readonly Message[]): readonly ListingChange[] =>
+  messages.flatMap(({ data }) => data.changes as readonly ListingChange[]);
+
+/** The time of the services, which a test advances past the pauses between attempts. */
+const clock = { aheadMs: 0, wallMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+
+const accounts = await temporaryAccounts(fileScope, "SQLite");
+const start = (scope: Scope): Promise<Client> => startService(scope, lake, { accounts, clock, privateWebhooks: true });
+
+type Saved = AnswerOf<"createSearch">["data"];
+
+const customer = createCustomer(accounts);
+
+async function send(client: Client, method: string, path: string, body?: object) {
+  const headers = { ...customer.bearer };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${client.url}${path}`, { method, headers, ...sent });
+  const answer: unknown = await response.json();
+  assert.ok(isObject(answer));
+  return {
+    status: response.status,
+    data: answer.data as Saved,
+    message: isObject(answer.error) ? answer.error.message : "",
+  };
+}
+
+const search = async (client: Client): Promise<Saved> => {
+  const { data } = await send(client, "GET", "/v1/searches");
+  const [first] = data as unknown as readonly Saved[];
+  return first ?? assert.fail("no search");
+};
+
+/** Waits for a state of the search that only a poll of the service changes, hence without hurry. */
+const until = (what: string, client: Client, isReached: (saved: Saved) => boolean): Promise<void> =>
+  eventually(what, async () => {
+    await sleep(100);
+    return isReached(await search(client));
+  });
+
+test("messages lead from market to market across failures, restarts, a gone receiver and a version that is no longer kept", async (t) => {
+  const receiver = await startReceiver(t);
+  const first = await startService(fileScope, lake, { accounts, clock, privateWebhooks: true });
+  const saved = await send(first, "POST", "/v1/searches", {
+    ...{ name: "All", query: `fields=${changeFields}`, webhook_url: receiver.url },
+  });
+  assert.equal(saved.status, 200);
+  receiver.secret = saved.data.secret ?? "";
+  const reached = async (client: Client): Promise<void> => {
+    const newest = [...(await versionsIn(lake))].sort(compareVersions).at(-1);
+    await until("all delivered", client, ({ since }) => since === newest);
+  };
+
+  // Failures repeat a message with its id, before the next one is sent.
+  receiver.responses.push(500, 302, 204);
+  await publish(2);
+  for (const [attempts, pauseMs] of [
+    [1, 5_000],
+    [2, 300_000],
+  ] as const) {
+    await until("a failure", first, ({ deliveries }) => deliveries.failed_attempts === attempts);
+    const { last_attempt_at: last, next_attempt_at: next } = (await search(first)).deliveries;
+    assert.equal(Date.parse(next ?? "") - Date.parse(last ?? ""), pauseMs);
+    await sleep(50);
+    assert.equal(receiver.received.length, attempts, "repeated after the pause only");
+    clock.aheadMs += 5_000;
+  }
+  await send(first, "POST", `/v1/searches/${saved.data.search_id}/resume`);
+  await reached(first);
+  const pages = receiver.delivered().length;
+  assert.ok(pages > 1, `${pages} messages`);
+  assert.equal(new Set(receiver.received.map(({ id }) => id)).size, pages, "ids of repeated messages");
+  assert.deepEqual(receiver.received[1], { ...receiver.received[0], status: 302 });
+
+  // A receiver that is gone ends the deliveries; two versions later they go on with the message that it refused.
+  receiver.responses.push(204, 410);
+  await publish(3);
+  await until("stopped", first, ({ status }) => status === "stopped");
+  assert.match((await search(first)).deliveries.stopped_because ?? "", /gone \(410\)/);
+  await publish(4);
+  receiver.responses.push("none");
+  const { message: _, ...resumed } = await send(first, "POST", `/v1/searches/${saved.data.search_id}/resume`);
+  assert.deepEqual([resumed.status, resumed.data.status], [200, "active"]);
+
+  // A service that stops while a message is on its way repeats it after its restart.
+  await eventually("a message without a response", async () => receiver.received.at(-1)?.status === "none");
+  await first.stop();
+  const second = await start(t);
+  await reached(second);
+  assert.equal(receiver.received.filter(({ id }) => id === receiver.received.at(pages + 3)?.id).length, 3);
+
+  const versions = [...(await versionsIn(lake))].sort(compareVersions);
+  const [from = "", to = ""] = [versions[1], versions.at(-1)];
+  const newest = await readInventory(lake, [to.slice(0, 10)]);
+  const mirror = mirrorOf(await readMarket(t, lake, from, newest));
+  applyChanges(mirror, changesIn(receiver.delivered()));
+  assertMirrors(mirror, await readMarket(t, lake, to, newest), "all messages in order");
+  const lasts = receiver.delivered().filter(({ data }) => data.is_last === true);
+  assert.deepEqual(
+    lasts.map(({ data }) => [data.since, data.version]),
+    versions.slice(2).map((version, place) => [versions[place + 1], version]),
+  );
+
+  // Each page is charged once, however often its message was posted.
+  const usage = await (await fetch(`${second.url}/v1/usage`, { headers: customer.bearer })).json();
+  assert.ok(isObject(usage) && Array.isArray(usage.data));
+  const charged = usage.data.filter((row: { metering_class: string }) => row.metering_class === "listing_changes");
+  const requests = charged.reduce((sum: number, row: { charged_micros: number }) => sum + row.charged_micros, 0) / 5000;
+  assert.equal(requests, receiver.delivered().length);
+
+  await assertFeed(second, saved.data);
+
+  // A version that is no longer kept: the receiver is asked to read the search again.
+  receiver.responses.push(410);
+  const replayed = await writeFeeds(join(folder, "replayed"), days[4]?.day ?? "", days[3]?.feeds ?? {});
+  await ingestPath(lake, replayed, { replayFrom: days[4]?.day ?? "" });
+  await until("stopped", second, ({ status }) => status === "stopped");
+  await rm(manifestPath(lake, to));
+  await send(second, "POST", `/v1/searches/${saved.data.search_id}/resume`);
+  await reached(second);
+  const last = receiver.delivered().at(-1);
+  assert.deepEqual(
+    [last?.type, last?.data.since, last?.data.version],
+    ["search.reset", to, (await search(second)).since],
+  );
+
+  assert.equal((await send(second, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 200);
+  assert.equal((await send(second, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 404);
+});
+
+/** Checks the Atom feed against the changes of the API: the newest hundred, newest first, charged once, for whoever has its path. */
+async function assertFeed(client: Client, { search_id, changes_url }: Saved): Promise<void> {
+  const { feed_url } = await search(client);
+  const read = (path: string, headers: Record<string, string> = {}) => fetch(`${client.url}${path}`, { headers });
+  const response = await read(feed_url);
+  assert.deepEqual([response.status, response.headers.get("Content-Type")], [200, "application/atom+xml"]);
+  const tags: { readonly name: string; readonly text: string }[] = [];
+  const parser = new SaxesParser();
+  const texts: string[] = [];
+  parser.on("text", (text) => texts.push(text));
+  parser.on("closetag", ({ name }) => tags.push({ name, text: texts.splice(0).join("") }));
+  parser.write(await response.text()).close();
+  const kept = [...(await versionsIn(lake))].sort(compareVersions);
+  const oldest = kept.find((version) => version >= plusDays(kept.at(-1)?.slice(0, 10) ?? "", -7));
+  const since = changes_url.replace(/since=.*/, `since=${oldest}&limit=1000`);
+  const { data } = await client.getBody("listChanges", since);
+  const newest = (data as readonly ListingChange[]).toReversed().slice(0, 100);
+  assert.deepEqual(
+    tags.filter(({ name, text }) => name === "id" && text.startsWith("urn:carquet:")).map(({ text }) => text),
+    newest.map(({ id, day, kind }) => `urn:carquet:${search_id}:${id}:${day}:${kind}`),
+  );
+  assert.equal(tags.filter(({ name }) => name === "entry").length, 100);
+  const tag = response.headers.get("ETag") ?? "";
+  assert.equal((await read(feed_url, { "If-None-Match": tag })).status, 304);
+  const forged = `${feed_url.slice(0, -4)}AAAA`;
+  for (const path of [forged, "/feeds/x", `/feeds/${search_id}.`]) assert.equal((await read(path)).status, 404, path);
+}
+
+test("searches that cannot be delivered are refused, and say what is expected", async (t) => {
+  const client = await startService(t, lake, { accounts });
+  const cases: readonly (readonly [body: object, message: RegExp])[] = [
+    [{}, /Missing parameter name/],
+    [{ name: "" }, /name: expected 1 to 80 characters/],
+    [{ name: "a", query: "colour=red" }, /Unknown query parameter colour/],
+    [{ name: "a", query: "since=2026-11-19.1" }, /query: expected no parameter since/],
+    [{ name: "a", query: "min_price=x" }, /min_price/],
+    [{ name: "a", webhook_url: "http://shop.example/hook" }, /webhook_url: expected an https address/],
+    [{ name: "a", webhook_url: "https://u:p@shop.example/hook" }, /without a user name and a password/],
+    ...["https://10.1.2.3/", "https://[::1]/", "https://localhost/", "https://169.254.169.254/"].map(
+      (webhook_url) => [{ name: "a", webhook_url }, /expected a public address/] as const,
+    ),
+    [{ name: "a", x: 1 }, /property x/],
+  ];
+  for (const [body, message] of cases) {
+    const { status, message: actual } = await send(client, "POST", "/v1/searches", body);
+    assert.deepEqual([status, message.test(String(actual))], [400, true], `${JSON.stringify(body)}: ${actual}`);
+  }
+  const long = await send(client, "POST", "/v1/searches", { name: "a", query: "x".repeat(9000) });
+  assert.equal(long.status, 413);
+  assert.equal((await send(client, "POST", "/v1/searches/00000000-0000-4000-8000-000000000000/resume")).status, 404);
+});
+
+test("a host name that leads to the service's own network is refused when a message is posted", async () => {
+  const receiver = { url: "https://shop.example/hook", secret: "whsec_c2VjcmV0" };
+  const options = { arePrivateAllowed: false, atMs: 0, signal: new AbortController().signal };
+  const message = { id: "msg_1", type: "search.changed", data: {} } as const;
+  for (const address of ["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]) {
+    const sent = await postMessage(receiver, message, { ...options, resolve: async () => ["192.0.2.1", address] });
+    assert.deepEqual([sent.isDelivered, sent.isGone], [false, false]);
+    assert.match(sent.outcome, /is not public/);
+  }
+});
