@@ -43,7 +43,7 @@ export interface RunningService {
 
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { host, port, metricsPort, logger, tls } = options;
+  const { host, port, metricsPort, tls } = options;
   const state = await openState(options);
   const readiness = readinessOf(state.current, state.resultCache, {
     freshness: state.freshness,
@@ -53,13 +53,10 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
   const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));
   const drain = drainer(server);
-  const callOperation = operationCallerOf(state, state.metrics);
-  const stopReviews = startDailyReviews(state.accounts, logger);
-  const { clock = systemClock } = options;
-  const stopDeliveries = startDeliveries({ ...state, callOperation, logger, clock, webhooks: webhooksOf(options) });
+  const stopWork = startBackgroundWork(state, options);
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
-    await Promise.all([stopReviews(), stopDeliveries()]);
+    await stopWork();
     await closeState(state);
   };
   try {
@@ -84,6 +81,15 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
+}
+
+/** Starts the tier reviews and the deliveries. Returns a function that stops both. */
+function startBackgroundWork(state: AppState, options: ServeOptions): () => Promise<unknown> {
+  const { logger, clock = systemClock } = options;
+  const callOperation = operationCallerOf(state, state.metrics);
+  const stopReviews = startDailyReviews(state.accounts, logger);
+  const stopDeliveries = startDeliveries({ ...state, callOperation, logger, clock, webhooks: webhooksOf(options) });
+  return () => Promise.all([stopReviews(), stopDeliveries()]);
 }
 
 const drainLimits = (

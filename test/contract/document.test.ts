@@ -1,6 +1,7 @@
 /** The OpenAPI document: its defaults, and its errors. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isMetered } from "../../src/accounts/policy/prices.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { type Operation, operations, resolve, vocabulary } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
@@ -108,10 +109,11 @@ test("the document's description lists the same errors", () => {
 type Happens = (operation: Operation) => boolean;
 const everywhere: Happens = () => true;
 const withKey: Happens = ({ scope }) => scope !== undefined;
-const metered: Happens = (operation) => withKey(operation) && operation.id !== "getUsage";
+const metered: Happens = ({ id }) => isMetered(id);
 /** Whether the response is a file, of which a client can request ranges. */
 const isFile: Happens = ({ id }) => id === "exportListings";
-/** Whether the request has a body: SQL, which has its own result each time. */
+/** Whether the operation runs SQL, which has its own result each time. */
+const isSql: Happens = ({ id }) => id === "runSql";
 const sendsBody: Happens = ({ requestBody }) => requestBody !== undefined;
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
@@ -125,7 +127,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   unknown_postal_code: metered,
   snapshot_unavailable: metered,
   version_unavailable: metered,
-  invalid_statement: sendsBody,
+  invalid_statement: isSql,
   missing_api_key: withKey,
   invalid_api_key: withKey,
   billing_state_blocked: metered,
@@ -138,7 +140,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   body_too_large: sendsBody,
   uri_too_long: everywhere,
   range_not_satisfiable: isFile,
-  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation) && !sendsBody(operation),
+  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation) && !isSql(operation),
   too_many_invalid_api_keys: withKey,
   rate_limit_exceeded: withKey,
   concurrency_limit_exceeded: metered,

@@ -187,8 +187,8 @@ describe("API5, broken function level authorisation", () => {
   }
 
   for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE"]) {
-    test(`${method} is refused everywhere`, async () => {
-      for (const operation of getOperations) {
+    test(`${method} is refused where only GET is`, async () => {
+      for (const operation of getOperations.filter(({ path }) => !hasOtherMethods(path))) {
         const { hostname, port } = new URL(client.url);
         const status = await new Promise<number | undefined>((answered, failed) => {
           const sent = request(
@@ -206,13 +206,14 @@ describe("API5, broken function level authorisation", () => {
   }
 });
 
-const words =
-  "listings vins facets groups suggest interpret trends dealers exports sql usage openapi.json comparables valuations depreciation changes".split(
-    " ",
-  );
+/** Of saved searches, the only ones that are created. */
+const hasOtherMethods = (path: string): boolean => path.startsWith("/v1/searches");
 
-test("API6, unrestricted access to sensitive flows: nothing can be bought, created or changed over HTTP", () => {
-  assert.deepEqual(new Set([...operations.values()].map(({ path }) => path.split("/")[2])), new Set(words));
+const words =
+  "listings vins facets groups suggest interpret trends dealers exports sql usage openapi.json comparables valuations depreciation changes searches";
+
+test("API6, unrestricted access to sensitive flows: nothing can be bought, and only searches created over HTTP", () => {
+  assert.deepEqual(new Set([...operations.values()].map(({ path }) => path.split("/")[2])), new Set(words.split(" ")));
 });
 
 /** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes. */

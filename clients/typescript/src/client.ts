@@ -193,6 +193,30 @@ export class CarquetClient {
     return bodyOf(await this.http.POST("/v1/sql", { body: { sql, params }, ...options }));
   }
 
+  /** Returns the saved searches of the account. */
+  async searches(options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/searches", { ...options }));
+  }
+
+  /** Saves a search, whose changes are posted to its webhook. The answer alone has the secret that signs the messages. */
+  async saveSearch(
+    search: operations["createSearch"]["requestBody"]["content"]["application/json"],
+    options: RequestOptions = {},
+  ) {
+    return bodyOf(await this.http.POST("/v1/searches", { body: search, ...options }));
+  }
+
+  /** Starts the stopped deliveries of a saved search again. */
+  async resumeSearch(search_id: string, options: RequestOptions = {}) {
+    return bodyOf(
+      await this.http.POST("/v1/searches/{search_id}/resume", { params: { path: { search_id } }, ...options }),
+    );
+  }
+
+  async deleteSearch(search_id: string, options: RequestOptions = {}) {
+    return bodyOf(await this.http.DELETE("/v1/searches/{search_id}", { params: { path: { search_id } }, ...options }));
+  }
+
   /** Returns all listings of a search as one file: a response whose body is a stream. It may be cut off: compare `Content-Length`. */
   async exportListings(
     query: SingleOrList<NonNullable<operations["exportListings"]["parameters"]["query"]>>,

@@ -123,6 +123,8 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   runSql:               [statement, statement,    statement, statement],
 };
 
+export const isMetered = (id: OperationId): id is MeteredId => Object.hasOwn(classes, id);
+
 /** Returns the prices that requests of an operation can have, in micros. */
 export const pricesOf = (id: MeteredId): readonly number[] =>
   classes[id].filter((usageClass) => usageClass !== undefined).map((usageClass) => prices[usageClass]);

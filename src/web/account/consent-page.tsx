@@ -1,9 +1,8 @@
 /** The consent page of OAuth: the agent, its scopes with their prices, and the account that pays. */
 import type { ComponentChildren, JSX } from "preact";
 import type { ApiScope } from "../../accounts/keys/keys.ts";
-import { type MeteredId, pricesOf } from "../../accounts/policy/prices.ts";
+import { isMetered, pricesOf } from "../../accounts/policy/prices.ts";
 import { operations } from "../../contract/document.ts";
-import type { OperationId } from "../../contract/types.ts";
 import type { ConsentRequest, RenderOAuthError } from "../../http/oauth/authorization-server.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -105,8 +104,6 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
     <dd>{children}</dd>
   </>
 );
-
-const isMetered = (id: OperationId): id is MeteredId => id !== "getUsage" && id !== "getDocument";
 
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {

@@ -103,7 +103,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     const { page, requests, faults } = await openDocs(scope);
     assert.equal(await page.locator(".opblock").count(), operations.size);
     for (const { path } of operations.values()) {
-      assert.equal(await page.locator(`.opblock-summary [data-path="${path}"]`).count(), 1, path);
+      const ofPath = [...operations.values()].filter((one) => one.path === path);
+      assert.equal(await page.locator(`.opblock-summary [data-path="${path}"]`).count(), ofPath.length, path);
     }
     const operation = await openOperation(page, "Dealers", "searchDealers");
     assert.match((await operation.locator(".opblock-description").textContent()) ?? "", /GET \/v1\/dealers\?/);

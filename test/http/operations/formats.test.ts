@@ -186,8 +186,9 @@ describe("negotiation", () => {
   test("operations without formats answer in JSON and ignore Accept", async () => {
     const others = [...operations.values()].filter((operation) => !hasFormats(operation)).map(({ id }) => id);
     const expected = [
-      "findComparables findFittingDealers findFittingModels getDealer getDepreciation getDocument getEvidence",
-      "getListing getListingComparables getUsage getVin interpretQuestion listChanges searchListingsByPage suggestFilters valueVehicles",
+      "createSearch deleteSearch findComparables findFittingDealers findFittingModels getDealer getDepreciation getDocument getEvidence",
+      "getListing getListingComparables getUsage getVin interpretQuestion listChanges listSearches resumeSearch",
+      "searchListingsByPage suggestFilters valueVehicles",
     ];
     assert.equal([...others].sort().join(" "), expected.join(" "));
     for (const other of ["/v1/usage", "/v1/listings/search?limit=1"]) {

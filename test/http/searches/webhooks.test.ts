@@ -1,4 +1,4 @@
-/** Webhooks of saved searches: the messages, applied in order, lead from one market to the next, whatever fails in between. */
+/** Webhooks of saved searches: the messages, applied in order, lead from one market to the next, in spite of failures in between. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -48,7 +48,7 @@ interface Message {
 
 type Response = number | "none";
 
-/** A receiver that verifies the messages, keeps them, and answers as it is asked to. */
+/** A receiver that verifies the messages, keeps them, and answers with the next of `responses`. */
 async function startReceiver(scope: Scope) {
   const state = { secret: "", responses: [] as Response[], received: [] as (Message & { status: Response })[] };
   const server = createServer((request, response) => {
@@ -206,7 +206,7 @@ test("messages lead from market to market across failures, restarts, a gone rece
   assert.equal((await send(second, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 404);
 });
 
-/** Checks the Atom feed against the changes of the API: the newest hundred, newest first, charged once, for whoever has its path. */
+/** Checks the Atom feed against the changes of the API: the newest hundred, newest first, without an API key. */
 async function assertFeed(client: Client, { search_id, changes_url }: Saved): Promise<void> {
   const { feed_url } = await search(client);
   const read = (path: string, headers: Record<string, string> = {}) => fetch(`${client.url}${path}`, { headers });

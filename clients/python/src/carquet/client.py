@@ -44,8 +44,10 @@ from .models import (
     ListingSummary,
     ModelPricesEnvelope,
     OpenApiDocument,
+    SearchCollection,
     SearchDealerListingsQuery,
     SearchDealersQuery,
+    SearchEnvelope,
     SearchListingsQuery,
     SqlResult,
     SuggestFiltersQuery,
@@ -258,6 +260,30 @@ class Client:
         """Runs SQL over the published version, if the service allows it; returns the rows of the last statement. `params` are the values of `$name`."""
         request = self._http.build_request("POST", self._url + "/v1/sql", json={"sql": sql, "params": params})
         body: SqlResult = self._send(request).json()
+        return body
+
+    def searches(self) -> SearchCollection:
+        """Returns the saved searches of the account."""
+        body: SearchCollection = self._json("/v1/searches", {})
+        return body
+
+    def save_search(self, name: str, query: str = "", *, webhook_url: str | None = None) -> SearchEnvelope:
+        """Saves a search, whose changes are posted to its webhook. The answer alone has the secret that signs the messages."""
+        search = {"name": name, "query": query, **({} if webhook_url is None else {"webhook_url": webhook_url})}
+        request = self._http.build_request("POST", self._url + "/v1/searches", json=search)
+        body: SearchEnvelope = self._send(request).json()
+        return body
+
+    def resume_search(self, search_id: str) -> SearchEnvelope:
+        """Starts the stopped deliveries of a saved search again."""
+        path = f"/v1/searches/{path_segment(search_id)}/resume"
+        body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
+        return body
+
+    def delete_search(self, search_id: str) -> SearchEnvelope:
+        """Deletes a saved search."""
+        path = f"/v1/searches/{path_segment(search_id)}"
+        body: SearchEnvelope = self._send(self._http.build_request("DELETE", self._url + path)).json()
         return body
 
     def document(self) -> OpenApiDocument:
