@@ -188,7 +188,7 @@ describe("API5, broken function level authorisation", () => {
 
   for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE"]) {
     test(`${method} is refused where only GET is`, async () => {
-      for (const operation of getOperations.filter(({ path }) => !hasOtherMethods(path))) {
+      for (const operation of getOperations.filter(({ id }) => id !== "listSearches")) {
         const { hostname, port } = new URL(client.url);
         const status = await new Promise<number | undefined>((answered, failed) => {
           const sent = request(
@@ -205,9 +205,6 @@ describe("API5, broken function level authorisation", () => {
     });
   }
 });
-
-/** Of saved searches, the only ones that are created. */
-const hasOtherMethods = (path: string): boolean => path.startsWith("/v1/searches");
 
 const words =
   "listings vins facets groups suggest interpret trends dealers exports sql usage openapi.json comparables valuations depreciation changes searches";
