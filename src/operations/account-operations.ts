@@ -27,7 +27,7 @@ type Handler<Id extends AccountOperationId> = (
 const handlers: { readonly [Id in AccountOperationId]: Handler<Id> } = {
   getUsage: ({ caller, ...request }, { accounts }) => usageOf(accounts, caller.identity, request),
   listSearches: async ({ caller }, services) => ({ data: await listSavedSearches(caller.identity, services) }),
-  createSearch: async ({ caller, body }, services) => ({ data: await saveSearch(caller.identity, body, services) }),
+  createSearch: ({ caller, body }, services) => saveSearch(caller.identity, body, services),
   deleteSearch: async ({ caller, path }, services) => ({
     data: await removeSearch(caller.identity, path.search_id, services),
   }),

@@ -8,8 +8,10 @@ import { accountSearchesMax, type SavedSearch } from "../accounts/administration
 import { decoderOf } from "../contract/decode.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
-import type { AnswerOf, BodyOf } from "../contract/types.ts";
+import type { AnswerOf, BodyOf, QueryOf } from "../contract/types.ts";
+import { unmatchedIn } from "../query/unmatched.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
+import { redactApiKeys } from "./result.ts";
 
 export interface SearchServices {
   readonly accounts: Accounts;
@@ -25,21 +27,24 @@ export async function listSavedSearches({ key }: Identity, { accounts }: SearchS
   return searches.map(servedSearch);
 }
 
-/** Saves a search. Refuses one that `listChanges` would refuse, and more than an account can have. */
+/** Saves a search; `meta` names values that the data has never had. Refuses one that `listChanges` would refuse, and more than an account can have. */
 export async function saveSearch(
   { key: { accountId, keyId } }: Identity,
   { name, query = "", webhook_url: url }: BodyOf<"createSearch">,
   { accounts: { administration }, current, webhookFault }: SearchServices,
-): Promise<Served> {
-  const since = await current.use(async ({ manifest }) => manifest.version);
-  requireQuery(query, since);
+): Promise<AnswerOf<"createSearch">> {
+  const { since, meta } = await current.use(async (version) => {
+    const { version: since } = version.manifest;
+    const { unmatched = [] } = redactApiKeys(await unmatchedIn(queryOf(query, since), version));
+    return { since, meta: { unmatched: [...unmatched] } };
+  });
   const expected = url === undefined ? undefined : webhookFault(url);
   if (expected !== undefined) throw invalid("webhook_url", url, expected);
   if ((await administration.call("listSearches", { accountId })).length >= accountSearchesMax)
     throw invalid("name", name, `at most ${accountSearchesMax} saved searches of an account`);
   const search = { accountId, keyId, name, query, url: url ?? null, since };
   const created = await administration.change(accountId, "searches create", search);
-  return { ...servedSearch(created), secret: created.secret };
+  return { data: { ...servedSearch(created), secret: created.secret }, ...(meta.unmatched.length > 0 && { meta }) };
 }
 
 export async function removeSearch({ key }: Identity, id: string, { accounts }: SearchServices): Promise<Served> {
@@ -63,11 +68,12 @@ export async function requireSaved(accountId: string, id: string, { administrati
 /** Parameters of `listChanges` that deliveries set. */
 const deliveryParameters = ["since", "data_version", "cursor", "limit"] as const;
 
-function requireQuery(query: string, since: string): void {
+/** Returns the changes that a query string asks for. Refuses what `listChanges` would refuse. */
+function queryOf(query: string, since: string): QueryOf<"listChanges"> {
   const named = new URLSearchParams(query);
   const set = deliveryParameters.find((name) => named.has(name));
   if (set !== undefined) throw invalid("query", query, `no parameter ${set}, which each delivery sets`);
-  decoderOf("listChanges")(`${query}${query === "" ? "" : "&"}since=${since}`, {});
+  return decoderOf("listChanges")(changesQuery({ query, since }), {}).query;
 }
 
 const invalid = (parameter: string, value: string | undefined, allowed: string): Refusal =>

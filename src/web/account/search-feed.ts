@@ -12,7 +12,7 @@ import { entityTag, matchesEntityTag } from "../../http/responses/etag.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { compareVersions, versionsIn } from "../../lake/manifest.ts";
 import { changesQuery, findFeed } from "../../operations/saved-searches.ts";
-import { dollars, plainWords } from "../shell/format.ts";
+import { dollars } from "../shell/format.ts";
 import { serviceOrigin } from "../shell/pages.tsx";
 
 type Change = AnswerOf<"listChanges">["data"][number];
@@ -117,10 +117,11 @@ function feedOf({ searchId, name }: SavedSearch, changes: readonly Change[], { c
 }
 
 /** Describes a change in a line: what happened, to which vehicle, and its price. */
-function describe({ kind, listing, before, after, matches }: Change): string {
-  const vehicle = listing === null ? "listing" : plainWords(listing.year, listing.make, listing.model, listing.trim);
+function describe({ kind, vin, listing, before, after, matches }: Change): string {
+  const named = [listing?.year, listing?.make, listing?.model, listing?.trim].filter((word) => word != null).join(" ");
   const [was, is] = [before.price, after.price ?? listing?.price];
-  const price = typeof is === "number" ? `, ${dollars(is)}` : "";
-  const from = kind === "price" && typeof was === "number" ? `, from ${dollars(was)}` : "";
-  return `${kind}: ${vehicle}${from}${price}${matches ? "" : " (no longer in the search)"}`;
+  const prices = kind === "price" ? [was, is] : [is];
+  const price = prices.flatMap((value) => (typeof value === "number" ? [dollars(value)] : [])).join(" to ");
+  const parts = [named === "" ? `VIN ${vin}` : named, price, matches ? "" : "no longer in the search"];
+  return `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${parts.filter((part) => part !== "").join(", ")}`;
 }

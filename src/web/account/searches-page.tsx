@@ -123,7 +123,7 @@ export const saveVisitorSearch =
     if (name === "" || name.length > 80) throw new UserError("Invalid name of a search: expected 1 to 80 characters.");
     const filters = query.replace(/^.*\?/, "");
     const search = { name, query: filters, ...(url === "" ? {} : { webhook_url: url }) };
-    const saved = await saveSearch(visitor.identity, search, services);
+    const { data: saved, meta } = await saveSearch(visitor.identity, search, services);
     return dashboardPage(
       path,
       "Search saved",
@@ -131,6 +131,12 @@ export const saveVisitorSearch =
         <p class="message" role="status">
           “{name}” is saved. Its first changes are those of the next published version.
         </p>
+        {(meta?.unmatched ?? []).map(({ parameter, value, did_you_mean }) => (
+          <p key={`${parameter} ${value}`} class="notice">
+            No listing has ever had {parameter} “{value}”
+            {did_you_mean === undefined ? "." : `: did you mean “${did_you_mean}”?`}
+          </p>
+        ))}
         {url === "" ? null : (
           <>
             <p>The secret that signs the messages. Copy it: it is shown only this once.</p>

@@ -253,6 +253,14 @@ test("searches that cannot be delivered are refused, and say what is expected", 
     const { status, message: actual } = await send(client, "POST", "/v1/searches", body);
     assert.deepEqual([status, message.test(String(actual))], [400, true], `${JSON.stringify(body)}: ${actual}`);
   }
+  const answer = await fetch(`${client.url}/v1/searches`, {
+    ...{ method: "POST", headers: customer.bearer, body: JSON.stringify({ name: "a", query: "make=Toyta" }) },
+  });
+  const { meta } = (await answer.json()) as AnswerOf<"createSearch">;
+  assert.deepEqual(
+    meta?.unmatched?.map(({ parameter, value }) => [parameter, value]),
+    [["make", "Toyta"]],
+  );
   const long = await send(client, "POST", "/v1/searches", { name: "a", query: "x".repeat(9000) });
   assert.equal(long.status, 413);
   assert.equal((await send(client, "POST", "/v1/searches/00000000-0000-4000-8000-000000000000/resume")).status, 404);
