@@ -47,7 +47,7 @@ const chargeRequest =
     countCall(accounts, caller);
     const hold = await holdPrice(accounts, "searchListings", caller, decode(context.querystring, {}));
     try {
-      setUsageHeaders(context, await charge(accounts, caller, hold));
+      setUsageHeaders(context, await charge(accounts, caller, hold), accounts);
       await next();
     } finally {
       hold.release();

@@ -8,7 +8,6 @@
  */
 
 import { refuse } from "../contract/errors.ts";
-import type { QueryOf } from "../contract/types.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
@@ -18,10 +17,10 @@ import { KeyUseRecorder } from "./keys/key-uses.ts";
 import type { ApiKey } from "./keys/keys.ts";
 import type { ChargeEntry } from "./ledger/charging.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
-import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
+import type { UsageRange, UsageRow } from "./ledger/usage.ts";
 import type { AccessToken } from "./oauth/oauth-state.ts";
-import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
-import { FailedAuthentications, type FailureLimits } from "./policy/failed-authentications.ts";
+import { refuseForBilling, requireFunds } from "./policy/billing-state.ts";
+import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
@@ -29,12 +28,11 @@ import type { ReviewResult } from "./policy/tier-reviews.ts";
 import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
 import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
 
-/** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
-const failedAuthenticationLimits: FailureLimits = { failuresMax: 100, windowMs: 60_000, networksMax: 10_000 };
-
 /** Options and callbacks of the ledger, and the clock and replica that decide limits. */
 export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
   readonly clock: Clock;
+  /** Whether every request is one of the same local account, without a key, a limit or a charge: `--auth=off`. */
+  readonly isOpen?: boolean;
   /** The number of this service among those that share the accounts; the only one by default. */
   readonly replica?: Replica;
 }
@@ -71,12 +69,13 @@ export class Accounts {
   private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
   private readonly replica: Replica;
-  private readonly failureLimits: FailureLimits;
+  /** The key of the local account of open access; undefined if requests need keys. */
+  private localKeyId: string | undefined;
 
   private constructor(
     location: string,
     private readonly clock: Clock,
-    { replica = onlyReplica, ...options }: Omit<AccountsOptions, "clock">,
+    { replica = onlyReplica, ...options }: Omit<AccountsOptions, "clock" | "isOpen">,
   ) {
     this.replica = replica;
     this.clients = new LedgerClients(location, {
@@ -91,16 +90,29 @@ export class Accounts {
       monotonicMs,
     );
     const { failuresMax, ...limits } = failedAuthenticationLimits;
-    this.failureLimits = { ...limits, failuresMax: shareOf(failuresMax, replica) };
-    this.failedAuthentications = new FailedAuthentications(this.failureLimits, monotonicMs);
+    const failureLimits = { ...limits, failuresMax: shareOf(failuresMax, replica) };
+    this.failedAuthentications = new FailedAuthentications(failureLimits, monotonicMs);
     this.rateLimiter = new RateLimiter(monotonicMs);
   }
 
   /** Opens a file, or a PostgreSQL database by its URL; creates accounts if it has none. Throws a UserError if it cannot be opened. */
-  static async open(location: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
+  static async open(location: string, { clock, isOpen, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(location, clock, options);
     await accounts.clients.open();
+    if (isOpen === true)
+      accounts.localKeyId = await accounts.administration.call("openLocalAccount", { atMs: clock.wallMs() });
     return accounts;
+  }
+
+  /** Whether requests need no key: nothing is limited or charged then. */
+  get isOpen(): boolean {
+    return this.localKeyId !== undefined;
+  }
+
+  /** Returns the identity of all requests to a service with open access. Refuses others with `missing_api_key`. */
+  async localIdentity(): Promise<Identity> {
+    if (this.localKeyId === undefined) throw refuse("missing_api_key", {});
+    return this.identityOfKey(this.localKeyId);
   }
 
   /** The number of tasks that wait for the ledger or are in flight. */
@@ -147,6 +159,7 @@ export class Accounts {
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   countRequest({ cached: { account } }: Identity): void {
+    if (this.isOpen) return;
     this.rateLimiter.count(account.accountId, rateLimitShare(effectiveLimits(account), this.replica));
   }
 
@@ -165,19 +178,10 @@ export class Accounts {
    * with `metering_unavailable` if the accounts file is damaged.
    */
   hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
+    if (this.isOpen) return { usageClass, units, micros: 0, release: ignore };
     if (this.damage !== undefined) throw refuse("metering_unavailable", {});
-    const { account, heldMicros } = cached;
     const micros = prices[usageClass] * units;
-    const isThisMonth = account.month === monthOf(this.clock.wallMs());
-    const short = shortfall(
-      {
-        ...account,
-        balanceMicros: account.balanceMicros - heldMicros,
-        spentMicros: (isThisMonth ? account.spentMicros : 0) + heldMicros,
-      },
-      micros,
-    );
-    if (short !== undefined) throw refuseForBilling(short);
+    requireFunds(cached.account, { micros, heldMicros: cached.heldMicros, month: monthOf(this.clock.wallMs()) });
     cached.heldMicros += micros;
     let isHeld = true;
     const release = (): void => {
@@ -193,6 +197,7 @@ export class Accounts {
    * with `idempotency_key_reused` if the key belongs to a different request.
    */
   async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
+    if (this.isOpen) return this.hold(identity, usageClass, undefined, units);
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
     const found = await this.clients.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
@@ -226,16 +231,8 @@ export class Accounts {
     return { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
   }
 
-  /** Operation `getUsage`: returns the usage of the account, with the range that it covers. */
-  async usage(
-    { key }: Identity,
-    query: QueryOf<"getUsage">,
-  ): Promise<{ readonly range: UsageRange; readonly rows: readonly UsageRow[] }> {
-    const range = usageRange(query, dayOf(this.clock.wallMs()));
-    const rows = await this.clients.reader
-      .call("listUsage", { accountId: key.accountId, range })
-      .catch(refuseUnmetered);
-    return { range, rows };
+  usage({ key: { accountId } }: Identity, range: UsageRange): Promise<readonly UsageRow[]> {
+    return this.clients.reader.call("listUsage", { accountId, range }).catch(refuseUnmetered);
   }
 
   /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
@@ -291,7 +288,7 @@ export class Accounts {
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */
   countFailure(network: string): void {
     const retryAfter = this.failedAuthentications.count(network);
-    const { failuresMax: limit, windowMs } = this.failureLimits;
+    const { failuresMax: limit, windowMs } = this.failedAuthentications.limits;
     if (retryAfter !== undefined)
       throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }

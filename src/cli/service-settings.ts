@@ -35,6 +35,8 @@ export const serviceSettings = {
   ...sharedSettings("publicUrl"),
   corsOrigins: { flags: "--cors-origin <origin>", env: "CARQUET_CORS_ORIGIN", default: [], shownDefault: "none", parse: originsParser,
     help: "origins whose pages may call the API and the agent server, separated by commas or repeated; * for any, with an API key" },
+  auth: { flags: "--auth <mode>", env: "CARQUET_AUTH", choices: ["keys", "off"], default: "keys",
+    help: "off: no keys, accounts and charges, for one's own machine or network; needs a --host that is one address" },
   privateWebhooks: { flags: "--private-webhooks", env: "CARQUET_PRIVATE_WEBHOOKS",
     help: "let webhooks of saved searches have any address, also without TLS or in the service's own network" },
   tlsCert: { flags: "--tls-cert <file>", help: "serve HTTPS with this certificate chain (PEM); needs --tls-key" },

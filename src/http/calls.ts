@@ -1,4 +1,5 @@
 /** Calls of operations over HTTP: the caller, its disconnection, and the headers about the charge. */
+import type { Accounts } from "../accounts/accounts.ts";
 import { pricingVersion } from "../accounts/policy/prices.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Usage } from "../operations/answer.ts";
@@ -30,8 +31,9 @@ export function requireConnected({ res, socket }: RequestContext): void {
   if (res.closed || socket.destroyed) throw disconnected;
 }
 
-export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage): void {
-  if (res.headersSent) return;
+/** Sets the headers about a charge, unless nothing is charged. */
+export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage, { isOpen }: Accounts): void {
+  if (res.headersSent || isOpen) return;
   res
     .setHeader("X-Usage-Class", usageClass)
     .setHeader("X-Usage-Cost-Micros", micros)

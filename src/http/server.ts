@@ -14,7 +14,7 @@ import { allowOrigins } from "./middleware/allow-origins.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
-import { endUnrouted, refuseLongUri, refuseMalformedUrl } from "./middleware/refuse-requests.ts";
+import { endUnrouted, refuseLongUri, refuseMalformedUrl, refuseOtherSites } from "./middleware/refuse-requests.ts";
 import { setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
 import { startDeliveries } from "./searches/deliver.ts";
@@ -83,6 +83,12 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   };
 }
 
+/** Returns the names of a service: the address that it listens on, and the host of its public URL. */
+const namesOf = (host: string, publicUrl: string | undefined): readonly string[] => [
+  host.includes(":") ? `[${host}]` : host,
+  ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]),
+];
+
 /** Starts the tier reviews and the deliveries. Returns a function that stops both. */
 function startBackgroundWork(state: AppState, options: ServeOptions): () => Promise<unknown> {
   const { logger, clock = systemClock } = options;
@@ -119,6 +125,7 @@ function createApp(
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
+  if (state.accounts.isOpen) app.use(refuseOtherSites(namesOf(host, publicUrl), corsOrigins));
   mountSite(app, {
     ...state,
     publicUrl,

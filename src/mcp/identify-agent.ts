@@ -16,6 +16,10 @@ export async function identifyAgent(
   { accounts, authorization }: Pick<SiteServices, "accounts" | "authorization">,
 ): Promise<Identity> {
   challengeWith(context, agentScopes, authorization.resourceMetadataUrl);
+  if (accounts.isOpen) {
+    await identify(accounts)(context, async () => {});
+    return identityOf(context);
+  }
   const [, token = ""] = /^bearer\s+(.*)$/i.exec(context.get("Authorization")) ?? [];
   if (token === "" || parseApiKey(token) !== undefined) await identify(accounts)(context, async () => {});
   else context.state.identity = await authorization.identify(token, context);

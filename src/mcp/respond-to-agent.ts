@@ -101,7 +101,7 @@ function handle(
   { services, request, body }: AgentRequest,
 ): Promise<Response> {
   const { requestId, arrivedAtMs, log } = context.state;
-  const { signal } = request;
+  const [{ signal }, { isOpen }] = [request, services.accounts];
   const toRefusal = (thrown: unknown): Refusal => {
     const refusal = refusalOf(thrown, requestId);
     context.state.errorCode = refusal.code;
@@ -109,7 +109,7 @@ function handle(
     return refusal;
   };
   const options: AgentServerOptions = {
-    ...{ tools, isCharged: true, countUncalled: () => services.accounts.countRequest(identity) },
+    ...{ tools, isCharged: !isOpen, countUncalled: () => services.accounts.countRequest(identity) },
     explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
     callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);
@@ -117,7 +117,7 @@ function handle(
       const caller = { identity, arrivedAtMs, signal: gone, parentRequestId: requestId, log };
       const { body: answer, ...charged } = await services.callOperation(caller, operation);
       const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
-      return { body: answer, usage: { request_id, charged_micros, usage_class } };
+      return { body: answer, ...(isOpen ? {} : { usage: { request_id, charged_micros, usage_class } }) };
     },
     refusalOf: toRefusal,
     charts: services.charts,

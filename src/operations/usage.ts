@@ -1,5 +1,7 @@
 /** Operation `getUsage`: the usage of the calling account, from the ledger. */
 import type { Accounts, Identity } from "../accounts/accounts.ts";
+import { dayOf } from "../accounts/clock.ts";
+import { usageRange } from "../accounts/ledger/usage.ts";
 import type { AnswerOf, RequestOf } from "../contract/types.ts";
 
 export async function usageOf(
@@ -7,7 +9,8 @@ export async function usageOf(
   identity: Identity,
   { query }: RequestOf<"getUsage">,
 ): Promise<AnswerOf<"getUsage">> {
-  const { range, rows } = await accounts.usage(identity, query);
+  const range = usageRange(query, dayOf(accounts.administration.nowMs));
+  const rows = await accounts.usage(identity, range);
   return {
     data: [...rows],
     totals: {

@@ -64,6 +64,8 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
 
 /** Adds the pages and forms of an account to a router. */
 function addAccountRoutes(router: Router<RequestState>, services: SiteServices): void {
+  addSearchRoutes(router, services);
+  if (services.accounts.isOpen) return;
   addSignInRoutes(router, services);
   const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
   router.get("/dashboard", page(moneyPage(services)));
@@ -77,17 +79,22 @@ function addAccountRoutes(router: Router<RequestState>, services: SiteServices):
   router.post("/dashboard/agents/:keyId/disconnect", visitorForm(services, disconnectAgent(services)));
   router.get(`${consentPath}/:id`, page(consentPage(services)));
   router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
+  router.get("/dashboard/ledger", page(ledgerPage(services)));
+  router.get("/dashboard/ledger.csv", ledgerCsv(services));
+  router.get("/dashboard/limits", page(limitsPage(services)));
+  router.get("/dashboard/settings", page(settingsPage));
+  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
+}
+
+/** Adds the pages, forms and feeds of saved searches to a router. */
+function addSearchRoutes(router: Router<RequestState>, services: SiteServices): void {
+  const page = (handle: PageHandler) => signedInPage(services, signInPage, handle);
   router.get("/dashboard/searches", page(searchesPage(services)));
   router.post("/dashboard/searches", visitorForm(services, saveVisitorSearch(services)));
   router.get("/dashboard/searches/:searchId/delete", page(deletionPage(services)));
   router.post("/dashboard/searches/:searchId/delete", visitorForm(services, deleteVisitorSearch(services)));
   router.post("/dashboard/searches/:searchId/resume", visitorForm(services, resumeVisitorSearch(services)));
   router.get("/feeds/:feed", searchFeed(services));
-  router.get("/dashboard/ledger", page(ledgerPage(services)));
-  router.get("/dashboard/ledger.csv", ledgerCsv(services));
-  router.get("/dashboard/limits", page(limitsPage(services)));
-  router.get("/dashboard/settings", page(settingsPage));
-  router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
 }
 
 /** Adds the pages and forms of operators to a router. */

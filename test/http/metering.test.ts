@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
+import { isMetered, prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
 import type { Row } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -88,7 +88,7 @@ for (const [query, usageClass] of searches) {
 for (const operation of getOperations) {
   test(`${operation.id} is charged if it answers, and only then`, async () => {
     const customer = createCustomer(client.accounts);
-    const isFree = operation.id === "getUsage" || operation.id === "getDocument";
+    const isFree = !isMetered(operation.id);
     const plain = minimalRequest(operation);
     const include = `${plain}${plain.includes("?") ? "&" : "?"}include=options`;
     for (const path of [plain, include]) {

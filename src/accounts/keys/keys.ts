@@ -4,7 +4,15 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { type Account, findAccounts, isOneOf, lockAccount, unknownAccountError } from "../account.ts";
+import {
+  type Account,
+  changeAccount,
+  createAccount,
+  findAccounts,
+  isOneOf,
+  lockAccount,
+  unknownAccountError,
+} from "../account.ts";
 import { generateApiKey } from "./api-key.ts";
 
 /** The scopes of a key that is created without any. A single export or SQL statement can cost as much as thousands of pages, so their scopes are granted by name. */
@@ -72,6 +80,17 @@ export function webKeyOf(database: SqlDatabase, accountId: string, atMs: number)
   );
   if (row !== undefined) return textIn(row, "key_id");
   return createKey(database, { accountId, scopes, name: "Explorer", isWeb: true, atMs }).keyId;
+}
+
+const localEmail = "local@carquet.invalid";
+
+/** Returns the id of the key of the local account, an operator's, to which the pages and requests of open access belong; creates what is missing. */
+export function localKeyOf(database: SqlDatabase, atMs: number): string {
+  const found = database.one(sql`SELECT account_id FROM accounts WHERE email = ${localEmail}`);
+  if (found !== undefined) return webKeyOf(database, textIn(found, "account_id"), atMs);
+  const accountId = createAccount(database, { email: localEmail, tier: 4, atMs });
+  changeAccount(database, accountId, { isOperator: true });
+  return webKeyOf(database, accountId, atMs);
 }
 
 /** Returns the keys of an account, oldest first, including revoked ones. */

@@ -10,6 +10,9 @@ export interface FailureLimits {
   readonly networksMax: number;
 }
 
+/** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
+export const failedAuthenticationLimits: FailureLimits = { failuresMax: 100, windowMs: 60_000, networksMax: 10_000 };
+
 interface FailureWindow {
   failures: number;
   readonly endsAtMs: number;
@@ -19,7 +22,7 @@ export class FailedAuthentications {
   private readonly windows: LRUCache<string, FailureWindow>;
 
   constructor(
-    private readonly limits: FailureLimits,
+    readonly limits: FailureLimits,
     private readonly nowMs: () => number,
   ) {
     this.windows = new LRUCache({ max: limits.networksMax });

@@ -15,7 +15,7 @@ import {
   listSearches,
   recordDelivery,
 } from "../administration/saved-searches.ts";
-import { type ActiveKey, findGrant, type KeyUses, listKeys, recordKeyUses } from "../keys/keys.ts";
+import { type ActiveKey, findGrant, type KeyUses, listKeys, localKeyOf, recordKeyUses } from "../keys/keys.ts";
 import { type ChargeBatch, type ChargeEntry, listKnownCharges } from "../ledger/charging.ts";
 import { listEntryPage } from "../ledger/entry-pages.ts";
 import {
@@ -133,6 +133,9 @@ const tasks = {
   ),
   queuedReviews: read((database, _: object) => queuedReviews(database)),
   reviewTiers: write(reviewAndRecord),
+
+  /** Returns the key of the local account of open access, which is created if there is none. */
+  openLocalAccount: write((database, { atMs }: AtTime) => localKeyOf(database, atMs)),
 
   findCredentials: read((database, { name }: { readonly name: string }) => findCredentials(database, name)),
   findLink: read((database, { sha256, kind, atMs }: OfSecret & { readonly kind: LinkKind }) =>

@@ -43,7 +43,7 @@ export async function serveUntilStopped(
   await requireLakeFolder(lake);
   const stopSignal = receiveStopSignal();
   const service = await serve({
-    ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages },
+    ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
     ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: () => destination.droppedLines,

@@ -44,7 +44,7 @@ export const startCommand = (): Command =>
       await requireFreePort(settings.host, settings.port);
       await requireLakeFolder(settings.lake);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
-      const access = createDemoAccess(settings.accounts, Date.now());
+      const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
       await serveUntilStopped(settings, (url) => greeting(url, access));
     });
 
@@ -78,9 +78,15 @@ async function* generateDeliveries(
   for await (const { folder } of generateDays(feeds, shape, engine)) yield* await deliveriesAt(folder, undefined);
 }
 
-const greeting = (url: string, { key, linkSecret }: DemoAccess): readonly string[] => [
-  `explore the market, signed in to the demo account by one click: ${linkUrl(url, "sign_in", linkSecret)}`,
-  `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=3'`,
-  `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
-  `curl '${url}/v1/openapi.json'`,
-];
+/** Returns lines that show how to explore the market: with access to the demo account, or without accounts. */
+function greeting(url: string, access: DemoAccess | undefined): readonly string[] {
+  const curl = access === undefined ? "curl" : `curl -H 'Authorization: Bearer ${access.key}'`;
+  return [
+    access === undefined
+      ? `explore the market: ${url}/`
+      : `explore the market, signed in to the demo account by one click: ${linkUrl(url, "sign_in", access.linkSecret)}`,
+    `${curl} '${url}/v1/listings?limit=3'`,
+    `${curl} '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
+    `curl '${url}/v1/openapi.json'`,
+  ];
+}

@@ -72,7 +72,7 @@ async function respondTo(
     else context.res.once("close", file.release);
     const range = requestedRange(context, named.tag, file.bytes);
     requireConnected(context);
-    setUsageHeaders(context, await charge(services.accounts, caller, hold));
+    setUsageHeaders(context, await charge(services.accounts, caller, hold), services.accounts);
     setFileHeaders(context, named);
     limitResponseTime(context.res, services.deadlineMs);
     sendFile(context, file, range);

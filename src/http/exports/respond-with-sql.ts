@@ -77,7 +77,7 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
     requireConnected(context);
     reserved.release();
     const hold = holdSeconds(accounts, caller, seconds);
-    setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()));
+    setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()), accounts);
     context.set("X-Total-Count", String(file.rows));
     sendResult(context, file, { format: request.format, meta: { version, as_of } });
   } finally {

@@ -1,4 +1,4 @@
-/** Authentication: finds the API key of `Authorization: Bearer <API_KEY>` and its account. */
+/** Authentication: finds the API key of `Authorization: Bearer <API_KEY>` and its account, or the local account of open access. */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { clientNetwork } from "../../base/client-network.ts";
 import { Refusal, refuse } from "../../contract/errors.ts";
@@ -11,6 +11,10 @@ import type { Middleware } from "../context.ts";
 export const identify =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
+    if (accounts.isOpen) {
+      context.state.identity = await accounts.localIdentity();
+      return next();
+    }
     const authorization = context.get("Authorization");
     if (authorization === "") throw refuse("missing_api_key", {});
     const [, token = ""] = /^bearer\s+(.*)$/i.exec(authorization) ?? [];

@@ -36,6 +36,23 @@ export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => 
   await next();
 };
 
+/**
+ * Refuses what pages of other sites send to a service without keys: requests for a host name that is not one of its names, to which such a page can
+ * have its address lead, and those that change something.
+ */
+export const refuseOtherSites =
+  (hosts: readonly string[], origins: readonly string[]): Middleware =>
+  async (context, next) => {
+    const [name, origin, site] = [context.hostname, context.get("Origin"), context.get("Sec-Fetch-Site")];
+    if (!hosts.includes(name) && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(name))
+      throw refuse("not_found", { what: "service for the host", id: name });
+    const own = `${context.protocol}://${context.host}`;
+    const isOther = origin !== "" ? origin !== own : ["cross-site", "same-site"].includes(site);
+    if (isOther && context.method !== "GET" && context.method !== "HEAD" && !origins.includes(origin))
+      throw refuse("method_not_allowed", { method: context.method, allowed: "a request of this service's own pages" });
+    await next();
+  };
+
 /** Ends requests without a route: `OPTIONS` with the methods of the path, other methods with `method_not_allowed`, unknown paths with `not_found`. */
 export const endUnrouted: Middleware = async (context) => {
   const [{ method, path }, methods] = [context, methodsOf(context)];

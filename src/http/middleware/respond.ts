@@ -40,7 +40,7 @@ export function respond<Id extends EndpointId>(
     const { format, content, pagination } = answered.body;
     if (hasFormats(definition) && pagination !== undefined && "total" in pagination)
       setPageHeaders(context, pagination);
-    setUsageHeaders(context, answered.usage);
+    setUsageHeaders(context, answered.usage, services.accounts);
     // Before the body: Koa looks up a media type when a body is set without one.
     context.set("Content-Type", contentTypeOf(format));
     context.body = content;

@@ -44,7 +44,7 @@ export const setRateLimitHeaders =
     } finally {
       const identity = identityOf(context);
       const { limits, remaining } = accounts.limits(identity);
-      if (!context.res.headersSent) {
+      if (!context.res.headersSent && !accounts.isOpen) {
         context.res
           .setHeader("X-RateLimit-Tier", `tier_${identity.cached.account.tier}`)
           .setHeader("X-RateLimit-Limit-10s", limits.per10s)

@@ -97,6 +97,8 @@ export interface ServeOptions
   readonly publicUrl?: string;
   /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
   readonly corsOrigins?: readonly string[];
+  /** Whether requests need no key, and nothing is charged: on one's own machine or network. */
+  readonly isOpen?: boolean;
   /** Whether webhooks of saved searches may have any address, also one in the service's own network. Only public ones by default. */
   readonly privateWebhooks?: boolean;
   /** Fetches client ID metadata documents; from public addresses only by default. */
@@ -149,6 +151,7 @@ export interface AppState extends PipelineServices {
 /** Opens the accounts file and the lake. */
 export async function openState(options: ServeOptions): Promise<AppState> {
   const { responseCacheBytes = responseCacheBytesMax, droppedLogLines = () => 0 } = options;
+  if (options.isOpen === true) requireOwnNetwork(options);
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const resultCache = new ResultCache(responseCacheBytes);
@@ -184,6 +187,18 @@ export async function openState(options: ServeOptions): Promise<AppState> {
 export const webhooksOf = ({ privateWebhooks = false }: ServeOptions): WebhookOptions => ({
   arePrivateAllowed: privateWebhooks,
 });
+
+/** Throws a UserError if a service without keys is to listen on all addresses of a machine, or to serve pages of any origin. */
+function requireOwnNetwork({ host, corsOrigins = [] }: ServeOptions): void {
+  if (/^(0\.0\.0\.0|::|\*|)$/.test(host))
+    throw new UserError(
+      `Invalid host ${host} for --auth=off: expected one address, such as 127.0.0.1, instead of all.`,
+    );
+  if (corsOrigins.includes("*"))
+    throw new UserError(
+      "Invalid --cors-origin * for --auth=off: expected origins, because any page could read the data.",
+    );
+}
 
 /** Returns the origin of the public URL. Throws a UserError if it is not one of the web. */
 function originOf(publicUrl: string): string {
@@ -245,7 +260,7 @@ function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<Cur
 }
 
 function openAccounts(
-  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread, replica }: ServeOptions,
+  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread, ...options }: ServeOptions,
   metrics: Metrics,
 ): Promise<Accounts> {
   const onChange = (isDown: boolean, reason: string): void =>
@@ -259,6 +274,7 @@ function openAccounts(
     onBatch: metrics.addBatch,
     onUnrefunded: (charges) => logger.error({ refunds: charges.map(adjustmentOf) }, "refunds not posted"),
     ...(thread === undefined ? {} : { workerModule: thread }),
-    ...(replica === undefined ? {} : { replica }),
+    ...(options.replica === undefined ? {} : { replica: options.replica }),
+    isOpen: options.isOpen ?? false,
   });
 }

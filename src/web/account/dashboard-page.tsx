@@ -33,7 +33,7 @@ interface SectionNavigationProps {
 }
 
 export const SectionNavigation = ({ name, pages: linked, current }: SectionNavigationProps): JSX.Element => (
-  <nav class="pages" aria-label={name}>
+  <nav class={`pages ${name.toLowerCase()}`} aria-label={name}>
     <ul>
       {linked.map(({ path, text }) => (
         <li key={path}>

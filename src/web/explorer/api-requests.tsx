@@ -20,7 +20,7 @@ export const ApiRequests = ({ origin, requests: { charged, main } }: ApiRequests
         {charged.map((request) => (
           <li key={request.requestId}>
             <code>GET {targetOf(request)}</code>
-            <span>{usd(request.micros)}</span>
+            {request.micros === 0 ? null : <span>{usd(request.micros)}</span>}
           </li>
         ))}
       </ul>

@@ -6,8 +6,8 @@ import type { PageHandler } from "../shell/pages.tsx";
 export const confirmed =
   (handle: PageHandler): PageHandler =>
   async (visit) => {
-    const { context } = visit;
-    return ["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))
+    const { context, visitor } = visit;
+    return !visitor.isOpen && ["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))
       ? arrivalPage(`${context.path}${context.search}`)
       : handle(visit);
   };

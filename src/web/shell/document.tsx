@@ -32,6 +32,11 @@ const links: readonly Link[] = [
   { path: "/docs", text: "API docs" },
 ];
 
+/** Without accounts, the dashboard has the saved searches alone. */
+const openLinks = links.map((link) =>
+  link.section === "dashboard" ? { ...link, path: "/dashboard/searches", text: "Saved searches" } : link,
+);
+
 const operatorLink: Link = { section: "operator", path: "/operator", text: "Operator" };
 
 const [style, client] = [assetPath("style.css"), assetPath("client.js")];
@@ -58,7 +63,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       <link rel="stylesheet" href={style} />
       <script type="module" src={client} />
     </head>
-    <body>
+    <body class={visitor?.isOpen === true ? "open" : undefined}>
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -67,7 +72,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
           Carquet
         </a>
         {visitor === undefined ? null : <Navigation section={content.section} visitor={visitor} />}
-        {visitor === undefined ? null : <Account content={content} visitor={visitor} />}
+        {visitor === undefined || visitor.isOpen ? null : <Account content={content} visitor={visitor} />}
       </header>
       <main id="main" tabIndex={-1}>
         {content.body}
@@ -81,10 +86,10 @@ interface NavigationProps {
   readonly visitor: Visitor;
 }
 
-const Navigation = ({ section, visitor: { identity } }: NavigationProps): JSX.Element => (
+const Navigation = ({ section, visitor: { identity, isOpen } }: NavigationProps): JSX.Element => (
   <nav aria-label="Main">
     <ul>
-      {[...links, ...(identity.cached.account.isOperator ? [operatorLink] : [])].map((link) => (
+      {[...(isOpen ? openLinks : links), ...(identity.cached.account.isOperator ? [operatorLink] : [])].map((link) => (
         <li key={link.path}>
           <a
             href={link.path}

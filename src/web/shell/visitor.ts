@@ -1,6 +1,7 @@
 /** Who is signed in: the session cookie of a browser, which signing in sets and signing out removes. A request counts as a visit of its account. */
 import type { Identity } from "../../accounts/accounts.ts";
 import type { VisitKind } from "../../accounts/policy/visit-limits.ts";
+import { newSecret } from "../../base/random-ids.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -10,7 +11,12 @@ export interface Visitor {
   readonly identity: Identity;
   /** The token that forms of the session carry. */
   readonly csrfToken: string;
+  /** Whether the service has no accounts to sign in to, and charges nothing. */
+  readonly isOpen: boolean;
 }
+
+/** The token of forms of open access, which has no sessions. */
+const openToken = newSecret();
 
 /** Returns the name of the session cookie. Browsers accept the prefix over HTTPS only, and then from this host only. */
 const sessionCookieName = ({ secure }: RequestContext): string =>
@@ -28,6 +34,11 @@ export async function visitorOf(
   { accounts, sessions, visits }: Pick<SiteServices, "accounts" | "sessions" | "visits">,
   kind: VisitKind = "page",
 ): Promise<Visitor | undefined> {
+  if (accounts.isOpen) {
+    const identity = await accounts.localIdentity();
+    context.state.identity = identity;
+    return { identity, csrfToken: openToken, isOpen: true };
+  }
   const cookie = sessionCookie(context);
   const session = cookie === undefined ? undefined : await sessions.find(cookie);
   if (session === undefined) return undefined;
@@ -37,7 +48,7 @@ export async function visitorOf(
     const leave = visits.enter(identity.key.accountId, kind);
     if (context.res.closed) leave();
     else context.res.once("close", leave);
-    return { identity, csrfToken: session.csrfToken };
+    return { identity, csrfToken: session.csrfToken, isOpen: false };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "invalid_api_key") return undefined;
     throw thrown;

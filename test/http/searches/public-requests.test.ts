@@ -9,9 +9,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { documentBytesMax, fetchPublic, isPublicAddress } from "../../src/http/service/public-requests.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope, onScopeEnd } from "../support/scope.ts";
+import { documentBytesMax, fetchPublic, isPublicAddress } from "../../../src/http/service/public-requests.ts";
+import { temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../../support/scope.ts";
 
 test("addresses of the public internet are distinguished from all others", () => {
   for (const address of ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1"])

@@ -1,0 +1,121 @@
+/** A service with `--auth=off`: every request is answered without a key, nothing is charged, and pages of other sites reach nothing. */
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { test } from "node:test";
+import { getAccount, listAccounts } from "../../src/accounts/account.ts";
+import { listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { mountSite } from "../../src/web/site.ts";
+import { inAccountsFile } from "../support/accounts.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const { url, accounts } = await startService(fileScope, lake, {
+  isOpen: true,
+  exports: { sqlDeadlineMs: 60_000 },
+  mountSite: (app, services) => {
+    mountAgents(app, services);
+    mountSite(app, services);
+  },
+});
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+interface Response {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Sends a request whose `Host` header can be any, unlike one of `fetch`. */
+const send = (path: string, { body, ...options }: Sent = {}): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const { statusCode: status, headers } = response;
+        resolve({ status, headers, text: Buffer.concat(chunks).toString() });
+      });
+    });
+    sent.on("error", reject).end(body);
+  });
+
+const json = { "Content-Type": "application/json" };
+
+test("operations, pages and agents need no key, and no response speaks of money or limits", async () => {
+  const initialize = {
+    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  };
+  const requests: readonly (readonly [path: string, sent?: Sent])[] = [
+    ["/v1/listings?limit=1"],
+    ["/v1/listings?limit=1", { headers: { Authorization: "Bearer anything", "Idempotency-Key": "a" } }],
+    ["/v1/facets?facets=make"],
+    ["/v1/usage"],
+    ["/v1/exports?format=csv&make=toyota"],
+    ["/v1/searches"],
+    ["/v1/sql", { method: "POST", body: JSON.stringify({ sql: "SELECT count(*) FROM active" }) }],
+    ["/v1/searches", { method: "POST", body: JSON.stringify({ name: "all" }) }],
+    [
+      "/mcp",
+      {
+        method: "POST",
+        headers: { ...json, Accept: "application/json, text/event-stream" },
+        body: JSON.stringify(initialize),
+      },
+    ],
+    ["/"],
+    ["/dashboard/searches"],
+    ["/operator/accounts"],
+  ];
+  for (const [path, sent] of requests) {
+    const { status, headers, text } = await send(path, sent);
+    assert.equal(status, 200, `${path}: ${text.slice(0, 200)}`);
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => /usage|pricing|ratelimit|replayed/.test(name)),
+      [],
+      path,
+    );
+  }
+  const { text } = await send("/?make=toyota");
+  assert.ok(!/Sign out|Balance|This view|\$0\.0/.test(text), "no account in the head of a page");
+  for (const path of ["/dashboard", "/dashboard/keys", "/sign-in"]) assert.equal((await send(path)).status, 404, path);
+  inAccountsFile(accounts, (database) => {
+    const local = listAccounts(database, "2026-11").find(({ email }) => email === "local@carquet.invalid");
+    assert.ok(local);
+    assert.deepEqual(listEntries(database, local.accountId), []);
+    assert.equal(getAccount(database, local.accountId, "2026-11").balanceMicros, 0);
+  });
+});
+
+test("a page of another site reads nothing by another host name, and changes nothing", async () => {
+  const host = new URL(url).host;
+  for (const Host of ["evil.example", `evil.example:${new URL(url).port}`, "127.0.0.1.evil.example"])
+    assert.equal((await send("/v1/listings?limit=1", { headers: { Host } })).status, 404, Host);
+  for (const Host of [host, host.replace("127.0.0.1", "localhost")])
+    assert.equal((await send("/v1/listings?limit=1", { headers: { Host } })).status, 200, Host);
+  const body = JSON.stringify({ name: "stolen", webhook_url: "https://evil.example/" });
+  for (const headers of [{ Origin: "https://evil.example" }, { Origin: "null" }, { "Sec-Fetch-Site": "cross-site" }])
+    assert.equal(
+      (await send("/v1/searches", { method: "POST", headers: { ...headers }, body })).status,
+      405,
+      JSON.stringify(headers),
+    );
+  assert.ok(!(await send("/v1/searches")).text.includes("stolen"));
+});
+
+test("a service without keys does not listen on all addresses, nor serve pages of all origins", async (t) => {
+  for (const [options, message] of [
+    [{ host: "0.0.0.0" }, /Invalid host 0\.0\.0\.0 for --auth=off: expected one address/],
+    [{ host: "::" }, /expected one address/],
+    [{ corsOrigins: ["*"] }, /Invalid --cors-origin \* for --auth=off/],
+  ] as const)
+    await assert.rejects(startService(t, lake, { isOpen: true, ...options }), message);
+});
