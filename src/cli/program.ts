@@ -12,6 +12,7 @@ type CommandRow = readonly [usage: string, summary: string, load: () => Promise<
 const commands: readonly CommandRow[] = [
   ["start [options]",         "fill an empty lake with a demo market, then serve",      async () => (await import("./commands/start.ts")).startCommand()],
   ["generate [options]",      "write the feeds of a generated market",                  async () => (await import("./commands/generate.ts")).generateCommand()],
+  ["map [options] [file]",    "propose a mapping of a file, or check one",              async () => (await import("./commands/feeds/map.ts")).mapCommand()],
   ["ingest [options] [path]", "ingest feeds and publish a version for each day",        async () => (await import("./commands/ingest.ts")).ingestCommand()],
   ["index [options]",         "build the search index and the row store",               async () => (await import("./commands/index-lake.ts")).indexCommand()],
   ["serve [options]",         "serve the API",                                          async () => (await import("./commands/serve.ts")).serveCommand()],

@@ -8,7 +8,7 @@ import { join as joinPath } from "node:path";
 import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import { type Manifest, noFiles } from "../lake/manifest.ts";
+import { firstKeys, type Manifest, noFiles } from "../lake/manifest.ts";
 import {
   activeOn,
   contendersIn,
@@ -84,10 +84,8 @@ export async function ingestDay(
 
   begin("reading files");
   await createPreviousViews(session, lake, previous);
-  const parser = await FeedParser.begin(session, { day, isFirst: previous === undefined });
   const readSettings = { scratch: joinPath(lake, "spill"), ...settings };
-  const remarks = await readDelivery(session, delivery, readSettings, (table, read) => parser.parse(table, read));
-  const rows = await parser.finish();
+  const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
 
   begin("normalizing values");
   const spellings = await normalizeDay(session, next);
@@ -113,13 +111,35 @@ export async function ingestDay(
   };
 }
 
+/** Reads and checks the rows of a delivery. Returns the number of inventory rows, and the remarks of the report. */
+async function readDay(
+  session: Session,
+  { delivery, isFirst }: { readonly delivery: Delivery; readonly isFirst: boolean },
+  settings: ReadSettings,
+): Promise<Pick<DeliveryReport, "rows" | "remarks">> {
+  const parser = await FeedParser.begin(session, { day: delivery.day, isFirst });
+  const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
+  return { rows: await parser.finish(), remarks };
+}
+
+/** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. */
+export async function tryDay(session: Session, delivery: Delivery, settings: ReadSettings) {
+  await beginDays({ session, lake: "" }, undefined);
+  await createPreviousViews(session, "", undefined);
+  const read = await readDay(session, { delivery, isFirst: true }, settings);
+  return { ...read, spellings: await normalizeDay(session, { keys: firstKeys }) };
+}
+
 /** Loads the reference tables and the dimensions of the version to build on, once for a run of days. */
-export async function beginDays({ session, lake }: Writer, previous: Manifest | undefined): Promise<void> {
+export async function beginDays(
+  { session, lake }: Pick<Writer, "session" | "lake">,
+  previous: Manifest | undefined,
+): Promise<void> {
   await loadReferenceTables(session);
   await loadDimensions(session, lake, previous?.tables ?? noFiles);
 }
 
-async function normalizeDay(session: Session, next: Manifest): Promise<Spellings> {
+async function normalizeDay(session: Session, next: Pick<Manifest, "keys">): Promise<Spellings> {
   await normalizeDealers(session);
   await createRawBuildsAndLists(session);
   const spellings = await createSpellings(session);

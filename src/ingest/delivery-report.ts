@@ -78,7 +78,8 @@ export async function createDeliveryReport(
   };
 }
 
-async function countIssues(session: Session): Promise<readonly IssueCount[]> {
+/** Counts the issues of a delivery by field and reason. */
+export async function countIssues(session: Session): Promise<readonly IssueCount[]> {
   const rows = await session.rows(sql`
     SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n,
            min_by(file || ', row ' || "row", (file, "row")) AS "first" FROM issues GROUP BY ALL ORDER BY outcome, field, reason`);
@@ -90,3 +91,7 @@ async function countIssues(session: Session): Promise<readonly IssueCount[]> {
     first: textIn(row, "first"),
   }));
 }
+
+/** Describes issues in a line. */
+export const describeIssue = ({ outcome, field, reason, count, first }: IssueCount): string =>
+  `${outcome}: ${count} × ${field}: ${reason}; first: ${first}`;

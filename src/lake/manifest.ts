@@ -65,6 +65,9 @@ const check = checker<
 
 export const noFiles: TableFiles = withAllTables({});
 
+/** The keys of a lake without rows. */
+export const firstKeys: Manifest["keys"] = { builds: 0, dealers: 0, tokens: 0, options: 0 };
+
 /** Adds an empty file list for each table that is not listed. */
 function withAllTables(files: Partial<TableFiles>): TableFiles {
   return Object.fromEntries(tableNames.map((table) => [table, files[table] ?? []])) as unknown as TableFiles;

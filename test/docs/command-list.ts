@@ -6,6 +6,7 @@ import { keysCommand } from "../../src/cli/commands/accounts/keys.ts";
 import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
+import { mapCommand } from "../../src/cli/commands/feeds/map.ts";
 import { followCommand } from "../../src/cli/commands/follow.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { icebergCommand } from "../../src/cli/commands/iceberg.ts";
@@ -24,6 +25,7 @@ import { verifyCommand } from "../../src/cli/commands/verify.ts";
 export const topCommands: readonly Command[] = [
   startCommand(),
   generateCommand(),
+  mapCommand(),
   ingestCommand(),
   indexCommand(),
   serveCommand(),

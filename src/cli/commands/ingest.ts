@@ -1,7 +1,7 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import type { DeliveryReport } from "../../ingest/delivery-report.ts";
+import { type DeliveryReport, describeIssue } from "../../ingest/delivery-report.ts";
 import { deliveriesByColumn } from "../../ingest/feed/dated-rows.ts";
 import { deliveriesAt, type MappedDay, mappedDayOf, undatedFiles } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
@@ -158,9 +158,7 @@ function reportLines(report: DeliveryReport): readonly string[] {
     `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
       `${unknown} unusable values, ${noted} warnings`,
     `  version ${version}: ${active} active; ${missing} newly missing, ${sold} sold, ${ended} ended; ${collapsed} collapsed feeds`,
-    ...report.reasons.map(
-      ({ outcome, field, reason, count, first }) => `  ${outcome}: ${count} × ${field}: ${reason}; first: ${first}`,
-    ),
+    ...report.reasons.map((issue) => `  ${describeIssue(issue)}`),
     ...remarks.map((remark) => `  ${remark}`),
   ];
 }

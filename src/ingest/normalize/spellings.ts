@@ -12,7 +12,7 @@ import { feed } from "../feed/feed-schema.ts";
 import { isMarker, markersOf } from "./unknown-markers.ts";
 
 /** Returns the key under which the spellings of a row's `attribute` are equal. */
-const spellingKey = (text: Sql): Sql =>
+export const spellingKey = (text: Sql): Sql =>
   sql`CASE WHEN attribute IN ('make', 'model') THEN ${matchKey(text)} ELSE ${caseFold(text)} END`;
 
 /**
@@ -31,7 +31,7 @@ export async function loadReferenceTables(session: Session): Promise<void> {
 }
 
 /** The base colors of the exterior and the interior share a canonical list. All other vocabularies have that of their name. */
-const attributeOfVocabulary = sql`if(starts_with(vocabulary, 'base_'), 'base_color', vocabulary)`;
+export const attributeOfVocabulary = sql`if(starts_with(vocabulary, 'base_'), 'base_color', vocabulary)`;
 
 /** Collapses white space and replaces the character that separates the attribute's values in a query string. */
 const cleanValue = sql`trim(regexp_replace(
@@ -76,3 +76,10 @@ export async function createSpellingsTable(session: Session, values: Sql): Promi
     FROM spelled JOIN chosen USING (vocabulary, key) WHERE NOT is_in_lake`,
   );
 }
+
+/** Counts values that the closed list of their vocabulary lacks: columns vocabulary, value and uses, the commonest first. `values` is as above. */
+export const valuesOutside = (values: Sql): Sql => sql`
+  SELECT vocabulary, any_value(cleaned) AS value, sum(uses)::INTEGER AS uses
+  FROM (SELECT *, ${spellingKey(sql`cleaned`)} AS key FROM (SELECT *, ${cleanValue} AS cleaned FROM (SELECT *, ${attributeOfVocabulary} AS attribute FROM (${values}))))
+  WHERE key <> '' AND attribute IN (SELECT attribute FROM canonical_of) AND (attribute, key) NOT IN (SELECT (attribute, key) FROM canonical_of)
+  GROUP BY vocabulary, key ORDER BY vocabulary, uses DESC, value`;

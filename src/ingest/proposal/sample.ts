@@ -1,0 +1,95 @@
+/** The sample of a foreign file from which its mapping is proposed: its columns, and the texts of its first rows. */
+import { printable, UserError } from "../../base/user-error.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
+import { preparedFiles } from "../documents/prepared-files.ts";
+import { undatedFiles } from "../feed/delivery.ts";
+import type { FeedFile } from "../feed/feed-file.ts";
+import { unknownMarkers } from "../feed/feed-schema.ts";
+import { checkFeedFile } from "../feed/file-checks.ts";
+import { describeFileError, fileError } from "../feed/file-errors.ts";
+import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts";
+import { mappingOf } from "../mapping/mapping.ts";
+import { recognizedPreset } from "../mapping/presets.ts";
+import type { Mapping } from "../mapping/rules.ts";
+import { knownText } from "../normalize/unknown-markers.ts";
+import { aliases } from "./known-columns.ts";
+
+/** Rows of a sample. */
+export const sampleRows = 1000;
+
+export interface Sample {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Whether the first line has the names of the columns. */
+  readonly hasHeader: boolean;
+  /** The preset that fits the columns. */
+  readonly preset?: Mapping;
+}
+
+/** Returns the file at a path. Throws a UserError if there is none, or several. */
+export async function fileAt(path: string): Promise<FeedFile> {
+  const [file, ...others] = await undatedFiles(path);
+  if (file !== undefined && others.length === 0) return file;
+  throw new UserError(`${printable(path)}: a folder of ${others.length + 1} files: expected one file.`);
+}
+
+/**
+ * Creates, by the mapping of the settings if there is one, the tables `sampled` (`row` and the known texts of the first rows) and `cells` (column, text), and returns the columns. Throws a UserError
+ * if the file is invalid or has no rows.
+ */
+export async function sampleFile(
+  session: Session,
+  file: FeedFile,
+  settings: ReadSettings & { readonly scratch: string },
+): Promise<Sample> {
+  const read = (mapping: Mapping) => readSample(session, file, { ...settings, mapping });
+  const plain = await read(settings.mapping ?? reading({}));
+  const isNamed = settings.mapping !== undefined;
+  const hasHeader = isNamed || !plain.some((column) => /^(?=.*\d)[A-HJ-NPR-Z\d]{17}$/i.test(column));
+  const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
+  const mapping = hasHeader ? preset : reading({ header: false });
+  const columns = mapping === undefined ? plain : await read(mapping);
+  if (!(await session.hasRows(sql`FROM sampled`))) throw fileError(file, ": no rows: expected at least one.");
+  return { name: file.name, columns, hasHeader, ...(preset === undefined ? {} : { preset }) };
+}
+
+/** Returns a mapping by which a file is read before its columns are known. */
+const reading = (file: NonNullable<Mapping["file"]>): Mapping =>
+  mappingOf(
+    {
+      version: 2,
+      file,
+      fields: { vin: [{ constant: "" }] },
+      dealer: { key: [[{ file: "name" }]], fields: { name: [{ file: "name" }] } },
+    },
+    "sample",
+  );
+
+async function readSample(
+  session: Session,
+  file: FeedFile,
+  settings: ReadSettings & { readonly scratch: string },
+): Promise<readonly string[]> {
+  const [prepared] = await preparedFiles(file, { ...settings, remark: () => {}, onRecognized: () => {} });
+  if (prepared === undefined) throw fileError(file, ": no feed file in it.");
+  const { limits } = settings;
+  await checkFeedFile(prepared, limits);
+  try {
+    const shape = await shapeOf(session, prepared, settings);
+    const { columns, rows } = relationOf({ files: [prepared], file: prepared, shape }, settings);
+    const unknown = [...unknownMarkers, ...aliases.unknown];
+    const texts = columns.map((column) => sql`${knownText(ident(column), unknown)} AS ${ident(column)}`);
+    await session.createTempTable(
+      "sampled",
+      sql`SELECT "row"::INTEGER AS "row", ${join(texts)} FROM (${rows}) LIMIT ${integerLiteral(sampleRows)}`,
+    );
+    await session.createTempTable(
+      "cells",
+      sql`UNPIVOT sampled ON COLUMNS(* EXCLUDE ("row")) INTO NAME "column" VALUE "text"`,
+    );
+    return columns;
+  } catch (thrown) {
+    throw await describeFileError(prepared, { columns: [], limits }, thrown);
+  }
+}
