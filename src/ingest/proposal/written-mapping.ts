@@ -83,7 +83,7 @@ async function separatorOf(
   return { separator: separator[typeof row?.place === "number" ? row.place - 1 : separator.length - 1] ?? "," };
 }
 
-const addressFields = ["line1", "city", "state", "postal_code"] as const;
+const addressFields = ["line1", "city", "state", "postal_code", "country"] as const;
 
 /** Returns how the dealer of a row is identified: by an id, else by a name and ZIP code, else by an address, else by where the file is. */
 function dealerOf(file: string, key: Rule | undefined, fields: Rules): Mapping["dealer"] {

@@ -1,0 +1,135 @@
+/** Mappings that are proposed from the header and the values of a file: the fields of its columns, without a correction. */
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { DuckDatabase, type Session } from "../../../src/db/duckdb.ts";
+import { pathLiteral, type Sql, sql } from "../../../src/db/sql.ts";
+import { writeDialect } from "../../../src/demo/deliveries/dialect-files.ts";
+import { dialectNames, dialects } from "../../../src/demo/deliveries/dialects.ts";
+import { defaultFeedLimits } from "../../../src/ingest/feed/feed-limits.ts";
+import { loadReferenceTables } from "../../../src/ingest/normalize/spellings.ts";
+import { fieldsByColumn } from "../../../src/ingest/proposal/column-use.ts";
+import { type Proposal, proposeMapping } from "../../../src/ingest/proposal/propose.ts";
+import { fileAt, type Sample, sampleFile } from "../../../src/ingest/proposal/sample.ts";
+import { extentOf } from "../../support/extent.ts";
+import { vinOf } from "../../support/lakes/feeds.ts";
+import { samplePath, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../../support/scope.ts";
+import { columnsOfLayout, csvOfLayout, layouts } from "./layouts.ts";
+
+const folder = await temporaryFolder(fileScope);
+const settings = { limits: defaultFeedLimits, scratch: folder };
+const day = "2026-11-18";
+const database = await DuckDatabase.open({ threads: 1 });
+onScopeEnd(fileScope, async () => database.close());
+
+/** Writes a file; returns its path. */
+async function written(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+type Proposed = Proposal & { readonly sample: Sample };
+
+/** Proposes the mapping of a file as if there were no presets. */
+const propose = (path: string): Promise<Proposed> =>
+  database.using(async (session) => {
+    await loadReferenceTables(session);
+    const sample = await sampleFile(session, await fileAt(path), settings);
+    const { preset: _, ...plain } = sample;
+    return { ...(await proposeMapping(session, plain)), sample };
+  });
+
+const fieldsOf = ({ plans }: Proposal): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(plans.map(({ column, fields }) => [column, [...fields].sort()]));
+
+/** The dialects of this run; the short one has those with the most columns. */
+const tested = dialectNames.filter((name) => extentOf(Object.keys(dialects[name].columns).length >= 36, true));
+
+/** Writes the sample delivery in these dialects; returns the path of a file of each, the largest if dealers have folders. */
+async function writeDialects(session: Session): Promise<ReadonlyMap<string, string>> {
+  const csv = (table: string): Sql =>
+    sql`(SELECT * FROM read_csv(${pathLiteral(join(samplePath, day, `${table}.csv`))}, all_varchar = true))`;
+  await session.createTempTable(
+    "dealers",
+    sql`SELECT row_number() OVER () AS dealer, * EXCLUDE (makes) FROM ${csv("dealers")}`,
+  );
+  await session.createTempTable(
+    "day_rows",
+    sql`SELECT dealer, cars.* FROM ${csv("inventory")} AS cars JOIN (SELECT dealer, dealer_id FROM dealers) USING (dealer_id)`,
+  );
+  const [largest] = await session.rows(
+    sql`SELECT mode(dealer_id) AS id, mode(dealer)::INTEGER AS dealer FROM day_rows`,
+  );
+  // The generator numbers the lines of a market; here all are in the first file.
+  const carsIn = (condition: Sql): Sql =>
+    sql`SELECT * EXCLUDE (dealer, line) FROM (SELECT *, 0 AS line FROM day_rows) WHERE ${condition} LIMIT 40`;
+  const paths = new Map<string, string>();
+  for (const name of tested) {
+    const into = join(folder, name);
+    await mkdir(into);
+    const { isPerDealer = false, file } = { isPerDealer: false, ...dialects[name] };
+    await writeDialect(session, into, { dialect: dialects[name], rows: 100, carsIn });
+    paths.set(name, join(into, isPerDealer ? String(largest?.id) : "", file));
+  }
+  return paths;
+}
+
+/** Columns of dialects that a preset uses otherwise, and why the proposal is right too, or wrong. */
+const judged: Readonly<Record<string, readonly string[]>> = {
+  // No body style of the generator contains the number of doors.
+  vauto: ["Body"],
+  "vauto-web": ["Body"],
+  // Empty in all rows.
+  "frazer-dealercarsearch": ["Location Code"],
+  // Wrong: the address is not taken for that of the dealer, and an id without a name is not replaced by it.
+  meta: ["address", "dealer_name"],
+};
+
+describe("without presets, the columns of a dialect fill the fields that its preset fills", async () => {
+  const paths = await database.using(writeDialects);
+  for (const name of tested)
+    test(name, async () => {
+      const { sample, ...proposal } = await propose(paths.get(name) ?? "");
+      assert.equal(sample.preset?.name, name);
+      const expected = fieldsByColumn(sample.preset, sample.columns);
+      const found = fieldsOf(proposal);
+      const differing = sample.columns.filter(
+        (column) => found[column]?.join() !== [...(expected.get(column) ?? [])].sort().join(),
+      );
+      assert.deepEqual(differing, judged[name] ?? []);
+    });
+});
+
+/** Columns of layouts whose proposal differs from the reader's judgement. */
+const corrections: Readonly<Record<string, readonly string[]>> = {
+  "listings collected from a website": ["engine_displacement", "major_options"],
+};
+
+describe("the columns of a layout without a preset fill the fields that a reader expects", () => {
+  for (const [name, layout] of Object.entries(layouts).slice(0, extentOf(6, 20)))
+    test(name, async () => {
+      const columns = columnsOfLayout(layout);
+      const found = fieldsOf(await propose(await written(`${name}.csv`, csvOfLayout(columns))));
+      const differing = columns.filter(({ header, fields }) => found[header]?.join() !== [...fields].sort().join());
+      assert.deepEqual(
+        differing.map(({ header }) => header),
+        corrections[name] ?? [],
+      );
+    });
+});
+
+test("the columns of a file without a header fill the fields that their values look like", async () => {
+  const rows = [1, 2].map((n) => `"${n}","U","${vinOf(n)}","Honda","2019","https://x.example/${n}.jpg","$${n}9,000"\n`);
+  const { sample, plans, content } = await propose(await written("plain.csv", rows.join("")));
+  assert.deepEqual([sample.hasHeader, content.file], [false, { header: false }]);
+  assert.deepEqual(
+    plans.map(({ state, fields }) => `${state} ${fields.join()}`),
+    [
+      "unmapped ",
+      ...["inventory_type", "vin", "make", "year", "photo_urls", "price"].map((field) => `suggested ${field}`),
+    ],
+  );
+});
