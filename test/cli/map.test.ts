@@ -85,7 +85,7 @@ test("the trial reports the rows and values that ingest refuses with the written
     String(expected),
   );
   assert.equal(report?.rejected, 2);
-  assert.ok(printed.includes("5 rows of 2 dealers: 3 usable, 2 refused."));
+  assert.ok(printed.includes("5 rows = 3 usable + 2 refused; dealers: 2"));
 });
 
 test("values outside the vocabularies are printed with their rows", () => {
@@ -211,7 +211,7 @@ describe("a file that cannot be mapped is refused in one line", () => {
 test("the mapping of a real file needs three corrections", { skip: skipWithoutRealCsv }, async () => {
   const { code, out } = await map(realCsvPath, "--output", pathOf("real.json"));
   assert.equal(code, 0);
-  assert.match(out, /^2499 rows of \d+ dealers: 2498 usable, 1 refused\.$/m);
+  assert.match(out, /^2499 rows = 2498 usable \+ 1 refused; dealers: 44$/m);
   const reviewed = await readMapping(projectPath("data/mappings/usa_cars.json"));
   const mapping = await readMapping(pathOf("real.json"));
   const columns = "price,brand,model,year,title_status,mileage,color,vin,lot,state,country,condition".split(",");

@@ -142,7 +142,7 @@ async function tryAndPrint(
   const { rows, refused, dealers, issues, remarks, outside } = trial;
   print("", formatTable(["column", "state", "field", "why", "usable", "values before → after"], lines));
   print(
-    `${rows} rows of ${dealers} dealers: ${rows - refused} usable, ${refused} refused.`,
+    `${rows} rows = ${rows - refused} usable + ${refused} refused; dealers: ${dealers}`,
     ...issues.map(describeIssue),
     ...remarks,
   );
