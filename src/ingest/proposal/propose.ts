@@ -68,23 +68,17 @@ export async function proposeMapping(session: Session, sample: Sample): Promise<
 
 /** Returns what becomes of a column, and why, given the match that is used and the best by its name. */
 function verdictOf(used: Match | undefined, best: Match | undefined): Pick<ColumnPlan, "state" | "why"> {
-  if (used !== undefined) {
-    const isSure = isNamed(used) && used.score >= matchedMin;
-    return { state: isSure ? "matched" : "suggested", why: used.why };
-  }
-  if (best === undefined) return { state: "unmapped", why: "unknown name" };
-  const { target, score, usable } = best;
-  if (target.table === "none") return { state: "unmapped", why: "no field for it" };
+  if (used === undefined) return { state: "unmapped", why: reasonAgainst(best) };
+  return { state: isNamed(used) && used.score >= matchedMin ? "matched" : "suggested", why: used.why };
+}
+
+function reasonAgainst(match: Match | undefined): string {
+  if (match === undefined) return "unknown name";
+  const { target, score, usable } = match;
+  if (target.table === "none") return "no field for it";
   const field = target.table === "dealers" ? `dealer.${target.field}` : target.field;
-  return {
-    state: "unmapped",
-    why:
-      score < scoreMin
-        ? usable === 1
-          ? "no values"
-          : `${shareText(usable)} fit ${field}`
-        : `${field} has another column`,
-  };
+  if (score >= scoreMin) return `${field} has another column`;
+  return usable === 1 ? "no values" : `${shareText(usable)} fit ${field}`;
 }
 
 /** Throws a UserError if ingest reads the file without a mapping. */

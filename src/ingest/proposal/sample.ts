@@ -15,8 +15,9 @@ import type { Mapping } from "../mapping/rules.ts";
 import { knownText } from "../normalize/unknown-markers.ts";
 import { aliases } from "./known-columns.ts";
 
-/** Rows of a sample. */
+/** The most rows of a sample, and the most values. */
 export const sampleRows = 1000;
+const sampleValues = 200_000;
 
 export interface Sample {
   readonly name: string;
@@ -80,9 +81,10 @@ async function readSample(
     const { columns, rows } = relationOf({ files: [prepared], file: prepared, shape }, settings);
     const unknown = [...unknownMarkers, ...aliases.unknown];
     const texts = columns.map((column) => sql`${knownText(ident(column), unknown)} AS ${ident(column)}`);
+    const rowsMax = Math.min(sampleRows, Math.ceil(sampleValues / columns.length));
     await session.createTempTable(
       "sampled",
-      sql`SELECT "row"::INTEGER AS "row", ${join(texts)} FROM (${rows}) LIMIT ${integerLiteral(sampleRows)}`,
+      sql`SELECT "row"::INTEGER AS "row", ${join(texts)} FROM (${rows}) LIMIT ${integerLiteral(rowsMax)}`,
     );
     await session.createTempTable(
       "cells",

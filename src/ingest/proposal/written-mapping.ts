@@ -52,18 +52,16 @@ export async function writtenMapping(
 
 /** Returns the rule of a field from its columns, without conversions that they do not need. */
 async function ruleOf(session: Session, { columns }: Sample, matches: readonly Match[]): Promise<Rule> {
-  const [first] = matches;
-  const { number, list, html, values } = first?.target ?? {};
+  const { number, list, html } = matches[0]?.target ?? {};
   const from = [...new Map(matches.map(({ source }) => [JSON.stringify(source), source])).values()];
-  const { unitColumn, ...plain } = number ?? {};
+  const { unitColumn = "", ...plain } = number ?? {};
   const isMetric = matches.some(({ column }) => /\b(?:km|kms|kilomet(?:er|re)s)\b/i.test(column.replaceAll("_", " ")));
-  const unit = unitColumn !== undefined && matchingColumns(columns, unitColumn).length > 0 ? { unitColumn } : {};
+  const unit = matchingColumns(columns, unitColumn).length > 0 ? { unitColumn } : {};
   return {
     from,
-    ...(html === undefined ? {} : { html }),
-    ...(number === undefined ? {} : { number: { ...plain, ...unit, ...(isMetric ? { unit: "km" } : {}) } }),
-    ...(values === undefined ? {} : { values }),
-    ...(list === undefined ? {} : { list: { ...list, ...(await separatorOf(session, list, matches)) } }),
+    ...(html && { html }),
+    ...(number && { number: { ...plain, ...unit, ...(isMetric && { unit: "km" }) } }),
+    ...(list && { list: { ...list, ...(await separatorOf(session, list, matches)) } }),
   };
 }
 
