@@ -176,7 +176,7 @@ const invalid: Readonly<Record<string, readonly [content: string | Uint8Array, s
     "a,b\n1,2\n",
     /unknown\.csv, row 0 \(header\): no column of VINs: expected one named VIN, .*; found 2 unknown names\.$/,
   ],
-  "header.csv": ["VIN,Price\n", /header\.csv: no rows: expected at least one\.$/],
+  "header.csv": ["VIN,Price\n", /header\.csv: no rows with values: expected at least one\.$/],
   "feed.csv": [
     `vin,dealer_id\n${vinOf(1)},00000000-0000-4000-8000-000000000001\n`,
     /feed\.csv: in the Carquet format: expected a file that needs a mapping\.$/,

@@ -56,12 +56,12 @@ export async function matchesByName(session: Session, columns: readonly string[]
   return scored(session, candidates);
 }
 
-/** Returns for each name the most similar known one with the same digits, if at most two letters differ. */
+/** Returns for each name the most similar known one with the same digits, if at most a quarter of its letters differ. */
 async function similarNames(session: Session, names: readonly string[], others: readonly string[]) {
   const rows = await session.rows(sql`
     SELECT name, arg_max(known, jaro_winkler_similarity(name, known)) AS known
     FROM (SELECT unnest(${names}::VARCHAR[]) AS name), (SELECT unnest(${others}::VARCHAR[]) AS known)
-    WHERE jaro_winkler_similarity(name, known) >= 0.92 AND damerau_levenshtein(name, known) <= 2
+    WHERE jaro_winkler_similarity(name, known) >= 0.92 AND 4 * damerau_levenshtein(name, known) <= length(name)
       AND regexp_replace(name, '[^0-9]', '', 'g') = regexp_replace(known, '[^0-9]', '', 'g') GROUP BY name`);
   return new Map(rows.map((row) => [textIn(row, "name"), textIn(row, "known")]));
 }

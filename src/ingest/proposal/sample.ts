@@ -1,7 +1,7 @@
 /** The sample of a foreign file from which its mapping is proposed: its columns, and the texts of its first rows. */
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
+import { integerLiteral, sql } from "../../db/sql.ts";
 import { preparedFiles } from "../documents/prepared-files.ts";
 import { undatedFiles } from "../feed/delivery.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
@@ -36,8 +36,8 @@ export async function fileAt(path: string): Promise<FeedFile> {
 }
 
 /**
- * Creates, by the mapping of the settings if there is one, the tables `sampled` (`row` and the known texts of the first rows) and `cells` (column, text), and returns the columns. Throws a UserError
- * if the file is invalid or has no rows.
+ * Creates the table `cells` (row, column, text) with the known texts of the first rows, read by the mapping of the settings if there is one, and
+ * returns the columns. Throws a UserError if the file is invalid or has no values.
  */
 export async function sampleFile(
   session: Session,
@@ -51,7 +51,7 @@ export async function sampleFile(
   const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
   const mapping = hasHeader ? preset : reading({ header: false });
   const columns = mapping === undefined ? plain : await read(mapping);
-  if (!(await session.hasRows(sql`FROM sampled`))) throw fileError(file, ": no rows: expected at least one.");
+  if (!(await session.hasRows(sql`FROM cells`))) throw fileError(file, ": no rows with values: expected at least one.");
   return { name: file.name, columns, hasHeader, ...(preset === undefined ? {} : { preset }) };
 }
 
@@ -79,16 +79,13 @@ async function readSample(
   try {
     const shape = await shapeOf(session, prepared, settings);
     const { columns, rows } = relationOf({ files: [prepared], file: prepared, shape }, settings);
-    const unknown = [...unknownMarkers, ...aliases.unknown];
-    const texts = columns.map((column) => sql`${knownText(ident(column), unknown)} AS ${ident(column)}`);
     const rowsMax = Math.min(sampleRows, Math.ceil(sampleValues / columns.length));
-    await session.createTempTable(
-      "sampled",
-      sql`SELECT "row"::INTEGER AS "row", ${join(texts)} FROM (${rows}) LIMIT ${integerLiteral(rowsMax)}`,
-    );
+    const first = sql`SELECT "row"::INTEGER AS "row", * EXCLUDE ("row") FROM (${rows}) LIMIT ${integerLiteral(rowsMax)}`;
+    const cells = sql`UNPIVOT (${first}) ON COLUMNS(* EXCLUDE ("row")) INTO NAME "column" VALUE "text"`;
+    const known = knownText(sql`"text"`, [...unknownMarkers, ...aliases.unknown]);
     await session.createTempTable(
       "cells",
-      sql`UNPIVOT sampled ON COLUMNS(* EXCLUDE ("row")) INTO NAME "column" VALUE "text"`,
+      sql`FROM (SELECT "row", "column", ${known} AS "text" FROM (${cells})) WHERE "text" IS NOT NULL`,
     );
     return columns;
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /** Trial of a mapping: runs the steps of ingest that read, check and normalize the rows of a file, and reports what became of them. */
-import { integerIn, type Json, type Row } from "../../base/json.ts";
+import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
 import { tryDay } from "../day.ts";
@@ -95,12 +95,12 @@ export async function samplesOf(
   fieldOf: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, readonly ColumnSample[]>> {
   const samples = new Map<string, readonly ColumnSample[]>();
-  for (const sampled of await session.rows(sql`FROM sampled ORDER BY "row"`))
-    for (const [column, text] of Object.entries(sampled)) {
-      const found = samples.get(column) ?? [];
-      if (typeof text !== "string" || found.length >= samplesMax || found.some(([before]) => before === text)) continue;
-      const after = values.get(integerIn(sampled, "row"))?.[fieldOf.get(column) ?? ""] ?? null;
-      samples.set(column, [...found, [text, after]]);
-    }
+  for (const cell of await session.rows(sql`FROM cells ORDER BY "row"`)) {
+    const [column, text] = [textIn(cell, "column"), textIn(cell, "text")];
+    const found = samples.get(column) ?? [];
+    if (found.length >= samplesMax || found.some(([before]) => before === text)) continue;
+    const after = values.get(integerIn(cell, "row"))?.[fieldOf.get(column) ?? ""] ?? null;
+    samples.set(column, [...found, [text, after]]);
+  }
   return samples;
 }

@@ -134,9 +134,9 @@ export const layouts: Readonly<Record<string, string>> = {
     inventory_type:kind:inventory_type; stock_no:stock:stock_number; scraped_at:date; year:year:year; make:make:make; model:model:model;
     trim:trim:trim; body_type:body:body_type; transmission:transmission:transmission; drivetrain:drive:drivetrain; fuel_type:fuel:fuel_type;
     engine:engine:engine; doors:doors:doors; cylinders:cylinders:cylinders`,
-  "names that say nothing": `
+  "names that no table has": `
     Serial:vin:vin; A:year:year; B:make:make; C:body:body_type; D:letter:inventory_type; E:photos:photo_urls; F:drive:drivetrain;
-    Yr Built:number; Sell $:price; Clr:color:base_exterior_color; Odo:miles`,
+    Yr Built:number; Sell $:price:price; Clr:color:base_exterior_color; Odo:miles:miles`,
 };
 
 /** Returns the columns of a layout. */
