@@ -29,7 +29,7 @@ const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
 const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
 
 /** The pages that `npm test` runs: those with the most commands of the API and of the command line. `CARQUET_TESTS=every` runs all. */
-const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/ingest.md"]);
+const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/first-feed.md", "docs/ingest.md"]);
 
 const isWriting = process.env.GOLDEN === "write";
 
