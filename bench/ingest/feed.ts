@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
-import { checkDigitOf } from "../../src/ingest/normalize/vin.ts";
+import { checkDigitOf } from "../../src/listing/vins.ts";
 
 export interface FeedShape {
   readonly listings: number;

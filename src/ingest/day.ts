@@ -40,6 +40,7 @@ import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
 import { loadReferenceTables } from "./normalize/spellings.ts";
+import { fillFromVins } from "./normalize/vin-filling.ts";
 import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
 
 const steps = [
@@ -88,6 +89,7 @@ export async function ingestDay(
   const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
 
   begin("normalizing values");
+  const filled = await fillFromVins(session, day);
   const spellings = await normalizeDay(session, next);
 
   begin("attributing VINs to owners");
@@ -107,7 +109,7 @@ export async function ingestDay(
   const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files, days };
   return {
     manifest,
-    report: await createDeliveryReport(session, { day, version: next.version, rows, active, remarks }),
+    report: await createDeliveryReport(session, { day, version: next.version, rows, filled, active, remarks }),
   };
 }
 

@@ -21,6 +21,8 @@ export interface DeliveryReport {
   readonly unknown: number;
   /** Values that were unusual but used. */
   readonly noted: number;
+  /** Values that were unknown and follow from the VIN. */
+  readonly filled: number;
   /** Active listings of all dealers. */
   readonly active: number;
   /** Listings that became missing, were sold, or ended on this day. */
@@ -44,7 +46,7 @@ export interface IssueCount {
 
 export async function createDeliveryReport(
   session: Session,
-  base: Pick<DeliveryReport, "day" | "version" | "rows" | "active" | "remarks">,
+  base: Pick<DeliveryReport, "day" | "version" | "rows" | "filled" | "active" | "remarks">,
 ): Promise<DeliveryReport> {
   const day = sql`${base.day}::DATE`;
   const claims = await session.row(sql`

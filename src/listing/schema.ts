@@ -193,6 +193,8 @@ const listings = {
     unit: "dollars",
     shown: { listing: 9 },
   },
+  /** The attributes of the build that the feed left unknown and the VIN determines; null if there are none. */
+  filled_from_vin: { type: listTypeOf("VARCHAR"), feed: "rule" },
 } as const satisfies Readonly<Record<string, ListingAttribute>>;
 
 /** Adds the table to each attribute of it. */

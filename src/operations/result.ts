@@ -62,7 +62,9 @@ export function listingDetail({ vin, status, vinState, build, listing }: Listing
 }
 
 /** Returns schema `VinRecord`. */
-export function vinRecord({ vin, state, build, listing: { vin: _, ...latest } }: VinLookUp): object {
+export function vinRecord({ vin, state, build, listing }: VinLookUp): object {
+  if (listing === null) return { vin, status: state, build, latest_listing: null };
+  const { vin: _, ...latest } = listing;
   return { vin, status: state, build, latest_listing: latest };
 }
 

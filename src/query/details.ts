@@ -39,7 +39,9 @@ const listingProperties = propertiesOf("ListingDetail").filter(
   (property) => !joinedProperties.some((joined) => joined === property),
 );
 
-const sourceColumns = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
+const sourceColumns = [
+  ...(["build_key", "dealer_key", "listed_at", "msrp", "filled_from_vin"] as const),
+] as const satisfies readonly ServedColumn[];
 
 const baseColumns: readonly ServedColumn[] = [
   ...sourceColumns,
@@ -53,20 +55,14 @@ export function detailColumns(include: readonly Expansion[] = []): readonly Serv
 
 /** Returns the detail of a listing row that was read with `detailColumns`, with the requested expansions. */
 export function detailOf(row: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
-  const derived: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
-    combined_msrp: row.msrp ?? null,
-  };
-  const vehicle: Row = {
-    ...{ ...buildRow.decode(dimensions.buildOf(row.build_key)), ...row, ...derived },
-    window_sticker_verified: row.window_sticker_verified ?? false,
-  };
+  const vehicle: Row = { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...row };
   const expansionOf = (expansion: Expansion): Row =>
     include.includes(expansion)
       ? { [expansion]: expand(expansion, row[expansionColumn[expansion]], vehicle.make, dimensions) }
       : {};
   return {
     vin: textIn(row, "vin"),
-    build: { ...pick(vehicle, buildProperties), ...expansionOf("options") },
+    build: { ...buildOf(vehicle, row.filled_from_vin), ...expansionOf("options") },
     listing: {
       ...listingPropertiesOf(row),
       dealer: pick(dealerRow.decode(dimensions.dealerOf(row.dealer_key)), dealerProperties),
@@ -74,6 +70,25 @@ export function detailOf(row: Row, include: readonly Expansion[] = [], dimension
       ...expansionOf("price_history"),
     },
   };
+}
+
+/** Returns schema `Build` without options. `fromVin` are the attributes that the VIN has determined. */
+function buildOf(vehicle: Row, fromVin: Json | undefined): Row {
+  const names = Array.isArray(fromVin) ? fromVin.filter((name) => buildProperties.some((known) => known === name)) : [];
+  const computed: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
+    combined_msrp: vehicle.msrp ?? null,
+    derived: Object.fromEntries(names.map((name) => [String(name), "vin"])),
+  };
+  return {
+    ...pick({ ...vehicle, ...computed }, buildProperties),
+    window_sticker_verified: vehicle.window_sticker_verified ?? false,
+  };
+}
+
+/** Returns schema `Build` of a vehicle that is known by its VIN only, given the attributes that follow from it. */
+export function decodedBuild(attributes: Row, include: readonly Expansion[] = []): Row {
+  const names = Object.keys(attributes).filter((name) => attributes[name] !== null);
+  return { ...buildOf(attributes, names), ...(include.includes("options") ? { options: [] } : {}) };
 }
 
 type DerivedProperty = Exclude<keyof ListingDetail, ServedColumn | (typeof joinedProperties)[number]>;

@@ -1,9 +1,10 @@
 /** Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads at any size of the lake. */
 import { refuse } from "../contract/errors.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
+import { decodedVin, newestYearOn } from "../listing/vins.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { FoundListing } from "../serving/listing-files.ts";
-import { type Detail, detailColumns, detailOf } from "./details.ts";
+import { type Detail, decodedBuild, detailColumns, detailOf } from "./details.ts";
 import type { Expansion } from "./expansions.ts";
 import { listingPeriodsOf, successorOf, type VinState, vinStateOf } from "./listing-periods.ts";
 
@@ -18,8 +19,10 @@ export interface ListingLookUp extends Detail {
   readonly supersededBy: string | undefined;
 }
 
-export interface VinLookUp extends Detail {
-  readonly state: VinState;
+export interface VinLookUp extends Pick<Detail, "vin" | "build"> {
+  readonly state: VinState | "unlisted";
+  /** Null if the vehicle has never been listed. */
+  readonly listing: Detail["listing"] | null;
 }
 
 /** Returns the columns of the listing with an id (in any case). Refuses an unknown or malformed id with `not_found`. */
@@ -48,12 +51,21 @@ export async function findListing(id: string, include: Include, version: LakeVer
   };
 }
 
-/** Returns the vehicle with a VIN (in any case) and its latest listing. Refuses a VIN without any listing with `not_found`. */
+/**
+ * Returns the vehicle with a VIN (in any case) and its latest listing; without any listing, what its VIN says of it. Refuses a VIN that says nothing
+ * with `not_found`.
+ */
 export async function findVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
   const periods = await listingPeriodsOf(vin.toUpperCase(), detailColumns(include), version);
   const [latest, state] = [periods.at(-1), vinStateOf(periods)];
-  if (latest === undefined || state === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
+  if (latest === undefined || state === undefined) return decodeVin(vin.toUpperCase(), include, version);
   return { ...detailOf(latest.row, include, version.dimensions), state };
+}
+
+async function decodeVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
+  const [decoded] = await version.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
+  if (decoded === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
+  return { vin, state: "unlisted", build: decodedBuild(decoded, include), listing: null };
 }
 
 /** Returns whether a text has the form of a listing id: 32 hexadecimal digits. */

@@ -8,6 +8,7 @@ import { buildPlaces, buildValues, buildValuesDictionary, dealerProfiles } from 
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
+import { vinPatternsPath } from "../listing/vins.ts";
 import { RecentDays } from "./day-columns.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
@@ -62,7 +63,7 @@ export async function openResources(
     const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
     const { fetchedMatches = fetchedMatchesMax, onFallback = () => {} } = options;
     const { hasServingFiles = true, opensAhead = true } = options;
-    await database.lockDown([folder, ...(options.writableFolders ?? [])]);
+    await database.lockDown([folder, ...(options.writableFolders ?? [])], [vinPatternsPath]);
     const pool = await SessionPool.open(database, options);
     const engine = pool.engineOf(serviceJob());
     const serving = await ServingFiles.open({

@@ -153,10 +153,10 @@ const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly st
 /** Formats the report of a day: two lines of totals, then one per reason and remark. */
 function reportLines(report: DeliveryReport): readonly string[] {
   const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = report;
-  const { active, missing, sold, ended, collapsed } = report;
+  const { active, missing, sold, ended, collapsed, filled } = report;
   return [
     `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
-      `${unknown} unusable values, ${noted} warnings`,
+      `${unknown} unusable values, ${noted} warnings${filled === 0 ? "" : `, ${filled} values filled from VINs`}`,
     `  version ${version}: ${active} active; ${missing} newly missing, ${sold} sold, ${ended} ended; ${collapsed} collapsed feeds`,
     ...report.reasons.map((issue) => `  ${describeIssue(issue)}`),
     ...remarks.map((remark) => `  ${remark}`),

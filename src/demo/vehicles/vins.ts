@@ -1,6 +1,6 @@
 /** Creates unique, valid VINs (49 CFR 565): maker and plant from reference data, year code and check digit by the standard. */
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import { checkDigitOf } from "../../ingest/normalize/vin.ts";
+import { checkDigitOf } from "../../listing/vins.ts";
 
 const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
 const characters = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789";

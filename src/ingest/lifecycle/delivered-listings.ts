@@ -57,6 +57,7 @@ export async function createDeliveredListingsView(session: Session, spellings: S
     base_interior_color: baseColor("interior_color"),
     pricing: pricing(),
     last_checked_at: sql`deliveries.last_delivered_at`,
+    filled_from_vin: sql`inventory.filled_from_vin`,
   };
   const columns = deliveredColumns.map((column) => {
     const { feed } = attributes[column];

@@ -10,10 +10,10 @@ import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
+import { hasValidCheckDigit } from "../../listing/vins.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
 import { isMarker, knownText, markersOf } from "./unknown-markers.ts";
-import { hasValidCheckDigit } from "./vin.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
 const rejectedCharactersMax = 200;

@@ -30,7 +30,14 @@ const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerO
 
 /** The fields that a summary and a detail share, named as in the summary. */
 function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedListing> {
-  const { combined_msrp, base_msrp: _, assembly_location: __, window_sticker_verified: ___, ...build } = vehicle.build;
+  const {
+    combined_msrp,
+    base_msrp: _,
+    assembly_location: __,
+    window_sticker_verified: ___,
+    derived: ____,
+    ...build
+  } = vehicle.build;
   const { dealer_id, name: dealer_name, city, state, postal_code, latitude, longitude } = dealer;
   const { id, vin, status, price, miles, inventory_type, stock_number, vdp_url, photo_urls, sold_date } = listing;
   return {

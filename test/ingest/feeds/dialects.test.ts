@@ -52,7 +52,7 @@ const { listings, remarks, unusable } = await (async () => {
           WHERE NOT list_contains(${rejected.map((row) => integerIn(row, "row") - 1)}, line)`,
     );
     const carsIn = (mark: string) => (condition: Sql) => {
-      const vin = sql`'1HGCM82633' || ${mark} || lpad(line::VARCHAR, 6, '0')`;
+      const vin = sql`'1HGZZ82633' || ${mark} || lpad(line::VARCHAR, 6, '0')`;
       return sql`SELECT * EXCLUDE (line, dealer) REPLACE (${vin} AS vin) FROM day_rows WHERE ${condition} ORDER BY line`;
     };
     const copy = (rowsOf: Sql, name: string) =>
