@@ -82,13 +82,15 @@ const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
 /** The columns of a listing that files keep in some state. */
 export const keptColumns: TableDefinition["columns"] = columnsKept("counted", "gone");
 
+const { filled_from_vin: _, ...firstKept } = columnsKept();
+
 /**
  * A row that holds from `valid_from` until the day before `valid_to`; it still holds while `valid_to` is null. What counts days follows from
  * `deliveries`: see `market.ts`.
  */
 const intervals: TableDefinition = {
   columns: {
-    ...columnsKept(),
+    ...firstKept,
     /** How many of its dealer's deliveries so far did not contain it; negative if it was seen before the first one. */
     unseen_deliveries: "INTEGER",
     /** Null while its dealer's last delivery contained it. */
@@ -102,6 +104,8 @@ const intervals: TableDefinition = {
     row: "BIGINT",
     valid_from: "DATE",
     valid_to: "DATE",
+    /** An attribute added since: the ids of columns follow from their places. */
+    filled_from_vin: attributes.filled_from_vin.type,
   },
   order: [...listingOrder, "valid_from"],
   rowsPerFile: 262_144,

@@ -30,17 +30,18 @@ export async function fillFromVins(session: Session, day: string): Promise<numbe
     sql`SELECT *, list_transform(string_split(makes, '|'), lambda make: ${matchKey(sql`make`)}) AS make_keys
         FROM (${buildsOf(sql`vin_candidates`, names)})`,
   );
-  await session.createTempTable("vin_rows", rowsToChange(incomplete));
   await session.run(conflictIssues);
-  const counted = await session.row(sql`SELECT coalesce(sum(len(filled)), 0)::INTEGER AS filled FROM vin_rows`);
-  const filled = integerIn(counted, "filled");
-  if (filled > 0) await session.run(fillRows(incomplete));
-  await session.drop("vin_candidates", "vin_builds", "vin_rows");
-  return filled;
+  if (incomplete.length > 0) await session.run(fillRows(incomplete));
+  const counted = await session.row(
+    sql`SELECT coalesce(sum(len(filled_from_vin)), 0)::INTEGER AS filled FROM parsed_inventory`,
+  );
+  await session.drop("vin_candidates", "vin_builds");
+  return integerIn(counted, "filled");
 }
 
-const withRightCheckDigit = sql`(SELECT rowid AS id, * FROM parsed_inventory
-  ANTI JOIN (SELECT vin FROM issues WHERE field = 'vin' AND outcome = 'noted') AS noted USING (vin))`;
+/** A condition: a VIN has a wrong check digit, or contradicts its row. */
+const isNoted = sql`feed = 'inventory' AND outcome = 'noted' AND field IN ('vin', 'year', 'make')`;
+const withRightCheckDigit = sql`(FROM parsed_inventory ANTI JOIN (SELECT vin FROM issues WHERE ${isNoted}) AS noted USING (vin))`;
 
 /** Returns the attributes that some row leaves unknown. */
 async function incompleteAttributes(session: Session): Promise<readonly DecodedName[]> {
@@ -53,33 +54,32 @@ async function incompleteAttributes(session: Session): Promise<readonly DecodedN
 const isFillable = (name: DecodedName): Sql =>
   sql`(${ident("inventory", name)} IS NULL AND ${ident("builds", name)} IS NOT NULL)`;
 
-const differsInYear = sql`coalesce(inventory."year" <> builds."year", false)`;
-const differsInMake = sql`coalesce(NOT list_contains(builds.make_keys, reported.make_key), false)`;
-
-/** Selects the rows that their VIN contradicts or fills, each with its build and the names of the attributes to fill. */
-const rowsToChange = (incomplete: readonly DecodedName[]): Sql => sql`
-  SELECT inventory.id, inventory.file, inventory."row", inventory.vin, inventory.dealer_id, inventory."year"::VARCHAR AS reported_year,
-         inventory.make AS reported_make, builds.*, ${differsInYear} AS differs_in_year, ${differsInMake} AS differs_in_make,
-         CASE WHEN NOT differs_in_year AND NOT differs_in_make THEN list_filter([${join([
-           sql`NULL`,
-           ...incomplete.map((name) => sql`if(${isFillable(name)}, ${literal(name)}, NULL)`),
-         ])}], lambda name: name IS NOT NULL) END AS filled
-  FROM ${withRightCheckDigit} AS inventory
-  JOIN vin_builds AS builds ON builds.descriptor = ${descriptorOf(sql`inventory.vin`)}
-  LEFT JOIN (SELECT make, ${matchKey(sql`coalesce(canonical, make)`)} AS make_key FROM (SELECT DISTINCT make FROM parsed_inventory)
-             LEFT JOIN canonical_of ON attribute = 'make' AND "key" = ${matchKey(sql`make`)}) AS reported ON reported.make = inventory.make
-  WHERE ${any([differsInYear, differsInMake, ...incomplete.map(isFillable)])}`;
-
+/** Notes the rows whose VIN is of another year, or whose make the manufacturer does not build. */
 const conflictIssues = sql`
   INSERT INTO issues BY NAME
-  SELECT 'noted' AS outcome, 'inventory' AS feed, file, "row", vin, dealer_id, field, "value", 'differs from the VIN' AS reason
-  FROM (SELECT *, 'year' AS field, reported_year AS "value" FROM vin_rows WHERE differs_in_year
-        UNION ALL SELECT *, 'make', reported_make FROM vin_rows WHERE differs_in_make)`;
+  SELECT 'noted' AS outcome, 'inventory' AS feed, file, "row", vin, dealer_id, unnest(fields) AS field, unnest("values") AS "value",
+         'differs from the VIN' AS reason
+  FROM (SELECT inventory.*, list_concat(if(differs_in_year, ['year'], []), if(differs_in_make, ['make'], [])) AS fields,
+               list_concat(if(differs_in_year, ["year"::VARCHAR], []), if(differs_in_make, [make], [])) AS "values"
+        FROM (SELECT file, "row", vin, dealer_id, inventory."year", inventory.make,
+                     coalesce(inventory."year" <> builds."year", false) AS differs_in_year,
+                     coalesce(NOT list_contains(builds.make_keys, reported.make_key), false) AS differs_in_make
+              FROM ${withRightCheckDigit} AS inventory
+              JOIN vin_builds AS builds ON builds.descriptor = ${descriptorOf(sql`inventory.vin`)}
+              LEFT JOIN (SELECT make, ${matchKey(sql`coalesce(canonical, make)`)} AS make_key FROM (SELECT DISTINCT make FROM parsed_inventory)
+                         LEFT JOIN canonical_of ON attribute = 'make' AND "key" = ${matchKey(sql`make`)}) AS reported
+                ON reported.make = inventory.make) AS inventory
+        WHERE differs_in_year OR differs_in_make)`;
 
-const fillRows = (incomplete: readonly DecodedName[]): Sql => sql`
-  UPDATE parsed_inventory SET filled_from_vin = filled, ${join(
-    incomplete.map(
-      (name) => sql`${ident(name)} = coalesce(${ident("parsed_inventory", name)}, ${ident("vin_rows", name)})`,
-    ),
-  )}
-  FROM vin_rows WHERE parsed_inventory.rowid = vin_rows.id AND len(filled) > 0`;
+/** Fills the given attributes, and names those that a row had not stated. */
+function fillRows(incomplete: readonly DecodedName[]): Sql {
+  const names = incomplete.map((name) => sql`if(${isFillable(name)}, ${literal(name)}, NULL)`);
+  const values = incomplete.map(
+    (name) => sql`${ident(name)} = coalesce(${ident("inventory", name)}, ${ident("builds", name)})`,
+  );
+  return sql`
+    UPDATE parsed_inventory AS inventory SET filled_from_vin = string_split(concat_ws('|', ${join(names)}), '|'), ${join(values)}
+    FROM vin_builds AS builds
+    WHERE builds.descriptor = ${descriptorOf(sql`inventory.vin`)} AND ${any(incomplete.map(isFillable))}
+      AND NOT EXISTS (FROM issues WHERE ${isNoted} AND issues.vin = inventory.vin)`;
+}

@@ -221,3 +221,27 @@ test("an unknown or malformed listing id is not found", async () => {
 test("a VIN without a listing is not found", async () => {
   assert.equal((await sample.getError("/v1/vins/1HGCM82633A123456")).status, 404);
 });
+
+test("a VIN that has never been listed has the build that it stands for, and is paid for", async () => {
+  const path = "/v1/vins/1hgcm82633a004352?include=options,price_history";
+  const { data } = await sample.getBody("getVin", path);
+  const { options, derived, window_sticker_verified, ...build } = data.build;
+  assert.deepEqual([data.vin, data.status, data.latest_listing, options], ["1HGCM82633A004352", "unlisted", null, []]);
+  assert.deepEqual([build.year, build.make, build.model, window_sticker_verified], [2003, "Honda", "Accord", false]);
+  const known = Object.entries(build).filter(([, value]) => value !== null);
+  assert.deepEqual(derived, Object.fromEntries(known.map(([name]) => [name, "vin"])));
+  const { headers } = await sample.get(path);
+  assert.equal(headers.get("x-usage-class"), "vehicle_detail_enriched");
+});
+
+test("a VIN with a wrong check digit or of an unknown vehicle is not found", async () => {
+  for (const vin of ["1HGCM82643A004352", "1HGZZ82603A004352", "11111111111111111"])
+    assert.equal((await sample.get(`/v1/vins/${vin}`)).status, 404, vin);
+});
+
+test("the detail of a listing names what follows from its VIN", async () => {
+  const { data } = await sample.getBody("getVin", "/v1/vins/5YFBURHE5JP316860");
+  assert.deepEqual([data.build.year, data.build.derived.year, data.build.derived.make], [2018, "vin", undefined]);
+  const { data: listing } = await sample.getBody("getListing", `/v1/listings/${data.latest_listing?.id}`);
+  assert.deepEqual(listing.vehicle.build, data.build);
+});
