@@ -148,12 +148,36 @@ test("makes are spelled as their manufacturers spell them", { skip }, async () =
   for (const [brand, make] of Object.entries(expected)) assert.equal(spelled.get(brand), make);
 });
 
-test("body types in the place of a model are not a model", { skip }, async () => {
+test("body types in the place of a model are not a model, which the VIN says instead", { skip }, async () => {
   const noModels = new Set(["door", "mpv", "pickup", "suv", "sedan", "vehicl", "van", "wagon", "truck"]);
   const listings = await listingsWithRow();
   const without = listings.filter(({ row }) => noModels.has(carOf(row).model));
   assert.ok(without.length > 100);
-  for (const { vin, model } of without) assert.equal(model, null, String(vin));
+  for (const { vin, model, filled_from_vin: filled, make } of without) {
+    if (model !== null) assert.ok(Array.isArray(filled) && filled.includes("model") && make !== null, String(vin));
+    assert.ok(!noModels.has(String(model).toLowerCase()), String(vin));
+  }
+  assert.ok(without.filter(({ model }) => model !== null).length > 0.95 * without.length);
   const cruiser = listings.find(({ row }) => carOf(row).model === "cruiser");
   assert.equal(typeof cruiser?.model, "string");
+});
+
+test("VINs are of the stated year and make, and fill nearly every body type, fuel and place of assembly", {
+  skip,
+}, async () => {
+  const listings = await listingsWithRow();
+  assert.deepEqual(await queryLake(lake, "SELECT vin FROM rejects WHERE reason = 'differs from the VIN'"), []);
+  const shares = {
+    body_type: 0.98,
+    fuel_type: 0.98,
+    assembly_location: 0.98,
+    cylinders: 0.9,
+    drivetrain: 0.78,
+    doors: 0.7,
+  };
+  for (const [name, share] of Object.entries(shares)) {
+    const filled = listings.filter((row) => Array.isArray(row.filled_from_vin) && row.filled_from_vin.includes(name));
+    assert.ok(filled.length > share * listings.length, `${name}: ${filled.length}`);
+    assert.ok(filled.every((row) => row[name] !== null));
+  }
 });
