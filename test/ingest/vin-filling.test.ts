@@ -38,7 +38,13 @@ const delivered = (rows: readonly FeedRow[]) => ({
   dealers: [{ dealer_id, name: "North" }],
   inventory: rows.map((row) => ({ dealer_id, ...row })),
 });
-await writeFeeds(folder, "2026-03-01", delivered(Object.values(cars)));
+/** Another dealer's row of a car whose first row contradicts its VIN: that dealer's claim comes later, so it is a contender. */
+const elsewhere = { ...cars.ofOtherYear, year: 2003, dealer_id: dealerIdOf(2) };
+const first = delivered(Object.values(cars));
+await writeFeeds(folder, "2026-03-01", {
+  dealers: [...first.dealers, { dealer_id: dealerIdOf(2), name: "South" }],
+  inventory: [...first.inventory, elsewhere],
+});
 await writeFeeds(folder, "2026-03-02", delivered([{ ...cars.bare, drivetrain: "FWD", doors: 2, trim: "EX" }]));
 const lake = `${folder}/lake`;
 const reports = await ingestPath(lake, folder, { hasServingFiles: false });
@@ -114,6 +120,14 @@ test("a row of another year or make than its VIN is noted, and nothing of it is 
   }
 });
 
+test("a row that agrees with its VIN is filled, whatever other rows of the VIN say", async () => {
+  const rows = await queryLake(lake, `SELECT model, filled_from_vin FROM contenders WHERE vin = '${elsewhere.vin}'`);
+  assert.deepEqual(
+    rows.map(({ model, filled_from_vin: filled }) => [model, Array.isArray(filled) && filled.includes("doors")]),
+    [["Accord", true]],
+  );
+});
+
 test("a make that the manufacturer builds too is no contradiction", () => {
   const { year, make, model, filled_from_vin } = listingOf("ofSibling") ?? {};
   assert.deepEqual([year, make, model], [2020, "Dodge", "Ram 1500"]);
@@ -126,12 +140,13 @@ test("a value that the feed states later is no longer filled", () => {
   assert.ok(Array.isArray(filled_from_vin) && !filled_from_vin.includes("doors") && filled_from_vin.includes("engine"));
 });
 
-test("the report counts the values that were filled", () => {
+test("the report counts the values that were filled", async () => {
   const filledIn = (rows: readonly (Row | undefined)[]) =>
     rows.flatMap((row) => (Array.isArray(row?.filled_from_vin) ? row.filled_from_vin : [])).length;
-  const first = listings.filter(({ day }) => day === "2026-03-01");
+  const contenders = await queryLake(lake, "SELECT filled_from_vin FROM contenders");
+  const rows = [...listings.filter(({ day }) => day === "2026-03-01"), ...contenders];
   assert.deepEqual(
     reports.map(({ filled }) => filled),
-    [filledIn(first), filledIn([listingOf("bare", "2026-03-02")])],
+    [filledIn(rows), filledIn([listingOf("bare", "2026-03-02")])],
   );
 });

@@ -30,6 +30,7 @@ export async function fillFromVins(session: Session, day: string): Promise<numbe
     sql`SELECT *, list_transform(string_split(makes, '|'), lambda make: ${matchKey(sql`make`)}) AS make_keys
         FROM (${buildsOf(sql`vin_candidates`, names)})`,
   );
+  if (!(await session.hasRows(sql`FROM vin_builds`))) return 0;
   await session.run(conflictIssues);
   if (incomplete.length > 0) await session.run(fillRows(incomplete));
   const counted = await session.row(
@@ -39,7 +40,7 @@ export async function fillFromVins(session: Session, day: string): Promise<numbe
   return integerIn(counted, "filled");
 }
 
-/** A condition: a VIN has a wrong check digit, or contradicts its row. */
+/** A condition: the VIN of a row has a wrong check digit, or contradicts the row. */
 const isNoted = sql`feed = 'inventory' AND outcome = 'noted' AND field IN ('vin', 'year', 'make')`;
 const withRightCheckDigit = sql`(FROM parsed_inventory ANTI JOIN (SELECT vin FROM issues WHERE ${isNoted}) AS noted USING (vin))`;
 
@@ -81,5 +82,5 @@ function fillRows(incomplete: readonly DecodedName[]): Sql {
     UPDATE parsed_inventory AS inventory SET filled_from_vin = string_split(concat_ws('|', ${join(names)}), '|'), ${join(values)}
     FROM vin_builds AS builds
     WHERE builds.descriptor = ${descriptorOf(sql`inventory.vin`)} AND ${any(incomplete.map(isFillable))}
-      AND NOT EXISTS (FROM issues WHERE ${isNoted} AND issues.vin = inventory.vin)`;
+      AND NOT EXISTS (FROM issues WHERE ${isNoted} AND issues.file = inventory.file AND issues."row" = inventory."row")`;
 }
