@@ -120,7 +120,7 @@ test("a row of another year or make than its VIN is noted, and nothing of it is 
   }
 });
 
-test("a row that agrees with its VIN is filled, whatever other rows of the VIN say", async () => {
+test("a row that agrees with its VIN is filled, even if another row of the VIN contradicts it", async () => {
   const rows = await queryLake(lake, `SELECT model, filled_from_vin FROM contenders WHERE vin = '${elsewhere.vin}'`);
   assert.deepEqual(
     rows.map(({ model, filled_from_vin: filled }) => [model, Array.isArray(filled) && filled.includes("doors")]),
