@@ -34,6 +34,15 @@ export function integerParser(max: number, min = 0): (text: string) => number {
   };
 }
 
+/** Returns a parser of numbers in a range, both ends included. */
+export const numberParser =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && min <= number && number <= max) return number;
+    throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
+  };
+
 /** Parses a number of requests, days or minutes. */
 export const countParser = integerParser(1_000_000);
 

@@ -14,8 +14,13 @@ const formula = new RegExp(formulaPattern);
 /** Precedes a text by an apostrophe if a spreadsheet would take it for a formula. */
 export const escapeFormula = (text: string): string => (formula.test(text) ? `'${text}` : text);
 
+/** Rows, and the names of their columns in order. */
+interface NamedRows extends Pick<Table, "rows"> {
+  readonly columns: readonly { readonly name: string }[];
+}
+
 /** Returns the text of a file with a header. `isRaw` leaves texts unchanged. */
-export function encodeCsv({ columns, rows }: Pick<Table, "columns" | "rows">, isRaw = false): string {
+export function encodeCsv({ columns, rows }: NamedRows, isRaw = false): string {
   const cells = rows.map((row) => columns.map(({ name }) => cellOf(row[name], isRaw)));
   return csvLines([columns.map(({ name }) => name), ...cells]);
 }

@@ -34,9 +34,9 @@ import {
 import type { Delivery } from "./feed/delivery.ts";
 import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
-import { attributeClaims } from "./lifecycle/attribution.ts";
+import { attributeClaims, mergeDuplicateRows } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
-import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
+import { type Judgement, judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
 import { loadReferenceTables } from "./normalize/spellings.ts";
@@ -66,6 +66,7 @@ export interface DayInput {
 }
 
 export interface DaySettings extends ReadSettings {
+  readonly judgement: Judgement;
   readonly onStep?: OnIngestStep;
 }
 
@@ -77,7 +78,7 @@ export interface DaySettings extends ReadSettings {
 export async function ingestDay(
   writer: Writer,
   { previous, next, delivery }: DayInput,
-  { onStep, ...settings }: DaySettings,
+  { onStep, judgement, ...settings }: DaySettings,
 ): Promise<{ readonly manifest: Manifest; readonly report: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
@@ -94,7 +95,8 @@ export async function ingestDay(
 
   begin("attributing VINs to owners");
   await createYesterdayViews(session);
-  await judgeDeliveries(session, day);
+  await mergeDuplicateRows(session);
+  await judgeDeliveries(session, day, judgement);
   await attributeClaims(session, spellings, day);
 
   begin("updating listing states");

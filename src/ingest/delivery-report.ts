@@ -1,5 +1,5 @@
 /**
- * Delivery report: counts of a delivery's rows, values and listings by outcome. The counts add up: rows = listed + elsewhere + merged + rejected.
+ * Delivery report: counts of a delivery's rows, values and listings by outcome. The counts add up: rows = listed + elsewhere + merged + rejected + held.
  */
 import { integerIn, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
@@ -18,6 +18,8 @@ export interface DeliveryReport {
   readonly merged: number;
   /** Rows without a valid VIN or dealer. */
   readonly rejected: number;
+  /** Rows of feeds whose prices collapsed. */
+  readonly held: number;
   readonly unknown: number;
   /** Values that were unusual but used. */
   readonly noted: number;
@@ -30,9 +32,22 @@ export interface DeliveryReport {
   readonly sold: number;
   readonly ended: number;
   readonly collapsed: number;
+  /** The collapsed feeds, and those that were accepted although they collapsed; the largest first. */
+  readonly judged: readonly JudgedFeed[];
   readonly reasons: readonly IssueCount[];
   /** One message per ignored column. */
   readonly remarks: readonly string[];
+}
+
+/** A feed that collapsed, with the numbers by which it did. */
+export interface JudgedFeed {
+  readonly dealer_id: string;
+  readonly verdict: "collapsed" | "resized";
+  readonly vins: number;
+  /** The size below which it is collapsed; null if none is. */
+  readonly min_vins: number | null;
+  readonly known_prices: number;
+  readonly jumped_prices: number;
 }
 
 export interface IssueCount {
@@ -55,27 +70,27 @@ export async function createDeliveryReport(
   const rowsWith = (outcome: string): Sql =>
     sql`count(DISTINCT (file, "row")) FILTER (feed = 'inventory' AND outcome = ${outcome})::INTEGER`;
   const issues = await session.row(sql`
-    SELECT ${rowsWith("merged")} AS merged, ${rowsWith("rejected")} AS rejected,
+    SELECT ${rowsWith("merged")} AS merged, ${rowsWith("rejected")} AS rejected, ${rowsWith("held")} AS held,
            count(*) FILTER (outcome = 'unknown')::INTEGER AS unknown, count(*) FILTER (outcome = 'noted')::INTEGER AS noted FROM issues`);
   const absent = await session.row(sql`
     SELECT count(*) FILTER (state = 'missing' AND missing_since = ${day})::INTEGER AS missing,
            count(*) FILTER (state = 'sold')::INTEGER AS sold, count(*) FILTER (state IN ('ended', 'superseded'))::INTEGER AS ended
     FROM absent_listings`);
-  const deliveries = await session.row(
-    sql`SELECT count(*) FILTER (verdict = 'collapsed')::INTEGER AS collapsed FROM deliveries_today`,
-  );
+  const judged = await judgedFeeds(session);
   return {
     ...base,
     listed: integerIn(claims, "listed"),
     elsewhere: integerIn(claims, "elsewhere"),
     merged: integerIn(issues, "merged"),
     rejected: integerIn(issues, "rejected"),
+    held: integerIn(issues, "held"),
     unknown: integerIn(issues, "unknown"),
     noted: integerIn(issues, "noted"),
     missing: integerIn(absent, "missing"),
     sold: integerIn(absent, "sold"),
     ended: integerIn(absent, "ended"),
-    collapsed: integerIn(deliveries, "collapsed"),
+    collapsed: judged.filter(({ verdict }) => verdict === "collapsed").length,
+    judged,
     reasons: await countIssues(session),
   };
 }
@@ -97,3 +112,14 @@ export async function countIssues(session: Session): Promise<readonly IssueCount
 /** Describes issues in a line. */
 export const describeIssue = ({ outcome, field, reason, count, first }: IssueCount): string =>
   `${outcome}: ${count} × ${field}: ${reason}; first: ${first}`;
+
+async function judgedFeeds(session: Session): Promise<readonly JudgedFeed[]> {
+  const rows = await session.rows(sql`
+    SELECT dealer_id, verdict, vins, min_vins, known_prices, jumped_prices FROM deliveries_today WHERE verdict IN ('collapsed', 'resized')
+    ORDER BY coalesce(list_max(accepted_vins), 0) DESC, dealer_id`);
+  return rows.map((row) => ({
+    ...{ dealer_id: textIn(row, "dealer_id"), verdict: row.verdict === "resized" ? "resized" : "collapsed" },
+    ...{ vins: integerIn(row, "vins"), min_vins: typeof row.min_vins === "number" ? row.min_vins : null },
+    ...{ known_prices: integerIn(row, "known_prices"), jumped_prices: integerIn(row, "jumped_prices") },
+  }));
+}

@@ -8,7 +8,9 @@ import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { requireCurrentFormat } from "../lake/published-lake.ts";
+import { readReleasedFeeds } from "../lake/released-feeds.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
+import { type CollapseThresholds, life } from "../listing/life.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { usableFiles } from "../serving/files/serving-files.ts";
 import { withoutValuations, withValuations } from "../valuation/value-market.ts";
@@ -21,6 +23,8 @@ import type { Mapping } from "./mapping/rules.ts";
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
   readonly limits?: Partial<FeedLimits>;
+  /** When a feed is collapsed. Default: `life`. */
+  readonly thresholds?: Partial<CollapseThresholds>;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;
@@ -89,13 +93,16 @@ async function ingestDays(
   base: Manifest | undefined,
   onWritten: (manifest: Manifest) => Promise<void>,
 ): Promise<readonly DeliveryReport[]> {
-  const settings = { ...options, limits: { ...defaultFeedLimits, ...options.limits } };
+  const limits = { ...defaultFeedLimits, ...options.limits };
+  const thresholds = { ...life, ...options.thresholds };
   let previous = base;
   const reports: DeliveryReport[] = [];
   await beginDays(writer, base);
   for await (const [delivery, isLast] of markLast(deliveries)) {
     requireNewDay(previous, delivery);
     const next = nextManifest(writer, previous, delivery.day);
+    const judgement = { thresholds, released: await readReleasedFeeds(writer.lake) };
+    const settings = { ...options, limits, judgement };
     const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, settings);
     const manifest = await (isLast ? finishDay : skipDay)(writer, written, options);
     await onWritten(manifest);

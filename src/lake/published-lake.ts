@@ -80,3 +80,10 @@ export function requireCurrentFormat(lake: string, version: Manifest | undefined
     `${lake}: version ${version.version} has lake format ${version.format}: expected ${lakeFormat}. Run "carquet migrate --lake ${lake}" first.`,
   );
 }
+
+/** Throws a UserError for a day that a version does not have. */
+export function requireDay({ days, as_of }: Pick<Manifest, "days" | "as_of">, day: string): void {
+  if (days[day] !== undefined) return;
+  const first = Object.keys(days)[0] ?? as_of;
+  throw new UserError(`Invalid day ${printable(day, 40)}: expected a day of the lake, from ${first} to ${as_of}.`);
+}

@@ -212,6 +212,11 @@ export const tables = {
       deliveries: "INTEGER",
       accepted_deliveries: "INTEGER",
       delivery_date: "DATE",
+      /** What of a collapsed feed did, `rows` or `prices`; and what that rests on: see `ComparedFeed` and `vinsMinOf`. */
+      collapse: "VARCHAR",
+      min_vins: "DOUBLE",
+      known_prices: "INTEGER",
+      jumped_prices: "INTEGER",
     },
     order: ["delivery_date", "dealer_id"],
     partition: "delivery_month",

@@ -15,6 +15,22 @@ export const life = {
   usualFeeds: 7,
   /** A feed smaller than this share of the usual size is collapsed. */
   collapsedShare: 0.5,
+  /** The usual size from which a smaller feed is collapsed. */
+  collapsedVinsMin: 1,
+  /** A price that rises or falls by more than this factor from one feed to the next has jumped; so has one that becomes unknown. */
+  jumpFactor: 2,
+  /** A feed in which more than this share of the known prices jumped is collapsed. */
+  jumpedShare: 0.5,
+  /** The number of known prices from which their jumps are judged. */
+  jumpedPricesMin: 10,
   /** Consecutive collapsed feeds after which the smaller size becomes the dealer's usual size. */
   collapsedFeeds: 7,
 } as const;
+
+/** The thresholds by which a feed is collapsed, and for how many feeds: the defaults of settings. */
+export type CollapseThresholds = Readonly<
+  Record<
+    "collapsedShare" | "collapsedVinsMin" | "collapsedFeeds" | "jumpFactor" | "jumpedShare" | "jumpedPricesMin",
+    number
+  >
+>;

@@ -3,13 +3,14 @@
  * evaluates a rule for all rows; tests evaluate it for single rows. The thresholds are in `life.ts`.
  */
 import { join, type Sql, sql } from "../db/sql.ts";
-import { life } from "./life.ts";
+import { type CollapseThresholds, life } from "./life.ts";
 
 /** Every rule by its id in evidence, with what it says. */
 export const lifecycleRules = {
   feed_row: "A dealer claims every VIN that its feed contains.",
   standing_claim: "While a dealer delivers nothing, its claims stand.",
-  collapsed_feed: "While a dealer's feed is far smaller than usual, its claims to VINs that the feed lacks stand.",
+  collapsed_feed:
+    "While a dealer's feed is held because its rows or prices collapsed, its claims to VINs without a row in it stand.",
   absent_from_feed: "An accepted feed of a dealer ends its claims to the VINs that it lacks.",
   silent_dealer: `After ${life.silentDays} days without a delivery, the claims of a dealer end.`,
   only_claimant: "A VIN that one dealer claims belongs to it.",
@@ -88,23 +89,44 @@ export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing 
     ELSE 'missing' END`;
 }
 
-/** The size of a feed, compared with the dealer's earlier feeds. */
-export interface FeedSize {
+/** A feed, compared with the dealer's earlier feeds. */
+export interface ComparedFeed {
   readonly vins: Sql;
   /** Number of VINs in each of the dealer's last accepted feeds, as a list. */
   readonly acceptedVins: Sql;
   /** Number of consecutive collapsed feeds before it. */
   readonly collapsedInARow: Sql;
+  /** Numbers of its vehicles with a price the day before, and of those whose price jumped. */
+  readonly knownPrices?: Sql;
+  readonly jumpedPrices?: Sql;
+  /** Whether an operator has released it. */
+  readonly isReleased?: Sql;
+}
+
+/** Returns the size below which a feed is collapsed; null if none is. */
+export const vinsMinOf = (acceptedVins: Sql, { collapsedShare, collapsedVinsMin }: CollapseThresholds = life): Sql =>
+  sql`CASE WHEN list_median(${acceptedVins}) >= ${collapsedVinsMin} THEN ${collapsedShare} * list_median(${acceptedVins}) END`;
+
+/** Returns what of a feed has collapsed: its `prices`, its `rows`, or null for neither. */
+export function collapseOf(
+  { vins, acceptedVins, knownPrices = sql`0`, jumpedPrices = sql`0` }: ComparedFeed,
+  thresholds: CollapseThresholds = life,
+): Sql {
+  const { jumpedShare, jumpedPricesMin } = thresholds;
+  return sql`CASE
+    WHEN ${knownPrices} >= ${jumpedPricesMin} AND ${jumpedPrices} > ${jumpedShare} * ${knownPrices} THEN 'prices'
+    WHEN ${vins} < ${vinsMinOf(acceptedVins, thresholds)} THEN 'rows' END`;
 }
 
 /**
- * Returns the verdict on a feed: `accepted`; `collapsed` (its rows are used, but VINs without a row do not count as absent); or `resized`
- * (the last of several consecutive collapsed feeds: accepted, and the dealer's usual size restarts from it).
+ * Returns the verdict on a feed: `accepted`; `collapsed` (it is held: VINs without a row do not count as absent); or `resized` (a collapsed feed that
+ * was released, or is the last of several in a row: accepted, and the dealer's usual size restarts from it).
  */
-export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): Sql {
+export function feedVerdict(feed: ComparedFeed, thresholds: CollapseThresholds = life): Sql {
+  const { collapsedInARow, isReleased = sql`false` } = feed;
   return sql`CASE
-    WHEN coalesce(${vins} >= ${life.collapsedShare} * list_median(${acceptedVins}), true) THEN 'accepted'
-    WHEN ${collapsedInARow} + 1 >= ${life.collapsedFeeds} THEN 'resized'
+    WHEN ${collapseOf(feed, thresholds)} IS NULL THEN 'accepted'
+    WHEN ${isReleased} OR ${collapsedInARow} + 1 >= ${thresholds.collapsedFeeds} THEN 'resized'
     ELSE 'collapsed' END`;
 }
 

@@ -25,6 +25,7 @@ export interface CollapsedFeed {
   readonly vins: number;
   /** The VINs of the last accepted feeds. */
   readonly acceptedVins: readonly number[];
+  readonly jumpedPrices: number;
   readonly collapsedInARow: number;
 }
 
@@ -77,7 +78,7 @@ export class DeliveryRecords {
     const rows = await this.runQuery(
       files,
       sql`
-      SELECT dealer_id, coalesce(vins, 0) AS vins, to_json(coalesce(accepted_vins, []))::VARCHAR AS accepted, collapsed_in_a_row
+      SELECT dealer_id, coalesce(vins, 0) AS vins, to_json(coalesce(accepted_vins, []))::VARCHAR AS accepted, coalesce(jumped_prices, 0) AS jumped_prices, collapsed_in_a_row
       FROM (${rowsOfDay("deliveries", files, this.folder, day)}) WHERE verdict = 'collapsed'
       ORDER BY coalesce(list_max(accepted_vins), 0) - coalesce(vins, 0) DESC, dealer_id LIMIT 200`,
     );
@@ -85,6 +86,7 @@ export class DeliveryRecords {
       dealerId: textIn(row, "dealer_id"),
       vins: integerIn(row, "vins"),
       acceptedVins: JSON.parse(textIn(row, "accepted")),
+      jumpedPrices: integerIn(row, "jumped_prices"),
       collapsedInARow: integerIn(row, "collapsed_in_a_row"),
     }));
   }
@@ -162,7 +164,7 @@ export class DeliveryRecords {
     return this.runQuery(
       files,
       sql`
-      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, deliveries,
+      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, min_vins, deliveries,
              coalesce(accepted_deliveries, count(*) FILTER (verdict IN ('accepted', 'resized')) OVER (PARTITION BY dealer_id ORDER BY delivery_date))::INTEGER
                AS accepted_deliveries
       FROM (${rowsOfFiles("deliveries", files, this.folder)})

@@ -33,6 +33,7 @@ import { accountsPage } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
 import { ingestDayPage, ingestPage } from "./operator/ingest-page.tsx";
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
+import { qualityDownload, qualityPage } from "./operator/quality-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
 import { addAssets } from "./shell/assets.ts";
 import { visitorForm } from "./shell/forms.tsx";
@@ -104,6 +105,8 @@ function addOperatorRoutes(router: Router<RequestState>, services: SiteServices)
   addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest", ingestPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
+  addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
+  router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));
   addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
   addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
   addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);

@@ -7,6 +7,8 @@ import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
 import { mapCommand } from "../../src/cli/commands/feeds/map.ts";
+import { qualityCommand } from "../../src/cli/commands/feeds/quality.ts";
+import { releaseCommand } from "../../src/cli/commands/feeds/release.ts";
 import { followCommand } from "../../src/cli/commands/follow.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { icebergCommand } from "../../src/cli/commands/iceberg.ts";
@@ -27,6 +29,8 @@ export const topCommands: readonly Command[] = [
   generateCommand(),
   mapCommand(),
   ingestCommand(),
+  qualityCommand(),
+  releaseCommand(),
   indexCommand(),
   serveCommand(),
   accountsCommand(),

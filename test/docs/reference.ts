@@ -14,6 +14,7 @@ import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
 import { lifecycleRules } from "../../src/listing/lifecycle-rules.ts";
 import { tools } from "../../src/mcp/tools.ts";
+import { qualityChecks } from "../../src/query/quality/checks.ts";
 import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
 import { toolVersions } from "../clients/tools.ts";
 import { type NamedCommand, runnableCommands, shownOptions } from "./command-list.ts";
@@ -125,6 +126,16 @@ const ruleSentences = (): string =>
   markdownTable(
     ["rule", "what it says"],
     Object.entries(lifecycleRules).map(([rule, sentence]) => [code(rule), sentence]),
+  );
+
+const qualityCheckTable = (): string =>
+  markdownTable(
+    ["check", "counts", "warns above the usual share by"],
+    Object.entries(qualityChecks).map(([name, [margin, counts]]) => [
+      code(name),
+      counts,
+      margin === 0 ? "" : String(margin),
+    ]),
   );
 
 /** The fields of a delivery's tables. */
@@ -248,6 +259,7 @@ export const references: Readonly<Record<string, () => string>> = {
   errors: errorCodes,
   life: lifeNumbers,
   rules: ruleSentences,
+  checks: qualityCheckTable,
   feed: feedFields,
   markers,
   tables: lakeTables,

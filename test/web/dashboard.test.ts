@@ -148,6 +148,7 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   assert.ok(visit);
   const { page, url, accounts, accountId } = visit;
   assert.equal((await page.goto(`${url}/operator`))?.status(), 404);
+  assert.equal((await page.request.get(`${url}/operator/ingest/2026-11-19/quality.csv`)).status(), 404);
   const { accountId: other } = createCustomer(accounts, { tier: 3, usd: "600", override: null });
   const by = { actor: "test", atMs: Date.now() };
   inAccountsFile(accounts, (database) => {
@@ -188,6 +189,17 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   await page.locator('a[href^="/operator/ingest/"]').last().click();
   await page.getByRole("heading", { name: "Issues" }).waitFor();
   await assertAccessible(page);
+  await page.getByRole("link", { name: "Quality of the feeds" }).click();
+  await page.getByRole("link", { name: "All checks", exact: true }).click();
+  await page.getByRole("cell", { name: "rows" }).first().waitFor();
+  await assertAccessible(page);
+  const csvPath = await page.getByRole("link", { name: "All checks as CSV" }).getAttribute("href");
+  const csv = await page.request.get(`${url}${csvPath}`);
+  assert.match(await csv.text(), /^day,dealer_id,check,field,n,share,usual,status,examples\r\n2026-11-1\d,/);
+  const anonymous = await fetch(`${url}${csvPath}`, { redirect: "manual" });
+  assert.deepEqual([anonymous.status, anonymous.headers.get("location")], [302, "/sign-in"]);
+  const unknownDay = await page.request.get(`${url}/operator/ingest/2020-01-01/quality`);
+  assert.equal(unknownDay.status(), 404);
   await page.goto(`${url}/operator/audit`);
   const actions = await page.locator("tbody tr td:nth-child(3)").allTextContents();
   assert.deepEqual(actions.slice(0, 5), [

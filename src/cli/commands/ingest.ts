@@ -1,7 +1,7 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { type DeliveryReport, describeIssue } from "../../ingest/delivery-report.ts";
+import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
 import { deliveriesByColumn } from "../../ingest/feed/dated-rows.ts";
 import { deliveriesAt, type MappedDay, mappedDayOf, undatedFiles } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
@@ -14,6 +14,7 @@ import { writeIngestRecord } from "../../lake/ingest-record.ts";
 import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
+import { collapseSettings } from "./feeds/collapse-settings.ts";
 import { vacuumLake } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -28,6 +29,7 @@ const ingestSettings = {
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
+  ...collapseSettings,
   ...sharedSettings("threads", "memoryLimit", "metricsFile"),
   fileBytes: { flags: "--max-file-size <size>", env: "CARQUET_MAX_FILE_SIZE", default: defaultFeedLimits.fileBytes, shownDefault: "2GiB",
     parse: sizeParser(), help: "largest feed file, as stored" },
@@ -119,7 +121,7 @@ async function reporting(
   const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
   const options: IngestOptions = {
-    ...{ ...values, limits: values },
+    ...{ ...values, limits: values, thresholds: values },
     ...(mapping === undefined ? {} : { mapping }),
     onStep: progress.step,
     onDay: (report) => {
@@ -152,13 +154,27 @@ const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly st
 
 /** Formats the report of a day: two lines of totals, then one per reason and remark. */
 function reportLines(report: DeliveryReport): readonly string[] {
-  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = report;
+  const { day, version, rows, listed, elsewhere, merged, rejected, held, unknown, noted, remarks } = report;
   const { active, missing, sold, ended, collapsed, filled } = report;
   return [
-    `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
+    `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected${held === 0 ? "" : ` + ${held} held`}; ` +
       `${unknown} unusable values, ${noted} warnings${filled === 0 ? "" : `, ${filled} values filled from VINs`}`,
     `  version ${version}: ${active} active; ${missing} newly missing, ${sold} sold, ${ended} ended; ${collapsed} collapsed feeds`,
     ...report.reasons.map((issue) => `  ${describeIssue(issue)}`),
+    ...judgedLines(report.judged),
     ...remarks.map((remark) => `  ${remark}`),
   ];
 }
+
+const shownFeeds = 20;
+
+/** Formats the feeds that collapsed, with the numbers by which they did. */
+const judgedLines = (feeds: readonly JudgedFeed[]): readonly string[] => [
+  ...feeds.slice(0, shownFeeds).map((feed) => {
+    const numbers = `${feed.vins} VINs, expected ${feed.min_vins ?? 0} or more; ${feed.jumped_prices} of ${feed.known_prices} known prices jumped`;
+    return `  ${feed.verdict === "collapsed" ? "held" : "accepted although collapsed"}: the feed of ${feed.dealer_id}: ${numbers}`;
+  }),
+  ...(feeds.length > shownFeeds
+    ? [`  and ${feeds.length - shownFeeds} more collapsed feeds: see "carquet quality"`]
+    : []),
+];

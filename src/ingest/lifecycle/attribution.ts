@@ -15,7 +15,6 @@ import type { Spellings } from "../normalize/vocabularies.ts";
  * silent.
  */
 export async function attributeClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
-  await mergeDuplicateRows(session);
   await createCurrentClaims(session, spellings, day);
   const areContested = await session.hasRows(sql`FROM current_claims GROUP BY vin HAVING count(*) > 1`);
   if (areContested) await createContestedClaims(session, day);
@@ -84,7 +83,7 @@ const rankedClaims = (day: string): Sql => sql`
   LEFT JOIN ${previousClaims} AS previous ON previous.vin = claims.vin AND previous.dealer_id = claims.dealer_id`;
 
 /** Keeps the last row of each VIN and dealer in `parsed_inventory` and records the others as merged. */
-async function mergeDuplicateRows(session: Session): Promise<void> {
+export async function mergeDuplicateRows(session: Session): Promise<void> {
   await session.createTempTable(
     "merged_rows",
     sql`SELECT file, "row", vin, dealer_id FROM parsed_inventory

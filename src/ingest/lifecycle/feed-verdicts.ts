@@ -1,46 +1,93 @@
 /** Judges each dealer's feed of a day: delivered or not, accepted or collapsed, and whether the dealer has fallen silent. */
 import type { Session } from "../../db/duckdb.ts";
-import { sql } from "../../db/sql.ts";
-import { life } from "../../listing/life.ts";
-import { feedVerdict, isSilent } from "../../listing/lifecycle-rules.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { ReleasedFeed } from "../../lake/released-feeds.ts";
+import { type CollapseThresholds, life } from "../../listing/life.ts";
+import { type ComparedFeed, collapseOf, feedVerdict, isSilent, vinsMinOf } from "../../listing/lifecycle-rules.ts";
+
+/** By what the feeds of a day are judged. */
+export interface Judgement {
+  readonly thresholds: CollapseThresholds;
+  /** The feeds that are accepted although they collapsed. */
+  readonly released: readonly ReleasedFeed[];
+}
 
 /**
  * Creates the table `deliveries_today`: one row per dealer that ever delivered, with the columns of the deliveries table except `owned`, and
- * `is_accepted` (VINs that are not in the feed are absent) and `is_silent` (the dealer's claims lapse).
+ * `is_accepted` (VINs that are not in the feed are absent) and `is_silent` (the dealer's claims lapse). Removes the rows of feeds whose prices
+ * collapsed from `parsed_inventory`, and records them as held: the listings stay as they were.
  */
-export async function judgeDeliveries(session: Session, day: string): Promise<void> {
+export async function judgeDeliveries(session: Session, day: string, judgement: Judgement): Promise<void> {
+  const { thresholds } = judgement;
+  const feed: ComparedFeed = {
+    vins: sql`vins`,
+    acceptedVins: sql`usual_vins`,
+    collapsedInARow: sql`collapsed_in_a_row`,
+    knownPrices: sql`if(released_vins IS NULL, known_prices, 0)`,
+    jumpedPrices: sql`jumped_prices`,
+    isReleased: sql`is_released`,
+  };
+  await session.createTempTable(
+    "deliveries_today",
+    sql`
+    WITH compared AS (${comparedFeeds(day, judgement)}), judged AS (
+      SELECT *, CASE WHEN vins IS NULL THEN 'none' ELSE ${feedVerdict(feed, thresholds)} END AS verdict, ${collapseOf(feed, thresholds)} AS collapse,
+             ${vinsMinOf(sql`usual_vins`, thresholds)} AS min_vins
+      FROM compared JOIN (SELECT dealer_id, dealer_key FROM dealer_keys) USING (dealer_id)
+    ), keyed AS (SELECT *, verdict <> 'none' AS is_delivered, verdict IN ('accepted', 'resized') AS is_accepted FROM judged)
+    SELECT dealer_id, verdict, delivered_at, vins, if(verdict = 'none', last_delivered_on, ${day}::DATE) AS last_delivered_on,
+           CASE verdict WHEN 'accepted' THEN list_append(usual_vins, vins)[-${life.usualFeeds}:] WHEN 'resized' THEN [vins]
+             ELSE accepted_vins END AS accepted_vins,
+           CASE verdict WHEN 'collapsed' THEN collapsed_in_a_row + 1 WHEN 'none' THEN collapsed_in_a_row ELSE 0 END AS collapsed_in_a_row,
+           dealer_key, if(is_delivered, greatest(delivered_at, observed_at), last_delivered_at) AS last_delivered_at,
+           deliveries + is_delivered::INTEGER AS deliveries, accepted_deliveries + is_accepted::INTEGER AS accepted_deliveries,
+           if(verdict = 'collapsed', collapse, NULL) AS collapse, if(is_delivered, min_vins, NULL) AS min_vins,
+           if(is_delivered, known_prices, NULL) AS known_prices, if(is_delivered, jumped_prices, NULL) AS jumped_prices,
+           is_accepted, verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
+    FROM keyed`,
+  );
+  if (await session.hasRows(sql`FROM (${heldDealers})`)) await holdRows(session);
+}
+
+/** Today's feeds beside what their dealers delivered before. A released feed is the dealer's usual one for the next, whose prices are not judged. */
+function comparedFeeds(day: string, { thresholds, released }: Judgement): Sql {
   const delivered = sql`
     SELECT dealer_id, max(delivered_at) AS delivered_at, max(observed_at) AS observed_at, count(DISTINCT vin)::INTEGER AS vins
     FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at, observed_at FROM parsed_inventory
           UNION ALL SELECT dealer_id, NULL, delivered_at, NULL FROM parsed_deliveries)
     GROUP BY dealer_id`;
-  const verdict = feedVerdict({
-    vins: sql`delivered.vins`,
-    acceptedVins: sql`previous.accepted_vins`,
-    collapsedInARow: sql`coalesce(previous.collapsed_in_a_row, 0)`,
-  });
-  await session.createTempTable(
-    "deliveries_today",
-    sql`
-    WITH judged AS (
-      SELECT dealer_id, CASE WHEN delivered.vins IS NULL THEN 'none' ELSE ${verdict} END AS verdict,
-             CASE WHEN delivered.vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at,
-             delivered.observed_at, delivered.vins, previous.last_delivered_on, previous.accepted_vins, coalesce(previous.collapsed_in_a_row, 0) AS collapsed_in_a_row,
-             previous.last_delivered_at, coalesce(previous.deliveries, 0) AS deliveries,
-             coalesce(previous.accepted_deliveries, 0) AS accepted_deliveries
-      FROM (${delivered}) AS delivered
-      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key, delivery_date) FROM lake_deliveries) AS previous USING (dealer_id)
-    ), keyed AS (
-      SELECT *, verdict <> 'none' AS is_delivered, verdict IN ('accepted', 'resized') AS is_accepted
-      FROM judged JOIN (SELECT dealer_id, dealer_key FROM dealer_keys) USING (dealer_id)
-    )
-    SELECT dealer_id, verdict, delivered_at, vins, if(verdict = 'none', last_delivered_on, ${day}::DATE) AS last_delivered_on,
-           CASE verdict WHEN 'accepted' THEN list_append(accepted_vins, vins)[-${life.usualFeeds}:] WHEN 'resized' THEN [vins]
-             ELSE accepted_vins END AS accepted_vins,
-           CASE verdict WHEN 'collapsed' THEN collapsed_in_a_row + 1 WHEN 'none' THEN collapsed_in_a_row ELSE 0 END AS collapsed_in_a_row,
-           dealer_key, if(is_delivered, greatest(delivered_at, observed_at), last_delivered_at) AS last_delivered_at,
-           deliveries + is_delivered::INTEGER AS deliveries, accepted_deliveries + is_accepted::INTEGER AS accepted_deliveries,
-           is_accepted, verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
-    FROM keyed`,
-  );
+  const releasedVins = (on: Sql): Sql =>
+    released.length === 0 ? sql`NULL::INTEGER` : sql`${releasedOn(released)}[dealer_id || ' ' || (${on})::VARCHAR]`;
+  const previous = sql`
+    SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key, delivery_date, collapse, min_vins, known_prices, jumped_prices),
+           if(collapsed_in_a_row > 0, ${releasedVins(sql`last_delivered_on`)}, NULL) AS released_vins
+    FROM lake_deliveries`;
+  return sql`
+    SELECT dealer_id, CASE WHEN vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at, observed_at, vins,
+           last_delivered_on, last_delivered_at, released_vins, accepted_vins, if(released_vins IS NULL, accepted_vins, [released_vins]) AS usual_vins,
+           coalesce(collapsed_in_a_row, 0) AS collapsed_in_a_row, coalesce(deliveries, 0) AS deliveries, coalesce(accepted_deliveries, 0) AS accepted_deliveries,
+           coalesce(known_prices, 0)::INTEGER AS known_prices, coalesce(jumped_prices, 0)::INTEGER AS jumped_prices,
+           ${releasedVins(sql`DATE ${day}`)} IS NOT NULL AS is_released
+    FROM (${delivered}) FULL JOIN (${previous}) USING (dealer_id) LEFT JOIN (${comparedPrices(thresholds)}) USING (dealer_id)`;
+}
+
+/** The numbers of VINs of released feeds, by dealer and day. */
+const releasedOn = (released: readonly ReleasedFeed[]): Sql =>
+  sql`map(${released.map(({ dealer_id, day }) => `${dealer_id} ${day}`)}, ${released.map(({ vins }) => vins)})`;
+
+/** The prices of each dealer that were known the day before, and those that jumped. Requires one row for each VIN and dealer. */
+const comparedPrices = ({ jumpFactor }: CollapseThresholds): Sql => sql`
+  SELECT dealer_id, count(*) AS known_prices,
+         count_if(now.price IS NULL OR now.price > ${jumpFactor} * was.price OR was.price > ${jumpFactor} * now.price) AS jumped_prices
+  FROM (SELECT vin, dealer_id, price FROM yesterday_claimed WHERE price IS NOT NULL) AS was
+  JOIN parsed_inventory AS now USING (vin, dealer_id) GROUP BY dealer_id`;
+
+const heldDealers = sql`SELECT dealer_id FROM deliveries_today WHERE collapse = 'prices'`;
+
+async function holdRows(session: Session): Promise<void> {
+  await session.run(sql`
+    INSERT INTO issues
+    SELECT 'held', 'inventory', file, "row", vin, dealer_id, 'price', price::VARCHAR, 'the prices of the feed collapsed'
+    FROM parsed_inventory SEMI JOIN (${heldDealers}) USING (dealer_id)`);
+  await session.run(sql`DELETE FROM parsed_inventory WHERE dealer_id IN (${heldDealers})`);
 }

@@ -114,19 +114,25 @@ function unconfirmed(claims: readonly ClaimInterval[], history: VinHistory): rea
 
 function unconfirmedOn(day: string, claim: ClaimInterval, history: VinHistory): Finding | undefined {
   if (seenBy(claim, day, history) === day) return undefined;
-  const { verdict, vins, usualVins, lastDeliveredOn } = history.dealerOn(claim.dealerId, day);
+  const { verdict, vins, usualVins, minVins, lastDeliveredOn } = history.dealerOn(claim.dealerId, day);
   const isDelivered = verdict !== "none";
   return finding({
     ...{ day, event: "unconfirmed", dealer_id: claim.dealerId, listing_id: claim.id },
     rule: isDelivered ? "collapsed_feed" : "standing_claim",
     facts: isDelivered
-      ? [fact("feed_vins", vins, life.collapsedShare * usualVins), fact("usual_vins", usualVins)]
+      ? [fact("feed_vins", vins, minVins), fact("usual_vins", usualVins)]
       : [fact("days_without_feed", epochDay(day) - epochDay(lastDeliveredOn), life.silentDays)],
   });
 }
 
 const issueRules: Readonly<Record<string, LifecycleRule>> = {
-  ...{ rejected: "rejected_row", unknown: "unknown_value", noted: "noted_value", merged: "merged_row" },
+  ...{
+    rejected: "rejected_row",
+    held: "collapsed_feed",
+    unknown: "unknown_value",
+    noted: "noted_value",
+    merged: "merged_row",
+  },
 };
 
 /** An issue, with its reason. */

@@ -1,6 +1,7 @@
 /** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
 import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
+import { life } from "../../listing/life.ts";
 import { buildRow, dealerRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 
@@ -34,6 +35,8 @@ export interface DealerDay {
   readonly verdict: string;
   readonly vins: number;
   readonly usualVins: number;
+  /** The size below which the feed is collapsed. */
+  readonly minVins: number;
   readonly lastDeliveredOn: string;
   readonly deliveries: number;
   readonly acceptedDeliveries: number;
@@ -91,11 +94,13 @@ function claimOf(row: Row, published: readonly string[], { dimensions }: LakeVer
 }
 
 const nothingDelivered: DealerDay = {
-  ...{ verdict: "none", vins: 0, usualVins: 0, lastDeliveredOn: "", deliveries: 0, acceptedDeliveries: 0 },
+  ...{ verdict: "none", vins: 0, usualVins: 0, minVins: 0, lastDeliveredOn: "", deliveries: 0, acceptedDeliveries: 0 },
 };
 
 const dealerDayOf = (row: Row): DealerDay => ({
   ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
+  // Earlier releases had one threshold for all lakes, and did not record it.
+  minVins: numberOr(row.min_vins, life.collapsedShare * numberOr(row.usual_vins, 0)),
   lastDeliveredOn: textOrNull(row.last_delivered_on) ?? "",
   // Copies of a former format have their own days seen, as if nothing had been delivered.
   deliveries: numberOr(row.deliveries, 0),

@@ -76,10 +76,13 @@ export const ingestDayPage =
             figures={[
               { name: "VINs in feeds", value: count(summary.vins), note: `${count(summary.feeds)} feeds` },
               { name: "Rejected rows", value: count(summary.rejected), note: "without a valid VIN or dealer" },
-              { name: "Collapsed feeds", value: count(summary.collapsed), note: "far smaller than usual" },
+              { name: "Collapsed feeds", value: count(summary.collapsed), note: "held until they prove right" },
             ]}
           />
         )}
+        <p>
+          <a href={`${path}/${day}/quality`}>Quality of the feeds</a>
+        </p>
         <Collapsed feeds={collapsed} />
         <Issues issues={issues} />
       </>,
@@ -90,24 +93,29 @@ const Collapsed = ({ feeds }: { readonly feeds: readonly CollapsedFeed[] }): JSX
   feeds.length === 0 ? null : (
     <section class="block" aria-labelledby="collapsed">
       <h2 id="collapsed">Collapsed feeds</h2>
-      <p class="muted">What such a feed lacks is not counted as absent.</p>
+      <p class="muted">
+        What a collapsed feed lacks is not absent; if its prices collapsed, its listings stay as they were.{" "}
+        <code>carquet release</code> accepts it.
+      </p>
       <ScrollingTable label="Collapsed feeds">
         <thead>
           <tr>
             <th>Dealer</th>
             <th class="number">VINs</th>
             <th>VINs of the last accepted feeds</th>
+            <th class="number">Prices that jumped</th>
             <th class="number">Collapsed in a row</th>
           </tr>
         </thead>
         <tbody>
-          {feeds.map(({ dealerId, vins, acceptedVins, collapsedInARow }) => (
+          {feeds.map(({ dealerId, vins, acceptedVins, jumpedPrices, collapsedInARow }) => (
             <tr key={dealerId}>
               <td>
                 <a href={`/dealers/${encodeURIComponent(dealerId)}`}>{dealerId}</a>
               </td>
               <td class="number">{count(vins)}</td>
               <td>{acceptedVins.join(", ")}</td>
+              <td class="number">{count(jumpedPrices)}</td>
               <td class="number">{count(collapsedInARow)}</td>
             </tr>
           ))}

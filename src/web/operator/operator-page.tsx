@@ -9,7 +9,7 @@ import { signInPage } from "../account/sign-in-page.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type Redirect, signedInPage } from "../shell/pages.tsx";
-import type { Visitor } from "../shell/visitor.ts";
+import { type Visitor, visitorOf } from "../shell/visitor.ts";
 
 const pages = [
   { path: "/operator", text: "Service" },
@@ -37,6 +37,13 @@ export const operatorPage = (
 /** For all other accounts, the operator's view does not exist. */
 function requireOperator({ identity }: Visitor, { path }: RequestContext): void {
   if (!identity.cached.account.isOperator) throw refuse("not_found", { what: "resource", id: path });
+}
+
+/** Returns the operator that a download is for; undefined if its browser is not signed in. */
+export async function operatorOf(context: RequestContext, services: SiteServices): Promise<Visitor | undefined> {
+  const visitor = await visitorOf(context, services, "download");
+  if (visitor !== undefined) requireOperator(visitor, context);
+  return visitor;
 }
 
 /** Refuses unknown pages with 404, for operators and other accounts alike. */

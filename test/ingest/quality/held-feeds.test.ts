@@ -1,0 +1,262 @@
+/** Feeds whose rows or prices collapse are held, until they are released, replayed, or repeated often enough. */
+import assert from "node:assert/strict";
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
+import type { IngestOptions } from "../../../src/ingest/ingest.ts";
+import { readReleasedFeeds, releaseFeed } from "../../../src/lake/released-feeds.ts";
+import { explainVin } from "../../../src/query/evidence/evidence.ts";
+import { carquetHere } from "../../support/command-line.ts";
+import { skipInShortRun } from "../../support/extent.ts";
+import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
+import { createLake, ingestPath, queryLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope, type Scope } from "../../support/scope.ts";
+import { openVersion } from "../../support/versions.ts";
+
+const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
+const days = ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"] as const;
+
+/** A dealer's cars of the given numbers; the price of each is its number in thousands, times a factor. */
+const carsOf = (dealer_id: string, numbers: readonly number[], factor: number | "unknown" = 1): readonly FeedRow[] =>
+  numbers.map((number) => ({
+    ...{ vin: vinOf(number), dealer_id, year: 2024, make: "Honda", model: "Civic", miles: 100 },
+    price: factor === "unknown" ? "" : number * 1000 * factor,
+  }));
+
+const range = (first: number, last: number): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+const [northCars, southCars] = [range(1, 12), range(21, 32)];
+const usual = { north: carsOf(north, northCars), south: carsOf(south, southCars) };
+
+/** A day on which North's prices are a hundredfold, a car is absent and another is new, and South delivers a quarter of its cars. */
+const collapsed = { north: carsOf(north, range(2, 13), 100), south: carsOf(south, range(21, 23)) };
+
+const dealers = [
+  { dealer_id: north, name: "North" },
+  { dealer_id: south, name: "South" },
+];
+
+type Day = Readonly<Record<"north" | "south", readonly FeedRow[]>>;
+
+const folderOf = async (scope: Scope, feeds: Readonly<Record<string, Day>>): Promise<string> => {
+  const folder = await temporaryFolder(scope);
+  for (const [day, feed] of Object.entries(feeds))
+    await writeFeeds(folder, day, { dealers, inventory: [...feed.north, ...feed.south] });
+  return folder;
+};
+
+const light: IngestOptions = { hasServingFiles: false };
+const heldFolder = await folderOf(fileScope, { [days[0]]: usual, [days[1]]: collapsed });
+const { lake: heldLake, reports } = await createLake(fileScope, heldFolder, light);
+
+/** Returns a copy of the lake whose last feeds are held. */
+async function copyOfHeldLake(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(heldLake, lake, { recursive: true, verbatimSymlinks: true });
+  return lake;
+}
+
+/** Ingests one more day into a lake. */
+async function ingestNext(
+  scope: Scope,
+  lake: string,
+  day: string,
+  feed: Day,
+  options = light,
+): Promise<DeliveryReport> {
+  const [report] = await ingestPath(lake, await folderOf(scope, { [day]: feed }), options);
+  assert.ok(report);
+  return report;
+}
+
+const pricesOf = (numbers: readonly number[], factor = 1, changes = 0): readonly string[] =>
+  numbers.map((number) => `${number}: ${number * 1000 * factor}${" changed".repeat(changes)}`);
+
+/** Returns the cars of each dealer by state, and the verdicts on the dealers' feeds of a day. */
+async function stateOf(lake: string, day: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const listings = (view: string): string =>
+    `SELECT if(dealer_id = '${north}', 'north', 'south') || ' ${view}' AS of,
+            vin[-6:]::INTEGER || ': ' || price || repeat(' changed', len(price_history)) AS text, vin AS key FROM ${view}`;
+  const rows = await queryLake(
+    lake,
+    `${listings("active")} UNION ALL ${listings("missing")} UNION ALL
+     SELECT 'feeds', concat_ws(' ', verdict, "collapse", vins, 'of', coalesce(min_vins, 0), jumped_prices, 'of', known_prices), dealer_id
+     FROM deliveries WHERE delivery_date = '${day}' ORDER BY key`,
+  );
+  const grouped: Record<string, string[]> = {};
+  for (const { of, text } of rows) grouped[String(of)] = [...(grouped[String(of)] ?? []), String(text)];
+  return grouped;
+}
+
+test("the listings of held feeds stay as they were, and the report has the numbers", async () => {
+  assert.deepEqual(await stateOf(heldLake, days[1]), {
+    "north active": pricesOf(northCars),
+    "south active": pricesOf(southCars),
+    feeds: ["collapsed prices 12 of 6.0 11 of 11", "collapsed rows 3 of 6.0 0 of 3"],
+  });
+  const report = reports[1];
+  assert.deepEqual([report?.rows, report?.listed, report?.held, report?.collapsed], [15, 3, 12, 2]);
+  assert.deepEqual(report?.judged, [
+    { dealer_id: north, verdict: "collapsed", vins: 12, min_vins: 6, known_prices: 11, jumped_prices: 11 },
+    { dealer_id: south, verdict: "collapsed", vins: 3, min_vins: 6, known_prices: 3, jumped_prices: 0 },
+  ]);
+  const [held] = report?.reasons ?? [];
+  assert.deepEqual([held?.outcome, held?.field, held?.count], ["held", "inventory.price", 12]);
+});
+
+const afterRelease = {
+  "north active": [...pricesOf(range(2, 12), 100, 1), ...pricesOf([13], 100)],
+  "north missing": pricesOf([1]),
+  "south active": pricesOf(range(21, 23)),
+  "south missing": pricesOf(range(24, 32)),
+};
+
+test("a released feed is what the dealer's next feed is compared with", async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  for (const [dealer, vins] of [
+    [north, 12],
+    [south, 3],
+  ]) {
+    const { out } = await carquetHere(["release", String(dealer), "--lake", lake]);
+    assert.match(
+      out,
+      new RegExp(`^Released the feed of ${dealer} of 2026-03-02, ${vins} VINs\\. The dealer's next feed`),
+    );
+  }
+  const { judged } = await ingestNext(scope, lake, days[2], collapsed);
+  assert.deepEqual(judged, []);
+  assert.deepEqual(await stateOf(lake, days[2]), {
+    ...afterRelease,
+    feeds: ["accepted 12 of 6.0 11 of 11", "accepted 3 of 1.5 0 of 3"],
+  });
+});
+
+test("a release holds after an ingest that was cut off, and for one feed", { skip: skipInShortRun }, async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  await releaseFeed(lake, { dealer_id: north, day: days[1], vins: 12 });
+  await releaseFeed(lake, { dealer_id: south, day: days[1], vins: 3 });
+  const onStep = (_day: string, step: number): void => {
+    if (step === 5) throw new Error("killed");
+  };
+  await assert.rejects(ingestNext(scope, lake, days[2], collapsed, { ...light, onStep }), /killed/);
+  await ingestNext(scope, lake, days[2], collapsed);
+  await ingestNext(scope, lake, days[3], { north: carsOf(north, range(2, 13)), south: carsOf(south, [21]) });
+  assert.deepEqual(await stateOf(lake, days[3]), {
+    ...afterRelease,
+    feeds: ["collapsed prices 12 of 6.0 12 of 12", "collapsed rows 1 of 1.5 0 of 1"],
+  });
+});
+
+test("a replay accepts a released feed on its day, and holds the others again", async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  await releaseFeed(lake, { dealer_id: north, day: days[1], vins: 12 });
+  await ingestPath(lake, heldFolder, { ...light, replayFrom: days[1] });
+  assert.deepEqual(await stateOf(lake, days[1]), {
+    "north active": [...pricesOf(range(2, 12), 100, 1), ...pricesOf([13], 100)],
+    "north missing": pricesOf([1]),
+    "south active": pricesOf(southCars),
+    feeds: ["resized 12 of 6.0 11 of 11", "collapsed rows 3 of 6.0 0 of 3"],
+  });
+});
+
+test("a usual feed after a held one counts; thresholds are settings, and the last of several collapsed feeds is accepted", async (scope) => {
+  const lake = await copyOfHeldLake(scope);
+  const odd = [...carsOf(south, range(21, 23)), ...carsOf(south, [24], "unknown"), ...carsOf(south, [25], 2)];
+  const thresholds = { collapsedFeeds: 2, collapsedVinsMin: 13, jumpFactor: 1.6, jumpedShare: 0.3, jumpedPricesMin: 5 };
+  const feed = { north: carsOf(north, range(2, 13), 1.5), south: odd };
+  const report = await ingestNext(scope, lake, days[2], feed, { ...light, thresholds });
+  const state = await stateOf(lake, days[2]);
+  assert.deepEqual(state["north active"], [...pricesOf(range(2, 12), 1.5, 1), ...pricesOf([13], 1.5)]);
+  assert.deepEqual(state["north missing"], pricesOf([1]));
+  assert.deepEqual(state.feeds, ["accepted 12 of 0.0 0 of 11", "resized 5 of 0.0 2 of 5"]);
+  assert.deepEqual([report.collapsed, report.judged.length], [0, 1]);
+});
+
+test("a release is kept beside earlier ones, also after one that was killed, and a malformed file is an error", async (scope) => {
+  const lake = await temporaryFolder(scope);
+  const path = join(lake, "released-feeds.json");
+  const released = [north, south].map((dealer_id) => ({ dealer_id, day: days[1], vins: 12 }));
+  for (const feed of [...released, released[0]]) {
+    await writeFile(`${path}.new`, "[{");
+    if (feed !== undefined) await releaseFeed(lake, feed);
+  }
+  assert.deepEqual(await readReleasedFeeds(lake), [...released].reverse());
+  for (const text of ["{}", "[{", '[{"dealer_id": "1", "day": "2026-03-01"}]']) {
+    await writeFile(path, text);
+    await assert.rejects(
+      readReleasedFeeds(lake),
+      /released-feeds\.json: malformed: expected an array of released feeds/,
+    );
+  }
+});
+
+test("the evidence about a held vehicle says why its claim stands", async (scope) => {
+  const version = await openVersion(scope, heldLake);
+  const textsOn = async (car: number): Promise<readonly string[]> => {
+    const { data } = await explainVin(vinOf(car), 50, version);
+    return data.steps.filter(({ day, event }) => day === days[1] && event === "unconfirmed").map(({ text }) => text);
+  };
+  assert.deepEqual(await textsOn(2), ["The feed of North is held because its prices collapsed; the claim stands."]);
+  assert.deepEqual(await textsOn(24), [
+    "The feed of South has 3 VINs, usually 12, and lacks this one; the claim stands.",
+  ]);
+  const { data } = await explainVin(vinOf(2), 50, version);
+  const issue = data.steps.find(({ event, rule }) => event === "issue" && rule === "collapsed_feed");
+  assert.match(
+    issue?.text ?? "",
+    /^Row 1 of inventory\.csv states price "200000": the prices of the feed collapsed\. While/,
+  );
+});
+
+test("carquet quality says which feeds are held, as a table, CSV and JSON", async () => {
+  const report = (...args: readonly string[]) =>
+    carquetHere(["quality", "--lake", heldLake, "--status", "hold", ...args]);
+  assert.equal(
+    (await report("--format", "csv")).out,
+    [
+      "day,dealer_id,check,field,n,share,usual,status,examples",
+      `2026-03-02,${north},prices,price,11,1,,hold,[]`,
+      `2026-03-02,${south},rows,vin,3,0.25,12,hold,[]`,
+      "",
+    ].join("\r\n"),
+  );
+  const { out } = await report("2026-03-02", "--format", "json", "--dealer", south);
+  assert.deepEqual(JSON.parse(out).status, "hold");
+});
+
+for (const [args, message] of [
+  [["release", "nowhere"], /^carquet: Unknown dealer nowhere: expected a dealer that has delivered by 2026-03-02\.\n$/],
+  [
+    ["release", north, "2026-03-05"],
+    /^carquet: Invalid day 2026-03-05: expected a day of the lake, from 2026-03-01 to 2026-03-02\.\n$/,
+  ],
+  [
+    ["release", north, days[0]],
+    /^carquet: The feed of \S+ of 2026-03-01 is not held \(accepted\): expected a collapsed feed\.\n$/,
+  ],
+  [
+    ["quality", "2026-03-05"],
+    /^carquet: Invalid day 2026-03-05: expected a day of the lake, from 2026-03-01 to 2026-03-02\.\n$/,
+  ],
+] as const)
+  test(`carquet ${args.join(" ")} is refused in one line`, async () => {
+    const { code, err } = await carquetHere([...args, "--lake", heldLake]);
+    assert.deepEqual([code, await readReleasedFeeds(heldLake)], [1, []]);
+    assert.match(err, message);
+  });
+
+for (const [flag, value] of [
+  ["--collapsed-share", "1.5"],
+  ["--jump-factor", "two"],
+  ["--jumped-min-prices", "-1"],
+] as const)
+  test(`${flag} ${value} is refused in one line`, async () => {
+    const { code, err } = await carquetHere(["ingest", heldFolder, "--lake", heldLake, `${flag}=${value}`]);
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      new RegExp(`^carquet: Option '${flag} <\\w+>' argument '${value}' is invalid\\. Expected a .*\\.\n$`),
+    );
+  });
