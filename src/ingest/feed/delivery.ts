@@ -7,6 +7,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { isDay } from "../../base/day.ts";
 import { printable, UserError } from "../../base/user-error.ts";
+import { mappingIn } from "../mapping/mapping.ts";
 import type { DayRule, Mapping } from "../mapping/rules.ts";
 import type { FeedFile } from "./feed-file.ts";
 import { feedTables } from "./feed-schema.ts";
@@ -126,8 +127,8 @@ function dayOfFile(name: string, mapped: MappedDay | undefined): string | undefi
 }
 
 /**
- * Returns the feed files of a day's folder, and of the folders in it, which are those of dealers. The prefix of a file name selects its table; others
- * are foreign. Files with other endings are ignored.
+ * Returns the feed files of a day's folder, and of the folders in it, which are those of dealers or sources. The prefix of a file name selects its
+ * table; others are foreign. Files with other endings are ignored.
  */
 async function filesIn(folder: string): Promise<readonly FeedFile[]> {
   const files: FeedFile[] = [];
@@ -135,7 +136,7 @@ async function filesIn(folder: string): Promise<readonly FeedFile[]> {
     const table = tableOfName(name);
     const kind = fileOf(name);
     if (kind === undefined && table.isForeign) {
-      if (await isFolderIn(folder, name)) files.push(...(await filesOfDealer(folder, name)));
+      if (await isFolderIn(folder, name)) files.push(...(await filesInFolder(folder, name, foldersDeep)));
       continue;
     }
     files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
@@ -154,18 +155,35 @@ const isFolderIn = async (folder: string, name: string): Promise<boolean> =>
     () => false,
   );
 
-async function filesOfDealer(folder: string, dealer: string): Promise<readonly FeedFile[]> {
-  const path = await resolveWithin(folder, dealer);
-  const names = (await namesIn(path)).filter((name) => fileOf(name) !== undefined);
-  return Promise.all(
-    names.map(
-      async (name) =>
-        ({
-          ...feedFile(await resolveWithin(path, name), `${dealer}/${name}`),
-          ...{ table: "inventory", isForeign: true, folder: dealer },
-        }) as const,
-    ),
-  );
+/** The name of the file in a source's folder that has the mapping of the others. */
+export const folderMapping = "mapping.json";
+
+/** Folders in a day's folder: those of sources, and in them those of dealers. */
+const foldersDeep = 2;
+
+/** Returns the files of a folder in a day's folder, and of the folders in it, with the mapping in the nearest of them that has one. */
+async function filesInFolder(
+  day: string,
+  folder: string,
+  depth: number,
+  outer: Pick<FeedFile, "mapping"> = {},
+): Promise<readonly FeedFile[]> {
+  const path = await resolveWithin(day, folder);
+  const names = await namesIn(path);
+  const own = names.includes(folderMapping)
+    ? { mapping: await mappingIn(await resolveWithin(path, folderMapping), `${folder}/${folderMapping}`) }
+    : outer;
+  const files: FeedFile[] = [];
+  for (const name of names) {
+    const inDay = `${folder}/${name}`;
+    if (name === folderMapping) continue;
+    if (fileOf(name) !== undefined) {
+      const file = feedFile(await resolveWithin(path, name), inDay);
+      files.push({ ...file, ...own, table: "inventory", isForeign: true, folder: basename(folder) });
+    } else if (depth > 1 && (await isFolderIn(path, name)))
+      files.push(...(await filesInFolder(day, inDay, depth - 1, own)));
+  }
+  return files;
 }
 
 const singleFile = (path: string): FeedFile => ({ ...feedFile(path, basename(path)), table: "inventory" });

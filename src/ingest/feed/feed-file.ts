@@ -11,9 +11,9 @@ export interface FeedFile {
   readonly isGzip: boolean;
   /** The path to read. Its last part is not the name if the file is a symbolic link, or was converted. */
   readonly path: string;
-  /** File name, as used in messages and rejects; with its folder in that of the day, if it is in one. */
+  /** File name, as used in messages and rejects; with its folders in that of the day, if it is in one. */
   readonly name: string;
-  /** The folder in that of the day. */
+  /** The name of its folder, if it is in one in that of the day. */
   readonly folder?: string;
   /** Whether its name does not begin with that of a table: it is a feed only by a mapping. */
   readonly isForeign?: boolean;

@@ -101,8 +101,8 @@ function keyOf({ file, shape }: CheckedFile): string {
 }
 
 /** Returns the folder from which the path of a file is its name; the path itself if its name is another. */
-function placeOf({ path, name, folder }: FeedFile): string {
-  const depth = folder === undefined ? 1 : 2;
+function placeOf({ path, name }: FeedFile): string {
+  const depth = name.split("/").length;
   const parts = path.split(sep);
   return parts.slice(-depth).join("/") === name ? `${depth} ${parts.slice(0, -depth).join(sep)}` : path;
 }

@@ -166,8 +166,11 @@ function folderOf(group: FileGroup): { readonly folder?: Sql } {
 function fileName(group: FileGroup): Sql {
   const { files, file } = group;
   if (files.length === 1) return literal(file.name);
-  const { folder } = folderOf(group);
-  return folder === undefined ? pathPart(group, 1) : sql`${folder} || '/' || ${pathPart(group, 1)}`;
+  const depth = file.name.split("/").length;
+  return join(
+    Array.from({ length: depth }, (_, index) => pathPart(group, depth - index)),
+    sql` || '/' || `,
+  );
 }
 
 /** Numbers the rows of each file. The engine reads files one after the other and keeps the order of their rows. */

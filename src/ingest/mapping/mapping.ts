@@ -17,7 +17,10 @@ const check = checker<FileMapping>("mapping");
 const checkFirst = checker<FirstMapping>("mapping1");
 
 /** Reads a mapping file. Throws a UserError if it does not match the schema or names an unknown field. */
-export const readMapping = async (path: string): Promise<Mapping> => mappingOf(await readJson(path), path);
+export const readMapping = (path: string): Promise<Mapping> => mappingIn(path, path);
+
+/** Reads a mapping file that messages call by another name. */
+export const mappingIn = async (path: string, name: string): Promise<Mapping> => mappingOf(await readJson(path), name);
 
 /** Returns the mapping that a parsed file contains. Throws a UserError if it does not match the schema or names an unknown field. */
 export function mappingOf(content: unknown, name: string): Mapping {

@@ -1,7 +1,7 @@
 /** Writes feeds with as few columns as a case needs. */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { type FeedTable, feed, feedTables } from "../../../src/ingest/feed/feed-schema.ts";
 
@@ -18,7 +18,7 @@ export async function writeFeeds(folder: string, day: string, feeds: Feeds): Pro
   return writeFeedFiles(folder, day, Object.fromEntries(files));
 }
 
-/** Writes a day's files verbatim below a folder; returns the day's folder. */
+/** Writes a day's files, by their paths in its folder, verbatim below a folder; returns the day's folder. */
 export async function writeFeedFiles(
   folder: string,
   day: string,
@@ -26,7 +26,10 @@ export async function writeFeedFiles(
 ): Promise<string> {
   const path = join(folder, day);
   await mkdir(path, { recursive: true });
-  for (const [file, content] of Object.entries(files)) await writeFile(join(path, file), content);
+  for (const [file, content] of Object.entries(files)) {
+    if (file.includes("/")) await mkdir(dirname(join(path, file)), { recursive: true });
+    await writeFile(join(path, file), content);
+  }
   return path;
 }
 

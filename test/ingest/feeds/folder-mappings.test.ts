@@ -1,0 +1,47 @@
+/** Folders of sources in a day's folder: each has its mapping, which the folders of dealers in it share. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { foreignReader } from "../../support/lakes/foreign-files.ts";
+import { fileScope } from "../../support/scope.ts";
+
+const read = await foreignReader(fileScope);
+
+/** A mapping that reads the price from a column, and the dealer from another source. */
+const mapping = (price: string, dealer: unknown): string =>
+  JSON.stringify({
+    version: 2,
+    fields: { vin: "vin", price },
+    dealer: { key: [[dealer]], fields: { name: [dealer] } },
+  });
+
+const cars = "vin,a,b,seller\nV1,100,200,North\n";
+
+test("files of the same columns are read by the mapping of their folder, and name the folders of dealers", async () => {
+  const { inventory, dealers } = await read({
+    "alpha/mapping.json": mapping("a", "seller"),
+    "alpha/one.csv": cars,
+    "alpha/two.csv": cars,
+    "beta/mapping.json": mapping("b", { file: "folder" }),
+    "beta/4711/stock.csv": cars,
+    "beta/4711/more.csv": cars,
+    "beta/4712/stock.csv": cars,
+    "beta/rest.csv": cars,
+  });
+  assert.deepEqual(inventory.map(({ file, price }) => `${file} ${price}`).sort(), [
+    ...["alpha/one.csv 100", "alpha/two.csv 100", "beta/4711/more.csv 200", "beta/4711/stock.csv 200"],
+    ...["beta/4712/stock.csv 200", "beta/rest.csv 200"],
+  ]);
+  assert.deepEqual([...new Set(dealers.map(({ name }) => name))].sort(), ["4711", "4712", "North", "beta"]);
+});
+
+test("an invalid mapping in a folder is refused with its path in the day, and folders end at two levels", async () => {
+  await assert.rejects(
+    read({ "alpha/mapping.json": '{"version": 2}', "alpha/one.csv": cars }),
+    /^UserError: alpha\/mapping\.json: .*required property 'fields'/,
+  );
+  const files = { "alpha/mapping.json": mapping("a", "seller"), "alpha/x/y/one.csv": cars, "alpha/one.csv": cars };
+  assert.deepEqual(
+    (await read(files)).inventory.map(({ file }) => file),
+    ["alpha/one.csv"],
+  );
+});
