@@ -22,6 +22,7 @@ const layers: Readonly<Record<string, number>> = {
   replication: 7,
   demo: 8,
   export: 8,
+  sources: 8,
   http: 9,
   operations: 8,
   mcp: 10,
@@ -160,8 +161,8 @@ test("npm ci runs no install script, and installs no telemetry", () => {
   assert.match(readFileSync(projectPath(".npmrc"), "utf8"), /^ignore-scripts=true$/m);
   assert.deepEqual(
     Object.keys(packages).filter((path) => packages[path]?.hasInstallScript || path.includes("@scarf/")),
-    // Their binaries are packages; their scripts are optional.
-    ["node_modules/@photostructure/sqlite", "node_modules/esbuild"],
+    // Their binaries are packages, or faster variants of what they do in JavaScript; their scripts are optional.
+    ["node_modules/@photostructure/sqlite", "node_modules/cpu-features", "node_modules/esbuild", "node_modules/ssh2"],
   );
 });
 

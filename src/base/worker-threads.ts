@@ -72,7 +72,7 @@ export async function runProgram(
 }
 
 /** Sets the lowest priority for a process and its threads, and lets the kernel end it first when memory is short. A sandbox may forbid both. */
-function yieldResources(pid: number): void {
+export function yieldResources(pid: number): void {
   const ignore = (work: () => void): void => {
     try {
       work();

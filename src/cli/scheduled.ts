@@ -10,6 +10,13 @@ import { buildLabels, buildMetric } from "../http/service/build-info.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 export const figuresOfCommands = {
+  fetch: {
+    sources_failed: "Sources that failed in the last run.",
+    files: "Files that it fetched.",
+    bytes: "Their size.",
+    quarantined: "Files that are in quarantine.",
+    completed: "Days that became complete.",
+  },
   ingest: {
     published: "Days that the last run published.",
     rows: "Rows of their deliveries.",

@@ -26,21 +26,24 @@ export function httpSource(base: URL): LakeSource {
   const open: LakeSource["open"] = async (path, from, signal) => {
     const place = placeOf(path);
     const request = { url: urlOf(path), headers: { ...authorization, ...headersOf(path, from) }, place };
-    const response = await send(request, signal);
+    const response = await requestFile(request, signal);
     if (response.status === 200 || response.status === 206) return openedBy(response, from, place);
     await response.body?.cancel();
     if (response.status === 416 && from.offset > 0) return open(path, { offset: 0 }, signal);
     if (response.status === 404 || response.status === 410) return undefined;
-    const message = `${place}: status ${response.status}: expected 200.`;
-    throw response.status >= 500 || temporary.has(response.status)
-      ? new TransferFault(message)
-      : new UserError(message);
+    throw statusFault(response.status, place);
   };
   return { placeOf, open };
 }
 
+/** Returns the error of a status: a TransferFault if it can change. */
+export function statusFault(status: number, place: string): Error {
+  const message = `${place}: status ${status}: expected 200.`;
+  return status >= 500 || temporary.has(status) ? new TransferFault(message) : new UserError(message);
+}
+
 /** A request of a file. `place` names it in messages. */
-interface FileRequest {
+export interface FileRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly place: string;
@@ -50,7 +53,7 @@ interface FileRequest {
  * Sends a request and follows redirects, such as those of object stores to signed URLs: never from https to another protocol, and without
  * the user name and password to another server.
  */
-async function send(request: FileRequest, signal: AbortSignal): Promise<Response> {
+export async function requestFile(request: FileRequest, signal: AbortSignal): Promise<Response> {
   const { place } = request;
   let { url, headers } = request;
   for (let count = 0; count <= redirectsMax; count += 1) {
@@ -118,7 +121,7 @@ function openedBy(response: Response, { offset }: ReadFrom, place: string): Open
 }
 
 /** Returns the size of a response's content; undefined if it is unknown or compressed. */
-function lengthIn(headers: Headers): number | undefined {
+export function lengthIn(headers: Headers): number | undefined {
   const length = headers.get("Content-Length");
   return length === null || headers.has("Content-Encoding") ? undefined : Number(length);
 }

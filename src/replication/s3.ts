@@ -31,6 +31,8 @@ const uploadPartsMax = 10_000;
 export interface S3Settings {
   /** The URL of a store other than Amazon S3; its buckets are addressed by path. */
   readonly endpoint?: string | undefined;
+  /** Instead of those of the environment. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   /** How long a connection may be idle during a request. */
   readonly stallMs: number;
 }
@@ -47,12 +49,13 @@ export class S3Store implements LakeSource {
   readonly #prefix: string;
 
   /** `location` is `s3://<bucket>/<prefix>`. */
-  constructor(location: URL, { endpoint, stallMs }: S3Settings) {
+  constructor(location: URL, { endpoint, credentials, stallMs }: S3Settings) {
     this.#bucket = location.hostname;
     this.#prefix = location.pathname.replace(/^\/|\/$/g, "");
     this.#client = new S3Client({
       // Stores other than Amazon's need no region, and some do not know its newer checksums.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: "us-east-1" }),
+      ...(credentials === undefined ? {} : { credentials }),
       requestHandler: { connectionTimeout: stallMs, socketTimeout: stallMs },
       logger: silent,
       requestChecksumCalculation: "WHEN_REQUIRED",
@@ -168,9 +171,9 @@ export class S3Store implements LakeSource {
     return this.#call(prefix, async () => {
       const objects: BucketObject[] = [];
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request))
-        for (const { Key, LastModified } of Contents)
+        for (const { Key, LastModified, Size, ETag } of Contents)
           if (Key !== undefined && LastModified !== undefined)
-            objects.push({ path: this.#pathOf(Key), modifiedMs: LastModified.getTime() });
+            objects.push({ path: this.#pathOf(Key), modifiedMs: LastModified.getTime(), bytes: Size, tag: ETag });
       return objects;
     });
   }
@@ -227,6 +230,8 @@ export class S3Store implements LakeSource {
 export interface BucketObject {
   readonly path: string;
   readonly modifiedMs: number;
+  readonly bytes: number | undefined;
+  readonly tag: string | undefined;
 }
 
 /** Reads a file; fails at its end unless it matches the manifest, so that an upload in parts is not completed. */

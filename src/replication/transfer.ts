@@ -135,7 +135,7 @@ async function* limitedContent(
  * Calls `work` with a signal that is aborted when `stallMs` pass in which it has not reported `transferProgressBytes`: a source that sends a
  * byte now and then has stalled too.
  */
-async function withStallTimeout<T>(
+export async function withStallTimeout<T>(
   place: string,
   stallMs: number,
   work: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<T>,

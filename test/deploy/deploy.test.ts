@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "nod
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cp, realpath, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -174,12 +174,16 @@ describe("the tools that read the files accept them", { skip: skipInShortRun }, 
     ["promtool", "--version", ["test", "rules", projectPath("test/deploy/alerts.test.yml")]],
     ["kubectl", "kustomize --help", ["kustomize", deploy("kubernetes")]],
     ["docker", "compose version", ["compose", "--file", deploy("compose/compose.yaml"), "config", "--quiet"]],
+    ["docker", "compose version", ["compose", "--file", deploy("compose/single.yaml"), "config", "--quiet"]],
   ];
   const env = { ...process.env, POSTGRES_PASSWORD: "x", GRAFANA_PASSWORD: "x" };
   const whyNot = (program: string, probe: string): string | false =>
     spawnSync(program, probe.split(" ")).status !== 0 && `${program} is not installed`;
   for (const [program, probe, words] of checks)
-    test(`${program} ${words[0]}`, { skip: whyNot(program, probe) }, async () => {
+    test(`${program} ${words
+      .slice(0, 3)
+      .map((word) => basename(word))
+      .join(" ")}`, { skip: whyNot(program, probe) }, async () => {
       await run(program, words, { env });
     });
   test("promtool parses the dashboard", { skip: whyNot("promtool", "--version") }, async (t) => {

@@ -83,14 +83,14 @@ function schemaOf(name: string): object {
   return schema;
 }
 
-/** Returns the compose file, with the defaults of its variables; one without a default becomes `secret`. */
-export function readCompose(): ComposeFile {
-  const text = projectText("deploy/compose/compose.yaml").replaceAll(
+/** Returns a compose file, with the defaults of its variables; one without a default becomes `secret`. */
+export function readCompose(name = "compose.yaml"): ComposeFile {
+  const text = projectText(`deploy/compose/${name}`).replaceAll(
     /\$\{\w+:([-?])([^}]*)\}/g,
     (_, kind: string, word: string) => (kind === "-" ? word : "secret"),
   );
   const file: unknown = parseDocument(text, { merge: true }).toJS();
-  return checked<ComposeFile>("compose", file, "deploy/compose/compose.yaml");
+  return checked<ComposeFile>("compose", file, `deploy/compose/${name}`);
 }
 
 /** Returns the manifests of Kubernetes. */
@@ -113,11 +113,11 @@ export const containersOf = ({ initContainers = [], containers }: PodTemplate["s
   ...containers,
 ];
 
-function composePrograms(): readonly DeployedProgram[] {
-  return Object.entries(readCompose().services)
+function composePrograms(file: string): readonly DeployedProgram[] {
+  return Object.entries(readCompose(file).services)
     .filter(([, { image, entrypoint }]) => image.startsWith("carquet:") && entrypoint === undefined)
     .map(([name, { command = [], environment = {}, volumes = [], mem_limit: memory = "", ...service }]) => ({
-      place: `compose.yaml: ${name}`,
+      place: `${file}: ${name}`,
       args: command,
       environment: Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)])),
       paths: volumes.map((volume) => volume.split(":")[1] ?? ""),
@@ -150,7 +150,11 @@ const manifestPrograms = (): readonly DeployedProgram[] =>
   );
 
 /** Returns every `carquet` that the files run. */
-export const deployedPrograms = (): readonly DeployedProgram[] => [...composePrograms(), ...manifestPrograms()];
+export const deployedPrograms = (): readonly DeployedProgram[] => [
+  ...composePrograms("compose.yaml"),
+  ...composePrograms("single.yaml"),
+  ...manifestPrograms(),
+];
 
 /** Variables in the files that are not options of the program. */
 const otherVariables = ["ORDINAL", "PGPASSWORD", "TMPDIR"];

@@ -35,8 +35,11 @@ import { bytesOf, containersOf, deployedPrograms, podsOf, readCompose, readManif
 
 const nginxText = projectText("deploy/compose/nginx.conf");
 const { services } = readCompose();
+const composed = { ...services, ...readCompose("single.yaml").services };
 const [manifests, programs] = [readManifests(), deployedPrograms()];
 const servers = programs.filter(({ args }) => args[0] === "serve");
+/** Programs that serve and ingest. */
+const nodes = programs.filter(({ args }) => args[0] === "run");
 const imageVariables = new Map(
   finalInstruction("ENV")
     .split(" ")
@@ -48,15 +51,15 @@ const nginxNumber = (pattern: RegExp): number => Number(pattern.exec(nginxText)?
 
 describe("the compose file and the manifests", () => {
   test("start commands with options that the program has", () => {
-    assert.ok(servers.length === 3 && programs.length === 9);
+    assert.ok(servers.length === 3 && nodes.length === 1 && programs.length === 10);
     for (const program of programs) assert.ok(settingsOf(program).size > 0);
   });
 
   test("number as many replicas as they start", () => {
-    const composed = programs.filter(({ place, args }) => place.startsWith("compose") && args[0] === "serve");
+    const replicas = servers.filter(({ place }) => place.startsWith("compose"));
     assert.deepEqual(
-      composed.map(({ args }) => args[args.indexOf("--replica") + 1]),
-      composed.map((_, index) => `${index + 1}/${composed.length}`),
+      replicas.map(({ args }) => args[args.indexOf("--replica") + 1]),
+      replicas.map((_, index) => `${index + 1}/${replicas.length}`),
     );
     const set = manifests.find(({ kind }) => kind === "StatefulSet");
     const [replica] = servers.flatMap(({ environment }) => environment.CARQUET_REPLICA ?? []);
@@ -69,7 +72,7 @@ describe("the compose file and the manifests", () => {
     const folders = instructions.flatMap(({ text: words }) => /install -d (.*?) &&/.exec(words)?.[1]?.split(" ") ?? []);
     for (const { place, paths } of programs)
       for (const path of paths) assert.ok(folders.includes(path) || /^\/(tmp|feeds)$/.test(path), `${place}: ${path}`);
-    for (const [name, { image }] of Object.entries(services))
+    for (const [name, { image }] of Object.entries(composed))
       assert.ok(!image.startsWith("carquet") || image === `carquet:${version}`, name);
     assert.match(projectText("deploy/kubernetes/kustomization.yaml"), new RegExp(`newTag: ${version}$`, "m"));
     for (const { securityContext } of podsOf(manifests))
@@ -94,19 +97,24 @@ describe("the compose file and the manifests", () => {
   });
 
   test("grant programs the memory that their limits add up to, and the time to stop", () => {
-    for (const program of servers) {
+    for (const program of [...servers, ...nodes]) {
       const settings = settingsOf(program);
       const exported = Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + 2 ** 28);
-      assert.ok(bytesOf(program.memory) >= bytesOf(settings.get("--memory")) + 2 ** 30 + exported, program.place);
+      const ingest = nodes.includes(program) ? bytesOf(settings.get("--ingest-memory")) + 2 ** 30 : 0;
+      assert.ok(
+        bytesOf(program.memory) >= bytesOf(settings.get("--memory")) + 2 ** 30 + exported + ingest,
+        program.place,
+      );
       const delayMs = Number(settings.get("--drain-delay"));
       const drainMs = delayMs + Number(settings.get("--drain-timeout"));
       assert.ok(drainMs + closeMs < program.graceMs, program.place);
-      assert.ok(nginxNumber(/^ {4}keepalive_timeout (\d+)s;/m) * 1000 < delayMs, program.place);
+      if (servers.includes(program))
+        assert.ok(nginxNumber(/^ {4}keepalive_timeout (\d+)s;/m) * 1000 < delayMs, program.place);
     }
   });
 
   test("run read-only programs without privileges, and hold no secrets", () => {
-    for (const [name, { read_only, cap_drop }] of Object.entries(services))
+    for (const [name, { read_only, cap_drop }] of Object.entries(composed))
       assert.deepEqual([read_only, cap_drop], [true, ["ALL"]], name);
     for (const { securityContext, name } of podsOf(manifests).flatMap(containersOf))
       assert.deepEqual(
@@ -114,7 +122,7 @@ describe("the compose file and the manifests", () => {
         { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
         name,
       );
-    for (const [name, { environment = {} }] of Object.entries(services))
+    for (const [name, { environment = {} }] of Object.entries(composed))
       for (const [variable, value] of Object.entries(environment))
         assert.ok(!/PASSWORD|SECRET|KEY/.test(variable) || value === "secret", `${name}: ${variable}`);
     assert.ok(manifests.every(({ kind }) => kind !== "Secret"));

@@ -6,9 +6,11 @@ import { keysCommand } from "../../src/cli/commands/accounts/keys.ts";
 import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
+import { fetchCommand } from "../../src/cli/commands/feeds/fetch.ts";
 import { mapCommand } from "../../src/cli/commands/feeds/map.ts";
 import { qualityCommand } from "../../src/cli/commands/feeds/quality.ts";
 import { releaseCommand } from "../../src/cli/commands/feeds/release.ts";
+import { runCommand } from "../../src/cli/commands/feeds/run.ts";
 import { followCommand } from "../../src/cli/commands/follow.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { icebergCommand } from "../../src/cli/commands/iceberg.ts";
@@ -28,11 +30,13 @@ export const topCommands: readonly Command[] = [
   startCommand(),
   generateCommand(),
   mapCommand(),
+  fetchCommand(),
   ingestCommand(),
   qualityCommand(),
   releaseCommand(),
   indexCommand(),
   serveCommand(),
+  runCommand(),
   accountsCommand(),
   keysCommand(),
   creditsCommand(),

@@ -36,6 +36,7 @@ const isWriting = process.env.GOLDEN === "write";
 /** Commands that are not run, and why. */
 const notRun: Readonly<Record<string, string>> = {
   "npm run -s carquet -- ingest --queue feeds": "the run of a scheduler; test/deploy runs it as the systemd unit does",
+  "npm run -s carquet -- run --sources sources.yaml --queue feeds": "serves until it is stopped; test/sources runs it",
   "npm run bench -- --listings 1000000": "takes hours; test/bench runs the suite's parts",
   "npm run bench -- --listings 200000 --quick --against HEAD~1": "takes long, and needs an earlier commit",
   engines: "needs the other engines; test/other-engines runs the recipes",

@@ -15,6 +15,7 @@ import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { collapseSettings } from "./feeds/collapse-settings.ts";
+import { sizeLimitSettings } from "../size-limit-settings.ts";
 import { vacuumLake } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -31,13 +32,7 @@ const ingestSettings = {
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
   ...collapseSettings,
   ...sharedSettings("threads", "memoryLimit", "metricsFile"),
-  fileBytes: { flags: "--max-file-size <size>", env: "CARQUET_MAX_FILE_SIZE", default: defaultFeedLimits.fileBytes, shownDefault: "2GiB",
-    parse: sizeParser(), help: "largest feed file, as stored" },
-  uncompressedBytes: { flags: "--max-uncompressed-size <size>", env: "CARQUET_MAX_UNCOMPRESSED_SIZE",
-    default: defaultFeedLimits.uncompressedBytes, shownDefault: "8GiB", parse: sizeParser(), help: "largest feed file, uncompressed" },
-  compressionRatio: { flags: "--max-compression-ratio <n>", env: "CARQUET_MAX_COMPRESSION_RATIO",
-    default: defaultFeedLimits.compressionRatio, parse: integerParser(1_000_000, 1),
-    help: "most uncompressed bytes of a feed file for each stored byte" },
+  ...sizeLimitSettings,
   rows: { flags: "--max-rows <n>", env: "CARQUET_MAX_ROWS", default: defaultFeedLimits.rows, parse: integerParser(1_000_000_000, 1),
     help: "most rows of a feed file" },
   recordBytes: { flags: "--max-record-size <size>", env: "CARQUET_MAX_RECORD_SIZE", default: defaultFeedLimits.recordBytes,

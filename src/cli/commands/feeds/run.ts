@@ -1,0 +1,112 @@
+/**
+ * `carquet run`: the one process of a node: serves, fetches on a schedule, and ingests days that are complete.
+ *
+ * Fetches and ingests are child processes, one at a time, with a lower priority: they cannot block or end the service, and a kill at any
+ * moment loses nothing, because the next one continues from the queue and the lake.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Command } from "commander";
+import { Cron } from "croner";
+import { programPath } from "../../../base/project-files.ts";
+import { yieldResources } from "../../../base/worker-threads.ts";
+import { countQueue } from "../../../ingest/queue.ts";
+import { readSources } from "../../../sources/sources-file.ts";
+import { memoryParser } from "../../option-parsers.ts";
+import { reportFailure, type ScheduledCommand } from "../../scheduled.ts";
+import { serviceSettings } from "../../service-settings.ts";
+import { addSettings, type SettingRows, type ValuesOf } from "../../settings.ts";
+import { serveUntilStopped } from "../serve.ts";
+import { sourceSettings } from "./fetch.ts";
+
+// biome-ignore format: a table is read by its columns
+const runSettings = {
+  ...serviceSettings,
+  ...sourceSettings,
+  ingestMemory: { flags: "--ingest-memory <size>", env: "CARQUET_INGEST_MEMORY", default: "2GiB", parse: memoryParser,
+    help: "query engine memory limit of ingests, beside that of the service" },
+  metricsFolder: { flags: "--metrics-folder <dir>", env: "CARQUET_METRICS_FOLDER",
+    help: "write metrics of fetches and ingests to carquet_fetch.prom and carquet_ingest.prom in this folder, for the textfile collector" },
+} as const satisfies SettingRows;
+
+type RunValues = ValuesOf<typeof runSettings>;
+
+export const runCommand = (): Command =>
+  addSettings(new Command("run"), runSettings)
+    .description(
+      "Serve the API, as carquet serve does; fetch from the sources on their schedule and at the deadline, as carquet fetch does; and ingest " +
+        "the waiting days of the queue, as carquet ingest --queue does, which also removes expired days. SIGTERM and SIGINT stop it.",
+    )
+    .action(async (settings: RunValues) => {
+      const { schedule, deadline, timeZone: timezone } = await readSources(settings.sources);
+      const [hour, minute] = deadline.split(":");
+      const jobs = new FeedJobs(settings);
+      const crons: Cron[] = [];
+      const stop = (): void => {
+        for (const cron of crons) cron.stop();
+        jobs.stop();
+      };
+      for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+      await serveUntilStopped(settings, () => {
+        for (const time of [schedule, `${minute} ${hour} * * *`])
+          crons.push(new Cron(time, { timezone }, () => jobs.request()));
+        jobs.request();
+        return [];
+      });
+      await jobs.ended;
+    });
+
+/** Runs fetches, each followed by an ingest if days wait. A request during one is answered by another run after it. */
+class FeedJobs {
+  ended: Promise<void> = Promise.resolve();
+  private isRequested = false;
+  private isRunning = false;
+  private isStopped = false;
+  private child: ChildProcess | undefined;
+
+  constructor(private readonly settings: RunValues) {}
+
+  request(): void {
+    this.isRequested = true;
+    if (!this.isRunning) this.ended = this.runRequested();
+  }
+
+  /** Ends the running process, and begins no other. */
+  stop(): void {
+    this.isStopped = true;
+    this.child?.kill("SIGTERM");
+  }
+
+  private async runRequested(): Promise<void> {
+    const { sources, queue, lake, ingestMemory } = this.settings;
+    this.isRunning = true;
+    while (this.isRequested && !this.isStopped) {
+      this.isRequested = false;
+      await this.run("fetch", ["--sources", sources, "--queue", queue]);
+      if ((await countQueue(queue)).waiting > 0 && !this.isStopped)
+        await this.run("ingest", ["--queue", queue, "--lake", lake, "--memory", ingestMemory]);
+    }
+    this.isRunning = false;
+  }
+
+  /** Runs a command, which reports its failure itself. */
+  private async run(command: ScheduledCommand, args: readonly string[]): Promise<void> {
+    const { metricsFolder: folder } = this.settings;
+    const metricsFile = folder === undefined ? undefined : join(folder, `carquet_${command}.prom`);
+    const child = spawn(process.execPath, [programPath, command, ...args], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, CARQUET_METRICS_FILE: metricsFile },
+    });
+    this.child = child;
+    try {
+      if (child.pid !== undefined) yieldResources(child.pid);
+      const [, signal] = await once(child, "exit");
+      if (signal !== null && !this.isStopped) throw new Error(`ended by ${signal}`);
+    } catch (thrown) {
+      reportFailure(command, thrown);
+    } finally {
+      this.child = undefined;
+    }
+  }
+}

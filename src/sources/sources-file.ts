@@ -1,0 +1,193 @@
+/**
+ * `sources.yaml`: where feeds are fetched from, and when a day of them is complete. It holds no secrets: it names the environment variables that do.
+ */
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { Cron } from "croner";
+import { IANAZone } from "luxon";
+import { parse } from "yaml";
+import { isNotFound } from "../base/files.ts";
+import { isObject } from "../base/json.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
+import { checker } from "../contract/schema.ts";
+import { feedEndings, fileOf, tableOfName } from "../ingest/feed/file-names.ts";
+import { readMapping } from "../ingest/mapping/mapping.ts";
+import type { PresetName } from "../ingest/mapping/presets.ts";
+import { type FilePattern, isFileName, parsePattern } from "./file-pattern.ts";
+
+export interface FolderSettings {
+  readonly path: string;
+}
+
+export interface HttpsSettings {
+  readonly url?: string;
+  readonly urlVariable?: string;
+  readonly name?: string;
+  readonly username?: string;
+  readonly passwordVariable?: string;
+  readonly tokenVariable?: string;
+}
+
+export interface SftpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  readonly passwordVariable?: string;
+  readonly privateKeyVariable?: string;
+  readonly passphraseVariable?: string;
+  readonly hostKeys: readonly string[];
+  readonly path: string;
+}
+
+export interface FtpSettings {
+  readonly host: string;
+  readonly port?: number;
+  readonly tls: "explicit" | "implicit" | "none";
+  readonly username: string;
+  readonly passwordVariable?: string;
+  readonly path: string;
+}
+
+export interface BucketSettings {
+  readonly location: string;
+  readonly endpoint?: string;
+  readonly accessKeyVariable?: string;
+  readonly secretKeyVariable?: string;
+}
+
+export const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
+
+interface FileSource {
+  readonly folder?: FolderSettings;
+  readonly https?: HttpsSettings;
+  readonly sftp?: SftpSettings;
+  readonly ftp?: FtpSettings;
+  readonly s3?: BucketSettings;
+  readonly files?: string;
+  readonly mapping?: string;
+  readonly preset?: PresetName | "carquet";
+  readonly dealer?: string;
+  readonly requiredFiles: number;
+  readonly settleSeconds: number;
+}
+
+interface SourcesFile {
+  readonly timeZone: string;
+  readonly deadline: string;
+  readonly schedule: string;
+  readonly sources: Readonly<Record<string, FileSource>>;
+}
+
+/** A source, with the pattern of its files; https has none. */
+export interface FeedSource extends Omit<FileSource, "files"> {
+  readonly name: string;
+  readonly pattern: FilePattern | undefined;
+}
+
+export interface FeedSources extends Omit<SourcesFile, "sources"> {
+  readonly sources: readonly FeedSource[];
+}
+
+const check = checker<SourcesFile>("sources");
+
+/** Reads and validates a sources file. Throws a UserError that names the source, the key and what was expected. */
+export async function readSources(path: string): Promise<FeedSources> {
+  const content = await readYaml(path);
+  const literal = literalCredential(content);
+  if (literal !== undefined)
+    throw new UserError(
+      `${path}: ${literal}: a credential in the file: expected ${literal.split(".").at(-1)}Variable, the name of an environment variable.`,
+    );
+  const file = check(content, path);
+  const fail = (key: string, message: string): never => {
+    throw new UserError(`${path}: ${key}: ${message}.`);
+  };
+  if (!IANAZone.isValidZone(file.timeZone))
+    fail("timeZone", `unknown time zone ${printable(file.timeZone, 40)}: expected one such as America/New_York`);
+  try {
+    new Cron(file.schedule, { paused: true, timezone: file.timeZone }).stop();
+  } catch (thrown) {
+    fail("schedule", `${printable(messageOf(thrown))}: expected a cron expression such as */15 * * * *`);
+  }
+  const sources = Object.entries(file.sources).map(([name, source]) =>
+    sourceOf(name, source, dirname(path), (key, message) => fail(`sources.${name}${key}`, message)),
+  );
+  await Promise.all(sources.map(checkMapping));
+  return { ...file, sources };
+}
+
+type Fail = (key: string, message: string) => never;
+
+function sourceOf(name: string, { files, ...source }: FileSource, folder: string, fail: Fail): FeedSource {
+  const kinds = sourceKinds.filter((kind) => source[kind] !== undefined);
+  const { mapping, preset, dealer, https, sftp } = source;
+  if (kinds.length !== 1) fail("", `${kinds.join(" and ") || "no kind"}: expected one of ${sourceKinds.join(", ")}`);
+  if (!tableOfName(name).isForeign) fail("", "begins with the name of a table: expected another name");
+  if (mapping !== undefined && preset !== undefined) fail("", "mapping and preset: expected one of them");
+  if (https === undefined && files === undefined) fail("", "must have required property 'files'");
+  if (https !== undefined) checkHttps(https, files, fail);
+  if (sftp !== undefined && sftp.passwordVariable === undefined && sftp.privateKeyVariable === undefined)
+    fail(".sftp", "no credential: expected passwordVariable or privateKeyVariable");
+  const pattern = files === undefined ? undefined : parsePattern(files, (message) => fail(".files", message));
+  if (dealer !== undefined && (pattern?.hasDealers || preset === "carquet"))
+    fail(".dealer", "not used: expected none where a folder of files has a *, or with the preset carquet");
+  return { ...source, name, pattern, ...(mapping === undefined ? {} : { mapping: resolve(folder, mapping) }) };
+}
+
+function checkHttps({ url, urlVariable, name, username, ...secrets }: HttpsSettings, files: unknown, fail: Fail): void {
+  if (files !== undefined) fail(".files", "not used by https: expected none");
+  if ((url === undefined) === (urlVariable === undefined)) fail(".https", "expected either url or urlVariable");
+  const { passwordVariable, tokenVariable } = secrets;
+  if ((username === undefined) !== (passwordVariable === undefined))
+    fail(".https", "expected both username and passwordVariable, or neither");
+  if (username !== undefined && tokenVariable !== undefined) fail(".https", "expected username or tokenVariable");
+  const file = name ?? decodeURI(new URL(url ?? "https://secret/").pathname.split("/").at(-1) ?? "");
+  if (fileOf(file) === undefined || !isFileName(file))
+    fail(".https.name", `file "${printable(file, 40)}": expected a name that ends with ${feedEndings}`);
+  if (
+    url !== undefined &&
+    /^http:\/\/(?!127\.|localhost\b|\[::1\])/.test(url) &&
+    (username ?? tokenVariable) !== undefined
+  )
+    fail(".https.url", "would send credentials in the clear: expected https://");
+}
+
+/** Throws a UserError if the mapping of a source cannot be used in dated folders. */
+async function checkMapping({ name, mapping }: FeedSource): Promise<void> {
+  if (mapping === undefined || (await readMapping(mapping)).day === undefined) return;
+  throw new UserError(
+    `${mapping}: day: expected none: the day is that in files of sources.${name}, or of its arrival.`,
+  );
+}
+
+/** Returns the value of an environment variable that holds a secret; undefined without a variable. Throws a UserError if it is not set. */
+export function secretIn(source: string, key: string, variable: string | undefined): string | undefined {
+  if (variable === undefined) return undefined;
+  const value = process.env[variable];
+  if (value !== undefined && value !== "") return value;
+  throw new UserError(
+    `sources.${source}.${key}: the environment variable ${variable} is not set: expected the secret.`,
+  );
+}
+
+async function readYaml(path: string): Promise<unknown> {
+  try {
+    return parse(await readFile(path, "utf8"));
+  } catch (thrown) {
+    if (isNotFound(thrown)) throw new UserError(`${path}: file of sources not found.`);
+    throw new UserError(`${path}: invalid YAML: ${printable(messageOf(thrown))}.`);
+  }
+}
+
+const credentialKeys = ["password", "passphrase", "privateKey", "token", "accessKey", "secretKey", "secretAccessKey"];
+
+/** Returns the path of the first key that holds a credential. */
+function literalCredential(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    if (credentialKeys.includes(key) && typeof inner !== "object") return key;
+    const found = literalCredential(inner);
+    if (found !== undefined) return `${key}.${found}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,205 @@
+/** When days are complete, what becomes of late and broken files, and how `carquet fetch` reports it. */
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { withQueueLock } from "../../src/sources/arrivals.ts";
+import { carquetHere, parseLog } from "../support/command-line.ts";
+import { fetchingIn } from "../support/feed-servers/fetching.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+
+/** Returns a queue of folder sources, and a function that delivers a file to one, at 6 o'clock of a day in New York. */
+async function inboxes(scope: Scope) {
+  const fetching = await fetchingIn(scope);
+  const sourceOf = (name: string, files: string, more: object = {}) => ({
+    [name]: { folder: { path: join(fetching.folder, "in", name) }, files, ...more },
+  });
+  const deliver = (path: string, content: string | Buffer, time = "2026-11-18T11:00:00Z"): void => {
+    const target = join(fetching.folder, "in", path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, content);
+    utimesSync(target, new Date(time), new Date(time));
+  };
+  return { ...fetching, sourceOf, deliver };
+}
+
+test("a day is complete when all required files have arrived on it, else at its deadline; later files belong to the next day", async (t) => {
+  const { folder, writeSources, sourceOf, deliver, fetch, filesIn } = await inboxes(t);
+  const extra = { requiredFiles: 0 };
+  writeSources({
+    ...sourceOf("alpha", "*.csv", { requiredFiles: 2 }),
+    ...sourceOf("beta", "*.csv"),
+    ...sourceOf("more", "*.csv", extra),
+  });
+  mkdirSync(join(folder, "in/more"), { recursive: true });
+  deliver("alpha/one.csv", "1");
+  deliver("beta/stock.csv", "1");
+  assert.deepEqual((await fetch("2026-11-18T12:00:00Z")).days, []);
+  deliver("alpha/two.csv", "1");
+  assert.deepEqual((await fetch("2026-11-18T12:15:00Z")).days, ["2026-11-18"]);
+  assert.deepEqual(filesIn("waiting/2026-11-18"), ["alpha/one.csv", "alpha/two.csv", "beta/stock.csv"]);
+  deliver("more/stock.csv", "1", "2026-11-18T12:20:00Z");
+  deliver("alpha/one.csv", "late", "2026-11-18T12:20:00Z");
+  deliver("beta/stock.csv", "1", "2026-11-18T12:20:00Z");
+  assert.deepEqual((await fetch("2026-11-18T12:30:00Z")).days, []);
+  assert.deepEqual(filesIn("arriving"), ["2026-11-19/alpha/one.csv", "2026-11-19/more/stock.csv"]);
+  // Files of the day before do not count.
+  deliver("alpha/two.csv", "2", "2026-11-19T11:00:00Z");
+  deliver("beta/stock.csv", "2", "2026-11-19T11:00:00Z");
+  assert.deepEqual((await fetch("2026-11-19T12:00:00Z")).days, []);
+  assert.deepEqual((await fetch("2026-11-19T14:59:59Z")).days, []);
+  assert.deepEqual((await fetch("2026-11-19T15:00:00Z")).days, ["2026-11-19"]);
+  assert.deepEqual(filesIn("waiting/2026-11-19"), [
+    "alpha/one.csv",
+    "alpha/two.csv",
+    "beta/stock.csv",
+    "more/stock.csv",
+  ]);
+});
+
+test("the day in a file's name is its day: a history becomes days, in order, and a late file goes to quarantine once", async (t) => {
+  const { folder, writeSources, sourceOf, deliver, fetch, filesIn, textOf } = await inboxes(t);
+  writeSources(sourceOf("alpha", "stock_%Y%m%d.csv"));
+  for (const day of ["20261116", "20261117", "20261118", "20261120", "20261399"])
+    deliver(`alpha/stock_${day}.csv`, day);
+  const { of, days } = await fetch();
+  const { "stock_20261399.csv": undated, ...others } = of.alpha?.quarantined ?? {};
+  assert.deepEqual([undated, others], ["no day in its name: expected %Y, %m and %d of a day.", {}]);
+  rmSync(join(folder, "in/alpha/stock_20261399.csv"));
+  assert.deepEqual([of.alpha?.fetched, days], [4, ["2026-11-16", "2026-11-17", "2026-11-18"]]);
+  assert.deepEqual(filesIn("arriving"), ["2026-11-20/alpha/stock_20261120.csv"]);
+  deliver("alpha/stock_20261117.csv", "corrected", "2026-11-18T12:00:00Z");
+  const reason = "late: 2026-11-17 is complete: expected a file of a day after 2026-11-18.";
+  for (const _ of [1, 2]) assert.deepEqual((await fetch()).of.alpha?.quarantined, { "stock_20261117.csv": reason });
+  assert.equal(textOf("quarantine/2026-11-18/alpha/stock_20261117.csv"), "corrected");
+  assert.deepEqual((await fetch("2026-11-19T13:00:00Z")).of.alpha?.quarantined, {});
+  assert.equal(textOf("quarantine/2026-11-18/alpha/stock_20261117.csv.txt"), `${reason}\n`);
+});
+
+test("a file has the mapping or preset of its source beside it, the folder of its dealer, or the name of its table", async (t) => {
+  const { folder, writeSources, sourceOf, deliver, fetch, filesIn, textOf } = await inboxes(t);
+  const mapping = '{"version": 2, "fields": {"vin": "vin"}, "dealer": {"key": ["d"], "fields": {"name": "d"}}}';
+  writeFileSync(join(folder, "own.json"), mapping);
+  writeSources({
+    ...sourceOf("alpha", "*.csv", { mapping: "own.json", dealer: "4711" }),
+    ...sourceOf("beta", "out/*/*.txt", { preset: "vauto" }),
+    ...sourceOf("gamma", "*.csv", { preset: "carquet" }),
+  });
+  deliver("alpha/stock.csv", "1");
+  for (const dealer of ["1", "2"]) deliver(`beta/out/${dealer}/stock.txt`, dealer);
+  for (const name of ["dealers", "inventory", "stock"]) deliver(`gamma/${name}.csv`, name);
+  const { of } = await fetch();
+  const day = "waiting/2026-11-18";
+  assert.deepEqual(filesIn(day), [
+    ...["alpha/4711/stock.csv", "alpha/mapping.json", "beta/1/stock.txt", "beta/2/stock.txt", "beta/mapping.json"],
+    ...["dealers-gamma-dealers.csv", "inventory-gamma-inventory.csv"],
+  ]);
+  assert.equal(textOf(`${day}/alpha/mapping.json`), mapping);
+  assert.match(of.gamma?.quarantined?.["stock.csv"] ?? "", /^no table in its name/);
+});
+
+test("a young file waits; damaged archives go to quarantine until they change, and are tried again on another day", async (t) => {
+  const { writeSources, sourceOf, deliver, fetch, filesIn } = await inboxes(t);
+  writeSources(sourceOf("alpha", "*", { requiredFiles: 9 }));
+  const whole = gzipSync("vin,price\n".repeat(50));
+  deliver("alpha/a.csv.gz", whole.subarray(0, -9));
+  deliver("alpha/b.zip", Buffer.from("PK\x03\x04 cut off"));
+  deliver("alpha/c.csv", "young", "2026-11-18T12:59:30Z");
+  deliver("alpha/d.exe", "MZ");
+  const { fetched, unsettled, quarantined = {} } = (await fetch()).of.alpha ?? {};
+  assert.deepEqual([fetched, unsettled, Object.keys(quarantined)], [0, 1, ["a.csv.gz", "b.zip", "d.exe"]]);
+  assert.match(quarantined["a.csv.gz"] ?? "", /invalid gzip file: unexpected end of file/);
+  assert.match(quarantined["b.zip"] ?? "", /invalid ZIP file/);
+  assert.match(quarantined["d.exe"] ?? "", /^unknown file format: expected a name that ends with \.csv,/);
+  assert.deepEqual((await fetch()).of.alpha?.quarantined, quarantined);
+  assert.deepEqual(filesIn("quarantine/2026-11-18/alpha"), [
+    "a.csv.gz",
+    "a.csv.gz.txt",
+    "b.zip",
+    "b.zip.txt",
+    "d.exe.txt",
+  ]);
+  await fetch("2026-11-19T13:00:00Z");
+  assert.deepEqual(filesIn("quarantine/2026-11-19/alpha").length, 5);
+  deliver("alpha/a.csv.gz", whole, "2026-11-19T11:00:00Z");
+  assert.equal((await fetch("2026-11-19T13:00:00Z")).of.alpha?.fetched, 1);
+});
+
+test("a file without an end is left at the limit of its size", async (t) => {
+  let sentBytes = 0;
+  const server = createServer((_request, response) => {
+    const send = (): void => {
+      sentBytes += 65_536;
+      if (!response.destroyed) response.write(Buffer.alloc(65_536, "x"), () => setImmediate(send));
+    };
+    send();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(t, async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { writeSources, fetch, filesIn } = await fetchingIn(t);
+  writeSources({ alpha: { https: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/stock.csv` } } });
+  const limit = 2 ** 20;
+  const { of } = await fetch(undefined, { fileBytes: limit });
+  assert.deepEqual(of.alpha?.quarantined, {
+    "stock.csv": `file too large: expected at most ${limit} bytes (--max-file-size).`,
+  });
+  assert.ok(sentBytes < 16 * limit, `${sentBytes} bytes`);
+  assert.deepEqual(filesIn("arriving"), []);
+});
+
+test("a lost record of a source's files repeats transfers, and changes nothing; a second fetch of a queue is refused", async (t) => {
+  const { queue, writeSources, sourceOf, deliver, fetch, filesIn } = await inboxes(t);
+  writeSources(sourceOf("alpha", "*.csv", { requiredFiles: 2 }));
+  deliver("alpha/a.csv", "1");
+  await fetch();
+  rmSync(join(queue, "sources"), { recursive: true });
+  assert.equal((await fetch()).of.alpha?.fetched, 1);
+  writeFileSync(join(queue, "sources/alpha.json"), '{"a.csv"');
+  assert.equal((await fetch()).of.alpha?.fetched, 1);
+  assert.deepEqual([filesIn("arriving"), filesIn("superseded")], [["2026-11-18/alpha/a.csv"], []]);
+  await withQueueLock(queue, async () => {
+    await assert.rejects(fetch(), /^UserError: .*feeds: another fetch is running: expected one at a time\.$/);
+  });
+  assert.equal((await fetch()).of.alpha?.unchanged, 1);
+});
+
+test("carquet fetch fetches from all sources, logs a line for each, leaves metrics, and fails in the end if one failed", async (t) => {
+  const { folder, queue, writeSources, sourceOf, deliver } = await inboxes(t);
+  const sources = writeSources({ ...sourceOf("alpha", "*.csv"), ...sourceOf("beta", "*.csv") }, { deadline: "00:00" });
+  deliver("beta/b.csv", "1234");
+  const metrics = join(folder, "fetch.prom");
+  const { code, out, err } = await carquetHere([
+    "fetch",
+    "--sources",
+    sources,
+    "--queue",
+    queue,
+    "--metrics-file",
+    metrics,
+  ]);
+  assert.equal(code, 1);
+  assert.match(
+    out,
+    /^alpha: failed: ENOENT.*^beta: 1 files fetched \(4 bytes\), 0 unchanged, 0 too young\n\d{4}-\d\d-\d\d: complete\n$/ms,
+  );
+  const [failure, ...lines] = err.trimEnd().split("\n").reverse();
+  assert.equal(failure, "carquet: 1 of 2 sources failed: alpha.");
+  const log = parseLog(lines.reverse().join("\n")).filter(({ source }) => source !== undefined);
+  assert.deepEqual(
+    log.map(({ level, source, msg, fetched }) => [level, source, msg, fetched]),
+    [
+      [50, "alpha", "source failed", undefined],
+      [30, "beta", "source fetched", 1],
+    ],
+  );
+  assert.match(
+    readFileSync(metrics, "utf8"),
+    /^carquet_fetch_success 0$.*^carquet_fetch_sources_failed 1$.*^carquet_fetch_files 1$/ms,
+  );
+});

@@ -1,0 +1,287 @@
+/** Every kind of source, from a real server: new files are fetched once, changed ones again, and faults of the server lose nothing. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { carquet } from "../support/command-line.ts";
+import { fetchingIn, setVariables } from "../support/feed-servers/fetching.ts";
+import { startFtpServer } from "../support/feed-servers/ftp-server.ts";
+import type { ServedFiles } from "../support/feed-servers/served-files.ts";
+import { clientKey, startSftpServer } from "../support/feed-servers/sftp-server.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { startS3Server } from "../support/replication/s3-server.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+
+const fileMs = Date.parse("2026-11-18T10:00:00Z");
+const [first, second] = ["vin,price\nV1,100\n", "vin,price\nV1,200\n"] as const;
+
+/** A source of one kind, and how the file `out/4711/stock.csv`, or that of its URL, is changed. */
+interface Served {
+  readonly source: object;
+  readonly put: (text: string, modifiedMs: number) => void;
+}
+
+const putIn =
+  ({ files }: ServedFiles) =>
+  (text: string, modifiedMs: number): void =>
+    void files.set("out/4711/stock.csv", { content: Buffer.from(text), modifiedMs });
+
+const files = "4711/stock*.csv";
+
+async function serveFolder(scope: Scope): Promise<Served> {
+  const path = join(await temporaryFolder(scope), "out");
+  return {
+    source: { folder: { path }, files },
+    put: (text, modifiedMs) => {
+      mkdirSync(join(path, "4711"), { recursive: true });
+      writeFileSync(join(path, "4711/stock.csv"), text);
+      utimesSync(join(path, "4711/stock.csv"), modifiedMs / 1000, modifiedMs / 1000);
+    },
+  };
+}
+
+/** Serves a file over HTTP, with an ETag, to a bearer of a token. */
+async function serveHttp(scope: Scope): Promise<Served & { readonly requests: IncomingHttpHeaders[] }> {
+  const requests: IncomingHttpHeaders[] = [];
+  let served = { text: "", modifiedMs: 0 };
+  const server = createServer((request, response) => {
+    requests.push(request.headers);
+    const tag = `"${served.modifiedMs}"`;
+    if (request.headers.authorization !== "Bearer secret") response.writeHead(401).end();
+    else if (request.headers["if-none-match"] === tag) response.writeHead(304).end();
+    else
+      response
+        .setHeader("ETag", tag)
+        .setHeader("Last-Modified", new Date(served.modifiedMs).toUTCString())
+        .end(served.text);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(scope, async () => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/4711/stock.csv?since=1`;
+  return {
+    ...{ requests, source: { https: { url, tokenVariable: "TEST_SECRET" } } },
+    put: (text, modifiedMs) => {
+      served = { text, modifiedMs };
+    },
+  };
+}
+
+async function serveSftp(scope: Scope, credential: object = { passwordVariable: "TEST_SECRET" }): Promise<Served> {
+  const server = await startSftpServer(scope);
+  const { port, hostKey } = server;
+  const sftp = { host: "127.0.0.1", port, username: "carquet", ...credential, hostKeys: [hostKey], path: "/out" };
+  return { source: { sftp, files }, put: putIn(server) };
+}
+
+async function serveFtp(scope: Scope): Promise<Served> {
+  const server = await startFtpServer(scope);
+  const ftp = {
+    host: "127.0.0.1",
+    port: server.port,
+    tls: "none",
+    username: "carquet",
+    passwordVariable: "TEST_SECRET",
+  };
+  return { source: { ftp: { ...ftp, path: "out" }, files }, put: putIn(server) };
+}
+
+async function serveBucket(scope: Scope): Promise<Served> {
+  const { url: endpoint, env, objects } = await startS3Server(scope);
+  setVariables(scope, { TEST_KEY: env.AWS_ACCESS_KEY_ID ?? "", TEST_SECRET_KEY: env.AWS_SECRET_ACCESS_KEY ?? "" });
+  const keys = { accessKeyVariable: "TEST_KEY", secretKeyVariable: "TEST_SECRET_KEY" };
+  return {
+    source: { s3: { location: "s3://cars/out", endpoint, ...keys }, files },
+    put: (text, modifiedMs) =>
+      void objects.set("out/4711/stock.csv", { bytes: Buffer.from(text), sha256: undefined, headers: {}, modifiedMs }),
+  };
+}
+
+const kinds: Readonly<Record<string, (scope: Scope) => Promise<Served>>> = {
+  folder: serveFolder,
+  https: serveHttp,
+  "sftp with a password": serveSftp,
+  "sftp with a key": (scope) => serveSftp(scope, { privateKeyVariable: "TEST_PRIVATE_KEY" }),
+  ftp: serveFtp,
+  s3: serveBucket,
+};
+
+describe("a file is fetched when it is new, when it has changed, and when it is delivered again on a later day", () => {
+  for (const [kind, serve] of Object.entries(kinds))
+    test(kind, async (t) => {
+      setVariables(t, { TEST_SECRET: "secret", TEST_PRIVATE_KEY: clientKey.private.replaceAll("\n", "\\n") });
+      const { source, put } = await serve(t);
+      const { writeSources, fetch, filesIn, textOf } = await fetchingIn(t);
+      writeSources({ alpha: { ...source, requiredFiles: 2 } });
+      const counts = async (at?: string) => {
+        const { of } = await fetch(at);
+        const { error, fetched, unchanged, quarantined } = of.alpha ?? {};
+        assert.deepEqual([error, quarantined], [undefined, {}]);
+        return [fetched, unchanged];
+      };
+      put(first, fileMs);
+      assert.deepEqual(await counts(), [1, 0]);
+      assert.deepEqual(filesIn("arriving"), ["2026-11-18/alpha/stock.csv"]);
+      assert.deepEqual(await counts(), [0, 1]);
+      put(second, fileMs + 60_000);
+      assert.deepEqual(await counts(), [1, 0]);
+      assert.equal(textOf("arriving/2026-11-18/alpha/stock.csv"), second);
+      assert.equal(textOf("superseded/2026-11-18/alpha/1-stock.csv"), first);
+      put(second, fileMs + 120_000);
+      assert.deepEqual(await counts("2026-11-19T13:00:00Z"), [1, 0]);
+      assert.deepEqual(filesIn("arriving"), ["2026-11-19/alpha/stock.csv"]);
+      assert.deepEqual(filesIn("waiting"), ["2026-11-18/alpha/stock.csv"]);
+      assert.deepEqual(filesIn("incoming"), []);
+    });
+});
+
+test("a URL is requested with the tag of its last file, and its query and the token are in no file and message", async (t) => {
+  setVariables(t, { TEST_SECRET: "wrong" });
+  const { source, put, requests } = await serveHttp(t);
+  const { writeSources, fetch, filesIn, textOf } = await fetchingIn(t);
+  writeSources({ alpha: { ...source, requiredFiles: 2 } });
+  put(first, fileMs);
+  const { quarantined = {} } = (await fetch()).of.alpha ?? {};
+  assert.match(
+    quarantined["stock.csv"] ?? "",
+    /^http:\/\/127\.0\.0\.1:\d+\/4711\/stock\.csv: status 401: expected 200\.$/,
+  );
+  setVariables(t, { TEST_SECRET: "secret" });
+  for (const _ of [1, 2]) await fetch();
+  assert.deepEqual(
+    requests.map((headers) => headers["if-none-match"]),
+    [undefined, undefined, `"${fileMs}"`],
+  );
+  for (const path of filesIn("")) assert.doesNotMatch(textOf(path), /secret|since/, path);
+});
+
+/** Starts an SFTP and an FTP server; returns a source for each. */
+async function bothServers(scope: Scope) {
+  setVariables(scope, { TEST_SECRET: "secret" });
+  const [sftp, ftp] = [await startSftpServer(scope), await startFtpServer(scope)];
+  const account = { host: "127.0.0.1", username: "carquet", passwordVariable: "TEST_SECRET" };
+  const sources = {
+    alpha: { sftp: { ...account, port: sftp.port, hostKeys: [sftp.hostKey] }, files: "*.csv", requiredFiles: 9 },
+    beta: { ftp: { ...account, port: ftp.port, tls: "none" }, files: "*.csv", requiredFiles: 9 },
+  };
+  const put = (name: string, text: string): void => {
+    for (const { files: served } of [sftp, ftp]) served.set(name, { content: Buffer.from(text), modifiedMs: fileMs });
+  };
+  return { sftp, ftp, sources, put };
+}
+
+test("a server that stops in the middle is asked again; what it never sends whole goes to quarantine, and the rest in", async (t) => {
+  const { sftp, ftp, sources, put } = await bothServers(t);
+  const { writeSources, fetch, filesIn } = await fetchingIn(t);
+  writeSources(sources);
+  const large = `vin,price\n${"V1,100\n".repeat(20_000)}`;
+  put("a.csv", large);
+  for (const server of [sftp, ftp]) server.cutOffs = 2;
+  const repeated = await fetch();
+  for (const source of ["alpha", "beta"])
+    assert.deepEqual([repeated.of[source]?.fetched, repeated.of[source]?.error], [1, undefined], source);
+  put("b.csv", `${large}V2,300\n`);
+  put("c.csv", first);
+  for (const server of [sftp, ftp]) server.cutOffs = 3;
+  const { of } = await fetch();
+  for (const source of ["alpha", "beta"]) {
+    assert.deepEqual([of[source]?.fetched, Object.keys(of[source]?.quarantined ?? {})], [1, ["b.csv"]], source);
+    assert.ok(filesIn(`quarantine/2026-11-18/${source}`).includes("b.csv.txt"));
+  }
+  assert.deepEqual(filesIn("arriving/2026-11-18/alpha"), ["a.csv", "c.csv"]);
+  const later = await fetch();
+  for (const source of ["alpha", "beta"])
+    assert.deepEqual([later.of[source]?.fetched, later.of[source]?.unchanged], [1, 2]);
+});
+
+test("a changed host key is refused with both fingerprints: nothing is sent or fetched, and other sources go in", async (t) => {
+  const { sftp, sources, put } = await bothServers(t);
+  const { writeSources, fetch, filesIn } = await fetchingIn(t);
+  const pinned = `SHA256:${"A".repeat(43)}`;
+  writeSources({ ...sources, alpha: { ...sources.alpha, sftp: { ...sources.alpha.sftp, hostKeys: [pinned] } } });
+  put("a.csv", first);
+  const { of } = await fetch();
+  assert.equal(of.alpha?.error, `host key of 127.0.0.1 is ${sftp.hostKey}: expected ${pinned} (hostKeys).`);
+  assert.deepEqual([sftp.logIns, sftp.sent, of.beta?.fetched], [[], [], 1]);
+  assert.deepEqual(filesIn("arriving"), ["2026-11-18/beta/a.csv"]);
+});
+
+test("wrong and missing credentials fail a source at once", async (t) => {
+  const { sftp, ftp, sources, put } = await bothServers(t);
+  const { writeSources, fetch } = await fetchingIn(t);
+  const gamma = { ...sources.alpha, sftp: { ...sources.alpha.sftp, passwordVariable: "TEST_ABSENT" } };
+  writeSources({ ...sources, gamma });
+  put("a.csv", first);
+  setVariables(t, { TEST_SECRET: "wrong" });
+  const { of } = await fetch();
+  assert.match(of.alpha?.error ?? "", /authentication methods failed/);
+  assert.match(of.beta?.error ?? "", /530 wrong password/);
+  assert.match(
+    of.gamma?.error ?? "",
+    /^sources\.gamma\.sftp\.passwordVariable: the environment variable TEST_ABSENT is not set/,
+  );
+  assert.equal(sftp.logIns.filter((line) => line.endsWith(" password")).length, 1);
+  assert.equal(ftp.commands.filter((line) => line === "PASS").length, 1);
+});
+
+test("names that climb out of a folder fail their source, and links are not followed", async (t) => {
+  const { sftp, ftp, sources, put } = await bothServers(t);
+  const fetching = await fetchingIn(t);
+  const { folder, writeSources, fetch, filesIn } = fetching;
+  put("a.csv", first);
+  for (const server of [sftp, ftp]) server.moreNames.push("../../../../evil.csv");
+  const inbox = join(folder, "inbox");
+  mkdirSync(inbox);
+  writeFileSync(join(folder, "passwords.csv"), "secret");
+  symlinkSync("../passwords.csv", join(inbox, "stock.csv"));
+  writeSources({ ...sources, gamma: { folder: { path: inbox }, files: "*.csv", settleSeconds: 0 } });
+  const { of } = await fetch();
+  assert.match(of.alpha?.error ?? "", /^invalid name "\.\.\/\.\.\/\.\.\/\.\.\/evil\.csv" at the source/);
+  // The client of FTP leaves such names out.
+  assert.deepEqual([of.beta?.fetched, of.gamma?.fetched], [1, 0]);
+  assert.deepEqual(filesIn("arriving"), ["2026-11-18/beta/a.csv"]);
+  assert.ok(!existsSync(join(folder, "evil.csv")));
+});
+
+test("FTP over TLS needs a certificate that is trusted", async (t) => {
+  const folder = await temporaryFolder(t);
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+      ...subject,
+      "-keyout",
+      key,
+      "-out",
+      cert,
+    ],
+    { stdio: "ignore" },
+  );
+  const server = await startFtpServer(t, { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") });
+  server.files.set("a.csv", { content: Buffer.from(first), modifiedMs: fileMs });
+  setVariables(t, { TEST_SECRET: "secret" });
+  const { queue, writeSources, fetch, filesIn } = await fetchingIn(t);
+  const ftp = { host: "localhost", port: server.port, username: "carquet", passwordVariable: "TEST_SECRET" };
+  const sources = writeSources({ alpha: { ftp, files: "*.csv" } });
+  assert.match((await fetch()).of.alpha?.error ?? "", /^self-signed certificate/);
+  assert.ok(!server.commands.includes("PASS"));
+  const words = ["fetch", "--sources", sources, "--queue", queue];
+  const { code, out } = await carquet(words, { env: { NODE_EXTRA_CA_CERTS: cert } });
+  assert.deepEqual(
+    [code, out.split("\n")[0]],
+    [0, `alpha: 1 files fetched (${first.length} bytes), 0 unchanged, 0 too young`],
+  );
+  assert.equal(filesIn("").filter((path) => path.endsWith("alpha/a.csv")).length, 1);
+});
