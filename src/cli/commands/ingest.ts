@@ -14,8 +14,8 @@ import { writeIngestRecord } from "../../lake/ingest-record.ts";
 import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
-import { collapseSettings } from "./feeds/collapse-settings.ts";
 import { sizeLimitSettings } from "../size-limit-settings.ts";
+import { collapseSettings } from "./feeds/collapse-settings.ts";
 import { vacuumLake } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
