@@ -67,6 +67,7 @@ export interface DayInput {
 
 export interface DaySettings extends ReadSettings {
   readonly judgement: Judgement;
+  readonly fillsFromVins?: boolean;
   readonly onStep?: OnIngestStep;
 }
 
@@ -78,7 +79,7 @@ export interface DaySettings extends ReadSettings {
 export async function ingestDay(
   writer: Writer,
   { previous, next, delivery }: DayInput,
-  { onStep, judgement, ...settings }: DaySettings,
+  { onStep, judgement, fillsFromVins = true, ...settings }: DaySettings,
 ): Promise<{ readonly manifest: Manifest; readonly report: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
@@ -90,7 +91,7 @@ export async function ingestDay(
   const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
 
   begin("normalizing values");
-  const filled = await fillFromVins(session, day);
+  const filled = await fillFromVins(session, day, fillsFromVins);
   const spellings = await normalizeDay(session, next);
 
   begin("attributing VINs to owners");

@@ -25,6 +25,8 @@ export interface IngestOptions extends DatabaseOptions {
   readonly limits?: Partial<FeedLimits>;
   /** When a feed is collapsed. Default: `life`. */
   readonly thresholds?: Partial<CollapseThresholds>;
+  /** Whether VINs fill what a delivery leaves unknown. Default: true; false for a lake that is compared with one of an earlier release. */
+  readonly fillsFromVins?: boolean;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;

@@ -1,5 +1,6 @@
 /** Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads at any size of the lake. */
 import { refuse } from "../contract/errors.ts";
+import { serviceJob } from "../db/job.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
 import { decodedVin, newestYearOn } from "../listing/vins.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -63,7 +64,9 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
 }
 
 async function decodeVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
-  const [decoded] = await version.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
+  // As work of the service: a statement of the request would begin its charge, which most of these VINs end without.
+  const decoding = version.withJob(serviceJob());
+  const [decoded] = await decoding.rows(decodedVin(vin, newestYearOn(version.manifest.as_of)));
   if (decoded === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
   return { vin, state: "unlisted", build: decodedBuild(decoded, include), listing: null };
 }

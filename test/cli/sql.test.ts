@@ -169,7 +169,7 @@ const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
   ],
   [".timing off\n", /carquet> /],
   ["SELECT range FROM range(3000);\n", /\n999\n\(3000 rows, 1000 shown\)/],
-  ["SELECT * FROM active LIMIT 1;\n", /\(1 row, \d of 6\d columns shown\)/],
+  ["SELECT * FROM active LIMIT 1;\n", /\(1 row, \d of 7\d columns shown\)/],
   ["SELECT nonsense;\n", /Binder Error: .*LINE 1: SELECT nonsense\n +\^/s],
   ["COPY active TO 'x.csv';\n", /Permission Error|Invalid statement COPY/],
   [".mode csv\nSELECT NULL AS a, 2 AS b;\n", /a,b\n,2\n/],

@@ -110,7 +110,7 @@ const refused: readonly (readonly [what: string, path: string, status: number])[
   ["incompatible parameters", "/v1/listings?min_price=2&max_price=1", 400],
   ["a key in the query", "/v1/listings?api_key=1", 400],
   ["an unknown listing", "/v1/listings/ffffffffffffffffffffffffffffffff", 404],
-  ["an unknown VIN", "/v1/vins/1HGCM82633A999999", 404],
+  ["an unknown VIN", "/v1/vins/1HGCM8263UA999999", 404],
   ["a malformed VIN", "/v1/vins/NOT-A-VIN", 400],
   ["an unknown dealer", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff", 404],
   ["the inventory of an unknown dealer", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff/listings", 404],
