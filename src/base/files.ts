@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, rmSync } from "node:fs";
 import { mkdir, open, realpath, rename, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 /** Syncs the content of a file, or the entries of a folder, to disk (fsync). */
@@ -17,9 +17,10 @@ export async function syncToDisk(path: string): Promise<void> {
 
 /** Creates a folder and its missing parents, and syncs the parent of each. */
 export async function createFolder(path: string): Promise<void> {
-  const topmost = await mkdir(path, { recursive: true });
+  const folder = resolve(path);
+  const topmost = await mkdir(folder, { recursive: true });
   if (topmost === undefined) return;
-  for (let created = path; created.length >= topmost.length; created = dirname(created))
+  for (let created = folder; created.length >= topmost.length; created = dirname(created))
     await syncToDisk(dirname(created));
 }
 

@@ -54,6 +54,7 @@ export function startDeliveries(services: DeliveryServices): () => Promise<void>
     );
   };
   const poll = async (): Promise<void> => {
+    if (current.asOf === undefined) return;
     const version = await current.use(async ({ manifest }) => manifest.version);
     const due = await accounts.administration.call("dueSearches", { version, atMs: clock.wallMs() });
     if (!stopping.signal.aborted) for (const search of due) start(search, version);
