@@ -36,7 +36,7 @@ interface Side {
   readonly inventories: Readonly<Record<ListingState, Inventory>>;
   /** The version whose dimension files have its keys; undefined if those of the engine's tables do. */
   readonly dimensions: Manifest | undefined;
-  /** Rows of active listings hold since a later day; undefined if all are read. */
+  /** Rows of active and sold listings hold since a later day; undefined if all are read. */
   readonly since: string | undefined;
 }
 
@@ -71,8 +71,10 @@ function sidesOf({ before, after, isContinued }: VersionPair): readonly [Side, S
   const held = activeOn(after, before.as_of);
   const isPast = new Set<LakeFile>(after.tables.snapshots);
   const active = { ...held, files: held.files.filter((file) => isPast.has(file)), valuations: [] };
+  // Sales are final.
+  const sold = { ...older.sold, files: [] };
   return [
-    { inventories: { ...older, active }, dimensions: undefined, since: undefined },
+    { inventories: { ...older, active, sold }, dimensions: undefined, since: undefined },
     { inventories: newer, dimensions: undefined, since: before.as_of },
   ];
 }
@@ -108,7 +110,8 @@ function listingsOf(
   const relations = Object.entries(inventories).map(([state, inventory]) => {
     const extra = [sql`${literal(state)} AS listing_state`, sql`${sinceOf[state as ListingState]} AS since`];
     const rows = unorderedListings(inventory, { folder, hasDeliveries: false }, extra);
-    return state === "active" && since !== undefined ? sql`FROM (${rows}) WHERE since > DATE ${literal(since)}` : rows;
+    const isLater = since !== undefined && (state === "active" || state === "sold");
+    return isLater ? sql`FROM (${rows}) WHERE since > DATE ${literal(since)}` : rows;
   });
   const rows = sql`SELECT *, ${matchesAll(filters)} AS matches FROM (${join(relations, sql` UNION ALL BY NAME `)})`;
   const columns = sql`id, vin, listing_state, since, price, matches`;
