@@ -12,10 +12,12 @@ import { operatorOf, operatorPage } from "./operator-page.tsx";
 
 const shownRows = 500;
 
+/** Returns the report with the names of dealers. */
 const reportOf = ({ current }: SiteServices, day: string, status: QualityStatus): Promise<readonly Row[]> =>
-  current.use((version) => {
+  current.use(async (version) => {
     if (version.manifest.days[day] === undefined) throw refuse("not_found", { what: "ingested day", id: day });
-    return qualityReport(version, { day, status });
+    const rows = await qualityReport(version, { day, status });
+    return rows.map((row) => ({ ...row, dealer_name: version.dealers.nameOf(textIn(row, "dealer_id")) }));
   });
 
 export const qualityPage =
@@ -63,7 +65,13 @@ const CheckTable = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element =>
         return (
           <tr key={`${dealer} ${check} ${field}`}>
             <td>{textIn(row, "status")}</td>
-            <td>{dealer === "" ? "unknown" : <a href={`/dealers/${encodeURIComponent(dealer)}`}>{dealer}</a>}</td>
+            <td>
+              {dealer === "" ? (
+                "unknown"
+              ) : (
+                <a href={`/dealers/${encodeURIComponent(dealer)}`}>{row.dealer_name ?? dealer}</a>
+              )}
+            </td>
             <td>{check}</td>
             <td>{field}</td>
             <td class="number">{numberText(row.n)}</td>
