@@ -1,6 +1,6 @@
 /** The `accounts` table: creates, reads and updates accounts. Balances and spending change only through the ledger. */
 
-import { integerIn, type Row, textIn } from "../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
 import { type Sql, sql } from "../db/sql.ts";
@@ -153,7 +153,7 @@ function fundsFromRow(row: Row): Funds {
     balanceMicros: integerIn(row, "balance_micros"),
     lowBalanceMicros: integerIn(row, "low_micros"),
     spentMicros: integerIn(row, "spent_micros"),
-    capMicros: row.cap_micros === null ? null : integerIn(row, "cap_micros"),
+    capMicros: integerOrNullIn(row, "cap_micros"),
   };
 }
 

@@ -24,3 +24,14 @@ export function textIn(row: Row | undefined, column: string): string {
   if (typeof value === "string") return value;
   throw new TypeError(`Invalid value ${JSON.stringify(value)} in column ${column}: expected a string.`);
 }
+
+/** Returns the integer in a column, or null. Throws a TypeError for any other value. */
+export const integerOrNullIn = (row: Row, column: string): number | null =>
+  row[column] === null ? null : integerIn(row, column);
+
+/** Returns the string in a column, or null. Throws a TypeError for any other value. */
+export const textOrNullIn = (row: Row, column: string): string | null =>
+  row[column] === null ? null : textIn(row, column);
+
+/** Returns a string; null for any other value. */
+export const stringOrNull = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);

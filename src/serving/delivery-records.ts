@@ -1,5 +1,5 @@
 /** Records of the ingests of a version's days: the tables `deliveries` and `rejects`, for operators, and those about a VIN. */
-import { integerIn, type Row, textIn } from "../base/json.ts";
+import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
@@ -106,7 +106,7 @@ export class DeliveryRecords {
       field: textIn(row, "field"),
       reason: textIn(row, "reason"),
       count: integerIn(row, "issues"),
-      example: row.example === null ? null : textIn(row, "example"),
+      example: textOrNullIn(row, "example"),
     }));
   }
 

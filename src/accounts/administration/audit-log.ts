@@ -1,5 +1,5 @@
 /** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
-import { integerIn, textIn } from "../../base/json.ts";
+import { integerIn, textIn, textOrNullIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -47,7 +47,7 @@ export function listAuditRecords(
       atMs: integerIn(row, "at_ms"),
       actor: textIn(row, "actor"),
       action: textIn(row, "action"),
-      accountId: row.account_id === null ? null : textIn(row, "account_id"),
+      accountId: textOrNullIn(row, "account_id"),
       details: textIn(row, "details"),
     }));
 }

@@ -3,7 +3,7 @@
  * receiver has reached, and the page that is delivered next, so that a delivery goes on where it stopped. The secret signs messages, hence it is kept.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
@@ -142,18 +142,16 @@ function requireSearch(database: SqlDatabase, { accountId, searchId }: OfSearch)
 const unknownSearchError = (searchId: string): UserError =>
   new UserError(`Unknown saved search ${searchId}: expected one of the account.`);
 
-const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : textIn(row, column));
-
 const searchesWhere = (database: SqlDatabase, condition: Sql): readonly SavedSearch[] =>
   database
     .all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)
     .map((row: Row) => ({
       ...{ searchId: textIn(row, "search_id"), accountId: textIn(row, "account_id"), keyId: textIn(row, "key_id") },
-      ...{ name: textIn(row, "name"), query: textIn(row, "query"), url: textOrNull(row, "url") },
+      ...{ name: textIn(row, "name"), query: textIn(row, "query"), url: textOrNullIn(row, "url") },
       ...{ secret: textIn(row, "secret"), createdAtMs: integerIn(row, "created_at_ms") },
-      ...{ since: textIn(row, "since"), target: textOrNull(row, "target"), cursor: textOrNull(row, "page_cursor") },
-      ...{ stopped: textOrNull(row, "stopped"), attempts: integerIn(row, "attempts") },
+      ...{ since: textIn(row, "since"), target: textOrNullIn(row, "target"), cursor: textOrNullIn(row, "page_cursor") },
+      ...{ stopped: textOrNullIn(row, "stopped"), attempts: integerIn(row, "attempts") },
       ...{ nextAtMs: integerIn(row, "next_at_ms"), messages: integerIn(row, "messages") },
-      lastAtMs: row.last_at_ms === null ? null : integerIn(row, "last_at_ms"),
-      lastOutcome: textOrNull(row, "last_outcome"),
+      lastAtMs: integerOrNullIn(row, "last_at_ms"),
+      lastOutcome: textOrNullIn(row, "last_outcome"),
     }));

@@ -1,6 +1,6 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
 
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
@@ -101,7 +101,7 @@ export function listKeys(database: SqlDatabase, accountId: string): readonly Use
       WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
     .map((row) => ({
       ...keyFromRow(row),
-      lastUsedAtMs: row.last_used_at_ms === null ? null : integerIn(row, "last_used_at_ms"),
+      lastUsedAtMs: integerOrNullIn(row, "last_used_at_ms"),
     }));
 }
 
@@ -165,9 +165,9 @@ function keyFromRow(row: Row): ApiKey {
     accountId: textIn(row, "account_id"),
     scopes: scopes.filter((scope) => grantedScopes.includes(scope)),
     createdAtMs: integerIn(row, "created_at_ms"),
-    revokedAtMs: row.revoked_at_ms === null ? null : integerIn(row, "revoked_at_ms"),
+    revokedAtMs: integerOrNullIn(row, "revoked_at_ms"),
     name: textIn(row, "name"),
     isWeb: integerIn(row, "is_web") === 1,
-    clientId: row.client_id === null ? null : textIn(row, "client_id"),
+    clientId: textOrNullIn(row, "client_id"),
   };
 }

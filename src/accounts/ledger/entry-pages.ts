@@ -1,5 +1,5 @@
 /** Pages of an account's entries, charges included, newest first. */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -67,10 +67,8 @@ const entryFromRow = (row: Row): LedgerEntry => ({
   kind: textIn(row, "kind"),
   micros: integerIn(row, "micros"),
   atMs: integerIn(row, "at_ms"),
-  usageClass: textOrNull(row, "usage_class"),
-  keyId: textOrNull(row, "key_id"),
-  reference: textOrNull(row, "reference"),
-  note: textOrNull(row, "note"),
+  usageClass: textOrNullIn(row, "usage_class"),
+  keyId: textOrNullIn(row, "key_id"),
+  reference: textOrNullIn(row, "reference"),
+  note: textOrNullIn(row, "note"),
 });
-
-const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : textIn(row, column));

@@ -2,7 +2,7 @@
  * The `oauth_state` table: the state of the authorization server by kind and id: registered clients, authorization requests, codes and tokens. Ids
  * grant access like secrets, so only their SHA-256 is stored. Expired state is never returned; a purge removes it.
  */
-import { integerIn, isObject, textIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, isObject, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -37,7 +37,7 @@ export function findState(database: SqlDatabase, { kind, sha256 }: StateName, at
     SELECT content, consumed_at_ms FROM oauth_state
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
   if (row === undefined) return null;
-  const consumedAtMs = row.consumed_at_ms === null ? null : integerIn(row, "consumed_at_ms");
+  const consumedAtMs = integerOrNullIn(row, "consumed_at_ms");
   return { content: textIn(row, "content"), consumedAtMs };
 }
 

@@ -1,6 +1,6 @@
 /** The steps of evidence that dealers' feeds are: where claims began, changed, stood without a row, and ended, and the issues of rows. */
 import { epochDay } from "../../base/day.ts";
-import { isRow, type Json, type Row, textIn } from "../../base/json.ts";
+import { isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import { life } from "../../listing/life.ts";
 import type { LifecycleRule } from "../../listing/lifecycle-rules.ts";
 import {
@@ -150,7 +150,7 @@ export const issueFindings = ({ issues }: VinHistory): readonly IssueFinding[] =
       ...{ day: first, last_day: last === first ? null : last, event: "issue" },
       ...{
         rule: issueRules[textIn(row, "outcome")] ?? null,
-        dealer_id: typeof dealer_id === "string" ? dealer_id : null,
+        dealer_id: stringOrNull(dealer_id),
       },
       facts: [fact("repeated_days", Number(days))],
       changes: [{ field: textIn(row, "field"), before: textOf(value ?? null), after: null }],

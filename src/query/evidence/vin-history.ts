@@ -1,5 +1,5 @@
 /** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
-import { integerIn, isRow, type Json, type Row, textIn } from "../../base/json.ts";
+import { integerIn, isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { life } from "../../listing/life.ts";
 import { buildRow, dealerRow } from "../../serving/dimensions.ts";
@@ -73,21 +73,24 @@ export async function readVinHistory(vin: string, version: LakeVersion): Promise
 
 const stateIn = (row: Row): "sold" | "ended" => (row.state === "sold" ? "sold" : "ended");
 
-const textOrNull = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 const numberOr = (value: Json | undefined, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
 function claimOf(row: Row, published: readonly string[], { dimensions }: LakeVersion): ClaimInterval {
   // A copy of a former format holds until the day after, which need not be published.
-  const end = textOrNull(row.valid_to);
+  const end = stringOrNull(row.valid_to);
   const until = end === null ? null : (published.find((day) => day >= end) ?? null);
   const delivered: Json = JSON.parse(textIn(row, "delivered"));
   const { makes } = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   return {
-    ...{ dealerId: textIn(row, "dealer_id"), id: textOrNull(row.id), isOwner: row.is_owner === true },
-    ...{ decidedBy: textOrNull(row.decided_by) ?? "", claimedSince: textOrNull(row.claimed_since) ?? "" },
-    ...{ from: textIn(row, "valid_from"), until, lastSeen: textOrNull(row.last_seen) },
-    ...{ unseenDeliveries: numberOr(row.unseen_deliveries, 0), file: textOrNull(row.file), row: numberOr(row.row, 0) },
+    ...{ dealerId: textIn(row, "dealer_id"), id: stringOrNull(row.id), isOwner: row.is_owner === true },
+    ...{ decidedBy: stringOrNull(row.decided_by) ?? "", claimedSince: stringOrNull(row.claimed_since) ?? "" },
+    ...{ from: textIn(row, "valid_from"), until, lastSeen: stringOrNull(row.last_seen) },
+    ...{
+      unseenDeliveries: numberOr(row.unseen_deliveries, 0),
+      file: stringOrNull(row.file),
+      row: numberOr(row.row, 0),
+    },
     values: { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...(isRow(delivered) ? delivered : {}) },
     makes: Array.isArray(makes) ? makes : [],
   };
@@ -101,7 +104,7 @@ const dealerDayOf = (row: Row): DealerDay => ({
   ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
   // Earlier releases had one threshold for all lakes, and did not record it.
   minVins: numberOr(row.min_vins, life.collapsedShare * numberOr(row.usual_vins, 0)),
-  lastDeliveredOn: textOrNull(row.last_delivered_on) ?? "",
+  lastDeliveredOn: stringOrNull(row.last_delivered_on) ?? "",
   // Copies of a former format have their own days seen, as if nothing had been delivered.
   deliveries: numberOr(row.deliveries, 0),
   acceptedDeliveries: integerIn(row, "accepted_deliveries"),

@@ -3,7 +3,7 @@
  * faster than its market. Both come from sold listings; nothing is placed for money.
  */
 import { plusDays } from "../../base/day.ts";
-import type { Row } from "../../base/json.ts";
+import { type Row, stringOrNull } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -46,11 +46,10 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
   const { dimensions } = version;
   const build = buildRow.decode(dimensions.buildOf(latest.row.build_key));
   const dealer = dealerRow.decode(dimensions.dealerOf(latest.row.dealer_key));
-  const text = (value: Row[string] | undefined): string | null => (typeof value === "string" ? value : null);
   const { make, model, body_type } = build;
   const subject = {
-    ...{ make: text(make), model: text(model), body_type: text(body_type) },
-    inventory_type: text(latest.row.inventory_type),
+    ...{ make: stringOrNull(make), model: stringOrNull(model), body_type: stringOrNull(body_type) },
+    inventory_type: stringOrNull(latest.row.inventory_type),
   };
   const located = { ...query, origin: placeOf(query, dealer) };
   const { step, market, ...ranking } = await firstStep((one) => dealersAt(one, subject, located, version));
@@ -88,9 +87,9 @@ async function dealersAt(step: FitStep, subject: Row, query: Located, version: L
 
 function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }: LakeVersion) {
   const profile = dealers.find(id)?.profile ?? {};
-  const text = (column: string): string | null => (typeof profile[column] === "string" ? profile[column] : null);
   return {
-    ...{ dealer_id: id, dealer_name: text("name"), city: text("city"), state: text("state") },
+    ...{ dealer_id: id, dealer_name: stringOrNull(profile.name) },
+    ...{ city: stringOrNull(profile.city), state: stringOrNull(profile.state) },
     distance_miles: distanceMiles(profile, origin),
   };
 }
@@ -98,7 +97,7 @@ function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }:
 /** Returns what a dealer sells beside its market, the fastest first. Refuses an unknown dealer with `not_found`. */
 export async function fitModels(id: string, query: FitQuery, version: LakeVersion): Promise<ModelsAnswer> {
   const dealer = findDealer(id, version);
-  const [dealer_id, dealer_name] = [String(dealer.dealer_id), typeof dealer.name === "string" ? dealer.name : null];
+  const [dealer_id, dealer_name] = [String(dealer.dealer_id), stringOrNull(dealer.name)];
   const located = { ...query, origin: placeOf(query, dealer) };
   const { step, ...ranking } = await firstStep((one) => modelsAt(one, dealer_id, located, version));
   return {

@@ -4,7 +4,7 @@
  * A listing's weight is a product of factors from 0 to 1, for its trim, model year, mileage, equipment, place, and time since its sale. Its adjusted price
  * is the value of the subject, times the ratio of the listing's price to its fitted price.
  */
-import { type Row, textIn } from "../../base/json.ts";
+import { type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { ident, integerLiteral, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { milesFrom } from "../../listing/geography.ts";
@@ -62,7 +62,7 @@ const distanceFrom = ({ place }: Subject): Sql => (place === undefined ? sql`NUL
 export function comparablesIn(rows: readonly Row[], value: number): readonly Comparable[] {
   return rows.map((row) => ({
     id: textIn(row, "id"),
-    soldDate: typeof row.sold_date === "string" ? row.sold_date : null,
+    soldDate: stringOrNull(row.sold_date),
     ...{
       weight: Number(row.weight),
       price: Number(row.price),

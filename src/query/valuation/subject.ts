@@ -1,5 +1,5 @@
 /** The vehicle that is valued: a listing of the lake, or one that a request describes. */
-import { type Json, type Row, textIn } from "../../base/json.ts";
+import { type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
@@ -50,7 +50,6 @@ export const subjectColumns = [
 ] as const satisfies readonly ServedColumn[];
 
 const number = (value: Json | undefined): number | null => (typeof value === "number" ? value : null);
-const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
 const inventoryTypes = ["new", "used", "certified"] as const;
 
@@ -60,8 +59,8 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
   const dealer = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   const shown: Shown = {
     ...{ listing_id: textIn(row, "id"), vin: textIn(row, "vin"), status: state },
-    ...{ year: number(build.year), make: text(build.make), model: text(build.model) },
-    ...{ trim: text(build.trim), version: text(build.version), state: text(dealer.state) },
+    ...{ year: number(build.year), make: stringOrNull(build.make), model: stringOrNull(build.model) },
+    ...{ trim: stringOrNull(build.trim), version: stringOrNull(build.version), state: stringOrNull(dealer.state) },
     inventory_type: inventoryTypes.find((type) => type === row.inventory_type) ?? null,
     ...{ miles: number(row.miles), price: number(row.price), msrp: number(row.msrp) },
   };
@@ -69,13 +68,15 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
   return {
     shown,
     subject: subjectOf(shown, {
-      body: [text(build.body_type), text(build.powertrain_type)].filter((part) => part !== null).join(" "),
+      body: [stringOrNull(build.body_type), stringOrNull(build.powertrain_type)]
+        .filter((part) => part !== null)
+        .join(" "),
       optionValue: options.reduce((sum, { msrp }) => sum + (number(msrp) ?? 0), 0),
       place: pointOf(dealer),
     }),
     isBranded: Array.isArray(row.keywords) && row.keywords.includes("branded"),
     stored: storedValueOf(row),
-    dealer: { dealer_name: text(dealer.name), city: text(dealer.city) },
+    dealer: { dealer_name: stringOrNull(dealer.name), city: stringOrNull(dealer.city) },
   };
 }
 

@@ -1,6 +1,7 @@
 /** `carquet map`: proposes a mapping of a foreign file, tries it on the file and writes it; or checks a mapping on another file. */
 import { existsSync } from "node:fs";
 import { Command } from "commander";
+import { dayOf } from "../../../accounts/clock.ts";
 import { replaceFile } from "../../../base/files.ts";
 import { textIn } from "../../../base/json.ts";
 import { printable, UserError } from "../../../base/user-error.ts";
@@ -113,7 +114,7 @@ const print = (...lines: readonly string[]): void => {
   for (const line of lines) process.stdout.write(`${line}\n`);
 };
 
-const today = (): string => new Date().toISOString().slice(0, "YYYY-MM-DD".length);
+const today = (): string => dayOf(Date.now());
 
 /** The most values outside a vocabulary that are printed. */
 const outsideMax = 20;
