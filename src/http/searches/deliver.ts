@@ -35,6 +35,9 @@ export interface DeliveryServices {
   readonly webhooks: WebhookOptions;
 }
 
+const publishedVersion = ({ current }: DeliveryServices): Promise<string> =>
+  current.use(async ({ manifest }) => manifest.version);
+
 /** Starts the deliveries. Returns a function that stops them, and resolves when none is running; what was interrupted is repeated. */
 export function startDeliveries(services: DeliveryServices): () => Promise<void> {
   const { accounts, current, clock, logger } = services;
@@ -55,7 +58,7 @@ export function startDeliveries(services: DeliveryServices): () => Promise<void>
   };
   const poll = async (): Promise<void> => {
     if (current.asOf === undefined) return;
-    const version = await current.use(async ({ manifest }) => manifest.version);
+    const version = await publishedVersion(services);
     const due = await accounts.administration.call("dueSearches", { version, atMs: clock.wallMs() });
     if (!stopping.signal.aborted) for (const search of due) start(search, version);
   };
@@ -97,7 +100,7 @@ async function attemptNext(
   const atMs = services.clock.wallMs();
   const { url } = search;
   if (url === null) throw new TypeError(`Search ${search.searchId} has no webhook: expected one that is due.`);
-  const version = await services.current.use(async ({ manifest }) => manifest.version);
+  const version = await publishedVersion(services);
   const position = { ...search, target: search.target ?? version };
   try {
     const { message, next } = await nextMessage(position, services, signal);
@@ -156,7 +159,7 @@ async function nextMessage(search: Position, services: DeliveryServices, signal:
     return { next, message: changes.length === 0 ? undefined : { id, type: "search.changed", data } };
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || thrown.code !== "version_unavailable") throw thrown;
-    const version = await services.current.use(async ({ manifest }) => manifest.version);
+    const version = await publishedVersion(services);
     const data = { search_id, name, since, version };
     return { next: { since: version, target: null, cursor: null }, message: { id, type: "search.reset", data } };
   }
