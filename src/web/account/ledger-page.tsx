@@ -54,7 +54,7 @@ export const EntryTable = ({ entries }: { readonly entries: readonly LedgerEntry
         <th>Entry</th>
         <th>Details</th>
         <th>Key</th>
-        <th class="number">USD</th>
+        <th class="num">USD</th>
       </tr>
     </thead>
     <tbody>
@@ -64,7 +64,7 @@ export const EntryTable = ({ entries }: { readonly entries: readonly LedgerEntry
           <td>{entry.kind.replaceAll("_", " ")}</td>
           <td>{detailsOf(entry)}</td>
           <td>{entry.keyId === null ? null : <code>{entry.keyId}</code>}</td>
-          <td class="number">{signedAmount(entry.micros)}</td>
+          <td class="num">{signedAmount(entry.micros)}</td>
         </tr>
       ))}
     </tbody>

@@ -80,16 +80,16 @@ const Tiers = ({ current }: { readonly current: Tier }): JSX.Element => (
       <thead>
         <tr>
           <th>Tier</th>
-          <th class="number">Requests in 10 s</th>
-          <th class="number">Requests in 60 s</th>
+          <th class="num">Requests in 10 s</th>
+          <th class="num">Requests in 60 s</th>
         </tr>
       </thead>
       <tbody>
         {tiers.map((tier) => (
           <tr key={tier} aria-current={tier === current ? "true" : undefined}>
             <td>{tier}</td>
-            <td class="number">{count(tierLimits[tier].per10s)}</td>
-            <td class="number">{count(tierLimits[tier].per60s)}</td>
+            <td class="num">{count(tierLimits[tier].per10s)}</td>
+            <td class="num">{count(tierLimits[tier].per60s)}</td>
           </tr>
         ))}
       </tbody>

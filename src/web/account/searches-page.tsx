@@ -76,7 +76,7 @@ const SearchRow = ({ search, visitor }: { readonly search: SavedSearch; readonly
     <td>{search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>}</td>
     <td>{search.url ?? <span class="muted">none</span>}</td>
     <td>{search.since}</td>
-    <td class="number">{count(search.messages)}</td>
+    <td class="num">{count(search.messages)}</td>
     <td>
       {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
       {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}

@@ -66,11 +66,11 @@ const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.El
   return (
     <div class="numbers">
       <a class="csv" href={csvUrl(numbers)} download={`${id}.csv`}>
-        CSV<span class="visually-hidden"> of {title}</span>
+        CSV<span class="vh"> of {title}</span>
       </a>
       <details id={`numbers-${id}`} open={isOpen}>
         <summary>
-          Table<span class="visually-hidden"> of {title}</span>
+          Table<span class="vh"> of {title}</span>
         </summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
         <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
@@ -78,7 +78,7 @@ const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.El
             <thead>
               <tr>
                 {columns.map((column) => (
-                  <th key={column.name} scope="col" class={column.format === undefined ? undefined : "number"}>
+                  <th key={column.name} scope="col" class={column.format === undefined ? undefined : "num"}>
                     {column.title}
                   </th>
                 ))}
@@ -88,7 +88,7 @@ const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.El
               {rows.map((row, index) => (
                 <tr key={index}>
                   {columns.map((column, at) => (
-                    <td key={column.name} class={column.format === undefined ? undefined : "number"}>
+                    <td key={column.name} class={column.format === undefined ? undefined : "num"}>
                       {cellContent(row[at] ?? null, column)}
                     </td>
                   ))}

@@ -1,10 +1,9 @@
 /**
- * Views without page loads: a changed filter or a followed link fetches the next view's document and replaces the parts that differ. The
- * URL is that of the view, and views that were shown are kept, so that going back costs nothing.
+ * Views without page loads: a changed filter or a followed link fetches the next view's document and morphs the page into it, so that focus,
+ * scroll and open sections stay. The URL is that of the view, and views that were shown are kept, so that going back costs nothing.
  */
+import { Idiomorph } from "idiomorph";
 
-/** The parts of the document that a view replaces. */
-const parts = ["[data-view]", "#account"];
 /** The most views that are kept. */
 const keptMax = 40;
 
@@ -115,35 +114,23 @@ function keep(url: string, html: string): void {
   if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest);
 }
 
-/** Shows a document: the parts in which views differ, or all of it unless both are views. */
+/** Shows a document: the differences of a view to the shown one, or all of another page. */
 function replace(next: Document): void {
-  const [now, then] = [document, next].map((one) => one.querySelector("[data-view]"));
-  if (now !== null && then !== null) {
-    replaceParts(next);
+  document.title = next.title;
+  if (next.querySelector("[data-view]") === null) {
+    document.body.replaceWith(document.adoptNode(next.body));
+    document.querySelector<HTMLElement>("#main")?.focus();
     return;
   }
-  document.title = next.title;
-  document.body.replaceWith(document.adoptNode(next.body));
-  document.querySelector<HTMLElement>("#main")?.focus();
+  Idiomorph.morph(document.body, next.body, { callbacks: { beforeAttributeUpdated } });
+  announce(document.querySelector("#total")?.textContent ?? "");
 }
 
-/** Replaces the parts of the document. Details stay open or closed, and the focus stays where it is. */
-function replaceParts(next: Document): void {
-  const focused = document.activeElement?.id ?? "";
-  const open = new Map([...document.querySelectorAll("details[id]")].map(({ id }) => [id, isOpen(id)]));
-  document.title = next.title;
-  for (const part of parts) {
-    const [now, then] = [document.querySelector(part), next.querySelector(part)];
-    if (now !== null && then !== null) now.replaceWith(document.adoptNode(then));
-  }
-  announce(document.querySelector("#total")?.textContent ?? "");
-  for (const [id, wasOpen] of open) document.getElementById(id)?.toggleAttribute("open", wasOpen);
-  if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
-}
+/** Details stay open or closed, as the reader left them. */
+const beforeAttributeUpdated = (name: string, element: Element): boolean =>
+  name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "";
 
 function announce(text: string): void {
   const region = document.querySelector("#announcement");
   if (region !== null) region.textContent = text;
 }
-
-const isOpen = (id: string): boolean => document.getElementById(id)?.hasAttribute("open") ?? false;

@@ -20,7 +20,7 @@ const arrivalPage = (target: string): PageContent => ({
       <h1>Open this page?</h1>
       <p>Another site led here. Showing the page requests data, which is charged to your account.</p>
       <p>
-        <a class="button" href={target}>
+        <a class="btn" href={target}>
           Show it
         </a>
       </p>

@@ -7,7 +7,6 @@ import { serviceOrigin } from "../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import { titleOf } from "./attributes.ts";
 import type { ValueBucket } from "./facets.ts";
-import { FindBox } from "./find/find-box.tsx";
 import { FactList } from "./listing/listing-details.tsx";
 import { ExternalLink } from "./listing/listing-page.tsx";
 import { chosenColumns } from "./listing-fields.tsx";
@@ -40,7 +39,6 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
     section: "explorer",
     body: (
       <article class="detail">
-        <FindBox />
         <DealerHead dealer={dealer} />
         <MissingParts missing={requests.missing} />
         {mix === undefined ? null : <Mix dealerId={dealer_id} counts={mix.data} />}

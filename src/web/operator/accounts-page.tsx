@@ -57,9 +57,9 @@ const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): 
       <tr>
         <th>Account</th>
         <th>Billing state</th>
-        <th class="number">Tier</th>
-        <th class="number">Balance</th>
-        <th class="number">Spent this month</th>
+        <th class="num">Tier</th>
+        <th class="num">Balance</th>
+        <th class="num">Spent this month</th>
         <th>Created</th>
       </tr>
     </thead>
@@ -71,9 +71,9 @@ const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): 
             {account.isOperator ? <span class="muted"> operator</span> : null}
           </td>
           <td>{stateText(billingState(account))}</td>
-          <td class="number">{account.tier}</td>
-          <td class="number">{usd(account.balanceMicros)}</td>
-          <td class="number">{usd(account.spentMicros)}</td>
+          <td class="num">{account.tier}</td>
+          <td class="num">{usd(account.balanceMicros)}</td>
+          <td class="num">{usd(account.spentMicros)}</td>
           <td class="time">{time(account.createdAtMs)}</td>
         </tr>
       ))}

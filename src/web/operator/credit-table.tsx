@@ -27,7 +27,7 @@ export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Elemen
           <th>Time</th>
           <th>Kind</th>
           <th>Reference and note</th>
-          <th class="number">USD</th>
+          <th class="num">USD</th>
           <th>Payment</th>
         </tr>
       </thead>
@@ -37,7 +37,7 @@ export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Elemen
             <td class="time">{time(integerIn(credit, "at_ms"))}</td>
             <td>{String(credit.kind).replaceAll("_", " ")}</td>
             <td>{text([credit.reference, credit.note].filter((part) => part !== null).join(", "))}</td>
-            <td class="number">{signedAmount(integerIn(credit, "micros"))}</td>
+            <td class="num">{signedAmount(integerIn(credit, "micros"))}</td>
             <td>
               <Payment credit={credit} {...props} />
             </td>

@@ -36,7 +36,7 @@ const DayTable = ({ days }: { readonly days: readonly IngestedDay[] }): JSX.Elem
       <tr>
         <th>Day</th>
         {["Feeds", "VINs", "Collapsed feeds", "Rejected rows", "Unknown values", "Noted values"].map((name) => (
-          <th key={name} class="number">
+          <th key={name} class="num">
             {name}
           </th>
         ))}
@@ -49,7 +49,7 @@ const DayTable = ({ days }: { readonly days: readonly IngestedDay[] }): JSX.Elem
             <a href={`${path}/${day}`}>{dayText(day)}</a>
           </td>
           {Object.entries({ feeds, vins, collapsed, rejected, unknown, noted }).map(([name, value]) => (
-            <td key={name} class="number">
+            <td key={name} class="num">
               {count(value)}
             </td>
           ))}
@@ -101,10 +101,10 @@ const Collapsed = ({ feeds }: { readonly feeds: readonly CollapsedFeed[] }): JSX
         <thead>
           <tr>
             <th>Dealer</th>
-            <th class="number">VINs</th>
+            <th class="num">VINs</th>
             <th>VINs of the last accepted feeds</th>
-            <th class="number">Prices that jumped</th>
-            <th class="number">Collapsed in a row</th>
+            <th class="num">Prices that jumped</th>
+            <th class="num">Collapsed in a row</th>
           </tr>
         </thead>
         <tbody>
@@ -113,10 +113,10 @@ const Collapsed = ({ feeds }: { readonly feeds: readonly CollapsedFeed[] }): JSX
               <td>
                 <a href={`/dealers/${encodeURIComponent(dealerId)}`}>{dealerId}</a>
               </td>
-              <td class="number">{count(vins)}</td>
+              <td class="num">{count(vins)}</td>
               <td>{acceptedVins.join(", ")}</td>
-              <td class="number">{count(jumpedPrices)}</td>
-              <td class="number">{count(collapsedInARow)}</td>
+              <td class="num">{count(jumpedPrices)}</td>
+              <td class="num">{count(collapsedInARow)}</td>
             </tr>
           ))}
         </tbody>
@@ -139,7 +139,7 @@ const IssueTable = ({ issues }: { readonly issues: readonly IssueGroup[] }): JSX
         <th>Field</th>
         <th>Reason</th>
         <th>Example</th>
-        <th class="number">Count</th>
+        <th class="num">Count</th>
       </tr>
     </thead>
     <tbody>
@@ -149,7 +149,7 @@ const IssueTable = ({ issues }: { readonly issues: readonly IssueGroup[] }): JSX
           <td>{issue.field}</td>
           <td>{issue.reason}</td>
           <td>{text(issue.example)}</td>
-          <td class="number">{count(issue.count)}</td>
+          <td class="num">{count(issue.count)}</td>
         </tr>
       ))}
     </tbody>

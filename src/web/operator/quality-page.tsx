@@ -52,7 +52,7 @@ const CheckTable = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element =>
           <th key={name}>{name}</th>
         ))}
         {["Count", "Share", "Usual"].map((name) => (
-          <th key={name} class="number">
+          <th key={name} class="num">
             {name}
           </th>
         ))}
@@ -74,9 +74,9 @@ const CheckTable = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element =>
             </td>
             <td>{check}</td>
             <td>{field}</td>
-            <td class="number">{numberText(row.n)}</td>
-            <td class="number">{shareText(row.share)}</td>
-            <td class="number">{check === "rows" ? numberText(row.usual) : shareText(row.usual)}</td>
+            <td class="num">{numberText(row.n)}</td>
+            <td class="num">{shareText(row.share)}</td>
+            <td class="num">{check === "rows" ? numberText(row.usual) : shareText(row.usual)}</td>
             <td>{Array.isArray(row.examples) ? row.examples.join("; ") : ""}</td>
           </tr>
         );

@@ -1,12 +1,14 @@
-/** The document around every page: head, navigation, cost, and the main part. */
+/** The document around every page: header with the navigation and the box to find cars, freshness, the main part, and the cost. */
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { assetPath } from "./assets.ts";
+import { FindBox } from "./find-box.tsx";
 import { usd } from "./format.ts";
+import { Brand } from "./icons.tsx";
 import type { Visitor } from "./visitor.ts";
 
 /** The parts of the navigation; a page belongs to at most one. */
-export type Section = "explorer" | "dashboard" | "operator";
+export type Section = "explorer" | "dealers" | "compare" | "docs" | "dashboard" | "operator";
 
 export interface PageContent {
   readonly title: string;
@@ -18,6 +20,10 @@ export interface PageContent {
   readonly micros?: number;
   /** The address of the shown content, if it differs from that of the request. */
   readonly address?: string;
+  /** The question that led to the page, which the box of the header keeps. */
+  readonly question?: string | undefined;
+  /** What stands under the header: how fresh the shown data is. */
+  readonly freshness?: ComponentChildren;
 }
 
 interface Link {
@@ -27,9 +33,11 @@ interface Link {
 }
 
 const links: readonly Link[] = [
-  { section: "explorer", path: "/", text: "Explorer" },
+  { section: "explorer", path: "/", text: "Explore" },
+  { section: "dealers", path: "/dealers", text: "Dealers" },
+  { section: "compare", path: "/compare", text: "Compare" },
+  { section: "docs", path: "/docs", text: "Docs" },
   { section: "dashboard", path: "/dashboard", text: "Dashboard" },
-  { path: "/docs", text: "API docs" },
 ];
 
 /** Without accounts, the dashboard has the saved searches alone. */
@@ -38,6 +46,9 @@ const openLinks = links.map((link) =>
 );
 
 const operatorLink: Link = { section: "operator", path: "/operator", text: "Operator" };
+
+/** The pages that people see who are not signed in. */
+const publicLinks = links.filter(({ section }) => section === "docs");
 
 const [style, client] = [assetPath("style.css"), assetPath("client.js")];
 
@@ -68,64 +79,87 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
         Skip to content
       </a>
       <header class="top">
-        <a class="mark" href="/">
-          Carquet
-        </a>
-        {visitor === undefined ? null : <Navigation section={content.section} visitor={visitor} />}
-        {visitor === undefined || visitor.isOpen ? null : <Account content={content} visitor={visitor} />}
+        <div class="wrap">
+          <a class="brand" href="/">
+            <Brand />
+            Carquet
+          </a>
+          <Navigation section={content.section} visitor={visitor} />
+          {visitor === undefined ? null : <FindBox value={content.question} />}
+          {visitor === undefined ? null : <Who visitor={visitor} />}
+        </div>
       </header>
-      <main id="main" tabIndex={-1}>
+      {content.freshness}
+      <main class="wrap" id="main" tabIndex={-1}>
         {content.body}
       </main>
+      <Foot content={content} visitor={visitor} />
     </body>
   </html>
 );
 
 interface NavigationProps {
   readonly section: Section | undefined;
-  readonly visitor: Visitor;
+  readonly visitor: Visitor | undefined;
 }
 
-const Navigation = ({ section, visitor: { identity, isOpen } }: NavigationProps): JSX.Element => (
-  <nav aria-label="Main">
-    <ul>
-      {[...(isOpen ? openLinks : links), ...(identity.cached.account.isOperator ? [operatorLink] : [])].map((link) => (
-        <li key={link.path}>
-          <a
-            href={link.path}
-            aria-current={link.section !== undefined && link.section === section ? "page" : undefined}
-          >
-            {link.text}
-          </a>
-        </li>
-      ))}
-    </ul>
+const Navigation = ({ section, visitor }: NavigationProps): JSX.Element => (
+  <nav class="nav" aria-label="Main">
+    {linksFor(visitor).map((link) => (
+      <a key={link.path} href={link.path} aria-current={link.section === section ? "page" : undefined}>
+        {link.text}
+      </a>
+    ))}
   </nav>
 );
 
-/** The account, and its money: the cost of the page and of the month, and the balance. */
-const Account = ({
-  content: { micros, section },
-  visitor: { identity, csrfToken },
-}: DocumentProps & { readonly visitor: Visitor }) => {
-  const { email, balanceMicros, spentMicros } = identity.cached.account;
+function linksFor(visitor: Visitor | undefined): readonly Link[] {
+  if (visitor === undefined) return publicLinks;
+  return [
+    ...(visitor.isOpen ? openLinks : links),
+    ...(visitor.identity.cached.account.isOperator ? [operatorLink] : []),
+  ];
+}
+
+const Who = ({ visitor: { identity, isOpen } }: { readonly visitor: Visitor }): JSX.Element =>
+  isOpen ? (
+    <span class="who">this machine</span>
+  ) : (
+    <a class="who" href="/dashboard/settings">
+      {identity.cached.account.email}
+    </a>
+  );
+
+/** The end of every page: its cost and the account's money in one quiet line, and the way out. */
+const Foot = ({ content, visitor }: DocumentProps): JSX.Element => (
+  <footer class="foot">
+    <div class="wrap">
+      {visitor === undefined || visitor.isOpen ? <span class="meter" /> : <Meter content={content} visitor={visitor} />}
+      <a href="/docs">API</a>
+      {visitor === undefined || visitor.isOpen ? null : (
+        <form method="post" action="/sign-out">
+          <input type="hidden" name="csrf_token" value={visitor.csrfToken} />
+          <button type="submit">Sign out</button>
+        </form>
+      )}
+    </div>
+  </footer>
+);
+
+interface MeterProps {
+  readonly content: PageContent;
+  readonly visitor: Visitor;
+}
+
+const Meter = ({ content: { micros, section }, visitor: { identity } }: MeterProps): JSX.Element => {
+  const { balanceMicros, spentMicros } = identity.cached.account;
+  const hasCost = micros !== undefined && section !== "dashboard" && section !== "operator";
   return (
-    <section class="account" id="account" aria-label="Account">
-      <dl>
-        {micros === undefined || section === "dashboard" || section === "operator" ? null : (
-          <Amount name="This view" micros={micros} id="view-cost" />
-        )}
-        <Amount name="This month" micros={spentMicros} />
-        <Amount name="Balance" micros={balanceMicros} />
-      </dl>
-      <span class="email">{email}</span>
-      <form method="post" action="/sign-out">
-        <input type="hidden" name="csrf_token" value={csrfToken} />
-        <button type="submit" class="plain">
-          Sign out
-        </button>
-      </form>
-    </section>
+    <dl class="meter" id="account" aria-label="Account">
+      {hasCost ? <Amount name="This view" micros={micros} id="view-cost" /> : null}
+      <Amount name="This month" micros={spentMicros} />
+      <Amount name="Balance" micros={balanceMicros} />
+    </dl>
   );
 };
 

@@ -130,7 +130,7 @@ export const ConfirmationForm = ({ visitor, action, button, keepPath }: Confirma
     <button type="submit" class="danger">
       {button}
     </button>
-    <a class="button" href={keepPath}>
+    <a class="btn" href={keepPath}>
       Keep it
     </a>
   </Form>

@@ -10,7 +10,6 @@ import { dealerPage } from "../dealer-page.tsx";
 import { listingPage } from "../listing/listing-page.tsx";
 import { searchPage } from "../search/search-page.tsx";
 import { readView, viewPath } from "../view.ts";
-import { FindBox } from "./find-box.tsx";
 import { QuestionWords } from "./question-words.tsx";
 
 type Interpretation = AnswerOf<"interpretQuestion">["data"];
@@ -103,11 +102,10 @@ interface NothingFound {
 function nothingShown(requests: PageRequests, words: string, { path, interpretation }: NothingFound = {}): PageContent {
   const title = path === undefined ? "Nothing found" : "Found";
   return {
-    ...{ title, section: "explorer", status: path === undefined ? 404 : 200 },
+    ...{ title, section: "explorer", status: path === undefined ? 404 : 200, question: words },
     body: (
       <section class="narrow">
         <h1>{`${title} for “${words}”`}</h1>
-        <FindBox value={words} />
         <MissingParts missing={requests.missing} />
         {interpretation === undefined ? null : <QuestionWords words={words} interpretation={interpretation} />}
         {path === undefined ? null : (

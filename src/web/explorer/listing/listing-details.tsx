@@ -85,14 +85,14 @@ export const PricingTable = ({ pricing }: Pick<Details, "pricing">): JSX.Element
             <tr key={item.row_order}>
               <th scope="row">{item.raw_label}</th>
               <td class="muted">{plainWords(item.role, item.applicability)}</td>
-              <td class="number">{dollars(item.direction === "subtract" ? -item.amount_usd : item.amount_usd)}</td>
+              <td class="num">{dollars(item.direction === "subtract" ? -item.amount_usd : item.amount_usd)}</td>
             </tr>
           ))}
           {totals.map(([name, amount]) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td />
-              <td class="number">{dollars(amount)}</td>
+              <td class="num">{dollars(amount)}</td>
             </tr>
           ))}
         </tbody>
@@ -127,7 +127,7 @@ export const OptionTable = ({ options }: { readonly options: Options }): JSX.Ele
             <tr key={code}>
               <th scope="row">{code}</th>
               <td>{name}</td>
-              <td class="number">{dollars(msrp)}</td>
+              <td class="num">{dollars(msrp)}</td>
             </tr>
           ))}
         </tbody>

@@ -7,7 +7,6 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
-import { FindBox } from "../find/find-box.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
 import { ComparablePrices } from "./comparable-prices.tsx";
 import { findComparables } from "./comparables.ts";
@@ -31,7 +30,6 @@ export const listingPage =
       section: "explorer",
       body: (
         <article class="detail">
-          <FindBox />
           <MissingParts missing={requests.missing} />
           <ListingHead listing={data} supersededBy={meta.superseded_by} />
           <PastDay listing={data} date={query.get("snapshot_date")} asOf={asOf} />

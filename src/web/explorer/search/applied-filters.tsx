@@ -48,7 +48,7 @@ export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element
               withParameters(view, { [name]: undefined, ...(name === "postal_code" ? { radius: undefined } : {}) }),
             )}
           >
-            <span class="visually-hidden">Remove </span>
+            <span class="vh">Remove </span>
             {`${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`}
             <span aria-hidden="true"> ×</span>
           </a>

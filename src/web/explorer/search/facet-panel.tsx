@@ -57,7 +57,7 @@ const CategoryFacetField = ({ definition, buckets, chosen }: CategoryFacetProps)
         {chosen.length === 0 ? null : <span class="chosen">{chosen.length} chosen</span>}
       </summary>
       <fieldset>
-        <legend class="visually-hidden">{title}</legend>
+        <legend class="vh">{title}</legend>
         {uncounted.map((value) => field(value))}
         {shown.map(({ value, count: listings }) => field(value, listings))}
         {more.length === 0 ? null : (

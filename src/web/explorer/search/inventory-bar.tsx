@@ -52,7 +52,7 @@ const DayField = ({ view, days: { first, last } }: InventoryBarProps): JSX.Eleme
   return (
     <span class="day">
       <label>
-        <span class="visually-hidden">Day</span>
+        <span class="vh">Day</span>
         <input
           type="date"
           id="snapshot_date"
@@ -86,7 +86,7 @@ const SoldFields = ({ view }: Pick<InventoryBarProps, "view">): JSX.Element => {
     <span class="day">
       <input type="hidden" name="inventory_status" form="view" value="sold" />
       <label>
-        <span class="visually-hidden">Sold</span>
+        <span class="vh">Sold</span>
         <select id="sold_within_days" name="sold_within_days" form="view">
           {(known ? windows : [...windows, [chosen, `in the last ${chosen} days`] as const]).map(([days, text]) => (
             <option key={days} value={days} selected={days === chosen}>

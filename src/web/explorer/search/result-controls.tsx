@@ -35,7 +35,7 @@ export const SortField = ({ view }: ControlProps): JSX.Element => {
   ];
   return (
     <label class="sort">
-      <span class="visually-hidden">Sort</span>
+      <span class="vh">Sort</span>
       <select id="sort" name="sort" form="view">
         {offered.map(([value, text]) => (
           <option key={value} value={value} selected={value === (view.sort ?? "")}>
@@ -77,11 +77,11 @@ const ColumnFields = ({ view }: ControlProps): JSX.Element => {
   const chosen = chosenColumns(listOf(view, "columns"));
   return (
     <details class="columns" id="columns">
-      <summary class="button">Columns</summary>
+      <summary class="btn">Columns</summary>
       <form action="/" method="get" data-view-form>
         <KeptFields view={view} without={new Set(["columns"])} />
         <fieldset>
-          <legend class="visually-hidden">Columns</legend>
+          <legend class="vh">Columns</legend>
           {columnDefinitions.map((column) => (
             <label key={column.name}>
               <input

@@ -88,7 +88,7 @@ export const ListingTable = ({ view, listings, columns = [] }: ListingTableProps
         <thead>
           <tr>
             {shown.map(({ name, title, isNumber }) => (
-              <th key={name} scope="col" class={isNumber ? "number" : undefined}>
+              <th key={name} scope="col" class={isNumber ? "num" : undefined}>
                 {title}
               </th>
             ))}
@@ -98,7 +98,7 @@ export const ListingTable = ({ view, listings, columns = [] }: ListingTableProps
           {listings.map((listing) => (
             <tr key={listing.id}>
               {shown.map(({ name, value, isNumber }) => (
-                <td key={name} class={isNumber ? "number" : undefined}>
+                <td key={name} class={isNumber ? "num" : undefined}>
                   {value(listing, view)}
                 </td>
               ))}

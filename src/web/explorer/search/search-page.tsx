@@ -11,7 +11,6 @@ import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { ChartControls, loadCharts } from "../charts/charts-view.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
-import { FindBox } from "../find/find-box.tsx";
 import { cardFields, chosenColumns } from "../listing-fields.tsx";
 import { apiFilters, inventoryOf, listOf, readView, type ViewParameters, viewPath } from "../view.ts";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
@@ -40,12 +39,13 @@ export const searchPage =
     return {
       title: titleOf(found, view),
       section: "explorer",
+      question: question?.words,
       body: (
         <>
           <SearchView view={view} days={days} found={found} question={question}>
             <ApiRequests origin={serviceOrigin(context)} requests={requests} />
           </SearchView>
-          <p class="visually-hidden" id="announcement" role="status" />
+          <p class="vh" id="announcement" role="status" />
         </>
       ),
     };
@@ -136,7 +136,6 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
   <div class="explorer" data-view>
     <div class="lookup">
       <InventoryBar view={view} days={days} />
-      <FindBox value={question?.words} />
     </div>
     <form class="filters" id="view" action="/" method="get" aria-label="Filters" data-view-form>
       <KeptFields view={view} without={controlledNames} />
@@ -145,7 +144,7 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
       <button type="submit" class="apply">
         Apply
       </button>
-      <a class="button done" href="#results" data-filters>
+      <a class="btn done" href="#results" data-filters>
         {found.shown === undefined ? "Show results" : `Show ${count(found.shown.total)} listings`}
       </a>
     </form>
@@ -178,7 +177,7 @@ const ResultHead = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "
       )}
     </h1>
     <div class="controls">
-      <a class="button to-filters" href="#view" data-filters>
+      <a class="btn to-filters" href="#view" data-filters>
         Filters
       </a>
       <SortField view={view} />
