@@ -16,8 +16,8 @@ const dist = join(project, "dist");
 /** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** What a browser loads: the style sheets and the modules of `src/web/`. */
-const clientEntries = ["src/web/styles/style.css", "src/web/client/client.ts"];
+/** What a browser loads: the style sheets, drawings and modules of `src/web/`. */
+const clientEntries = ["src/web/styles/style.css", "src/web/drawings/cars.svg", "src/web/client/client.ts"];
 
 /** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
 function compile(folders) {
@@ -29,7 +29,7 @@ function compile(folders) {
 
 /** Returns the path of the folder that holds what browsers load, named with a hash of its content, and bundles it first if necessary. */
 function bundleClient() {
-  const files = [...sourcesIn("src/web/client", /\.ts$/), ...sourcesIn("src/web/styles", /\.css$/)];
+  const files = [...sourcesIn("src/web/client", /\.ts$/), ...sourcesIn("src/web/styles", /\.css$/), ...sourcesIn("src/web/drawings", /\.svg$/)];
   return buildOnce(join(dist, `client-${fingerprintOf(files, [__filename])}`), bundlesOf);
 }
 
@@ -63,7 +63,7 @@ function bundlesOf() {
   const { outputFiles } = require("esbuild").buildSync({
     entryPoints: clientEntries.map((file) => join(project, file)),
     ...{ outdir: project, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", write: false },
-    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser", target: ["es2022", "safari16.4"] },
+    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser", target: ["es2022", "safari16.4"], loader: { ".svg": "copy" } },
   });
   return outputFiles.map(({ path, text }) => [relative(project, path), text]);
 }

@@ -1,4 +1,4 @@
-/** The style sheet and the browser modules: bundled by `bin/compile.cjs`, under names with a hash of their content. */
+/** The style sheet, the drawings and the browser modules: bundled by `bin/compile.cjs`, under names with a hash of their content. */
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
@@ -14,6 +14,7 @@ interface Compiler {
 const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
 };
 
 const prefix = "/assets/";

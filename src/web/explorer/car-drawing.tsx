@@ -1,0 +1,35 @@
+/** A drawn car of a body type in its paint: what stands in the frame of a listing without a photo. */
+import type { JSX } from "preact";
+import { assetPath } from "../shell/assets.ts";
+
+const drawings = assetPath("cars.svg");
+
+/** The drawn side view of each body type. */
+const views: Readonly<Record<string, string>> = {
+  Sedan: "sedan",
+  SUV: "suv",
+  Pickup: "pickup",
+  Hatchback: "hatchback",
+  Coupe: "coupe",
+  Convertible: "coupe",
+  Minivan: "minivan",
+  "Cargo Van": "minivan",
+  "Passenger Van": "minivan",
+  Wagon: "wagon",
+};
+
+/** The base colors that have a paint in `drawings.css`. */
+const paints: ReadonlySet<string> = new Set(
+  "Beige Black Blue Brown Gold Gray Green Orange Purple Red Silver White Yellow".split(" "),
+);
+
+/** Returns the class of an element whose drawn cars have a base color; gray if it is unknown. */
+export const paintClass = (color: string | null | undefined): string =>
+  `paint-${(typeof color === "string" && paints.has(color) ? color : "Gray").toLowerCase()}`;
+
+/** The side view of a body type; a sedan if it is unknown. It takes the paint of the element around it. */
+export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | undefined }): JSX.Element => (
+  <svg class="drawing" viewBox="14 16 296 104" aria-hidden="true">
+    <use href={`${drawings}#${views[bodyType ?? ""] ?? "sedan"}`} />
+  </svg>
+);
