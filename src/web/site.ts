@@ -28,6 +28,7 @@ import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { searchPage } from "./explorer/search/search-page.tsx";
+import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
@@ -57,6 +58,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
   add("/", searchPage(services.current));
+  add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services.current));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services.current));

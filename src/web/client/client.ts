@@ -1,6 +1,8 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
+import { enhanceKeys } from "./keys.ts";
 import { enhanceRanges } from "./ranges.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
+import { enhanceValues } from "./values.ts";
 import { enhanceViews } from "./views.ts";
 
 /** Replaces the address of a page that is shown in place of another one by that which the document names: the one to share and to go back to. */
@@ -39,3 +41,5 @@ enhanceCopyButtons();
 enhanceRanges();
 enhanceSuggestions();
 enhanceViews();
+enhanceValues();
+enhanceKeys();

@@ -29,6 +29,6 @@ const below = (edge: number, step: number): number => Number((edge - step).toFix
 
 /** Emphasizes the bars between two edges. */
 function emphasize(facet: HTMLElement, from: number, until: number): void {
-  for (const [index, bar] of facet.querySelectorAll("rect").entries())
+  for (const [index, bar] of facet.querySelectorAll(".histogram > g").entries())
     bar.setAttribute("class", index >= from && index < until ? "within" : "outside");
 }

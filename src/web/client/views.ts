@@ -17,7 +17,7 @@ export function enhanceViews(): void {
   shownUrl = urlWithoutHash();
   keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
-    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement) || target.name === "") return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
   });
   document.addEventListener("submit", (event) => {
@@ -30,17 +30,27 @@ export function enhanceViews(): void {
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     if (link.hasAttribute("data-filters")) {
       event.preventDefault();
-      const isShown = document.documentElement.toggleAttribute("data-filters");
-      document.querySelector(isShown ? "#view" : "#results")?.scrollIntoView();
+      showFilters(!document.documentElement.hasAttribute("data-filters"));
     } else if (link.closest("[data-view]") !== null && isView(link)) {
       event.preventDefault();
       open(link.href, link.closest(".paging") !== null);
     }
   });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && document.documentElement.hasAttribute("data-filters")) showFilters(false);
+  });
   addEventListener("popstate", () => {
     // Links to fragments of the page are not views.
     if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
   });
+}
+
+/** Shows the filters as a sheet over the results, which cannot be reached meanwhile, or hides it. */
+function showFilters(isShown: boolean): void {
+  document.documentElement.toggleAttribute("data-filters", isShown);
+  document.querySelector("#results")?.toggleAttribute("inert", isShown);
+  if (isShown) document.querySelector<HTMLElement>("#view .done")?.focus();
+  else document.querySelector<HTMLElement>(".phonebar [data-filters]")?.focus();
 }
 
 function urlWithoutHash(): string {
@@ -124,11 +134,12 @@ function replace(next: Document): void {
   }
   Idiomorph.morph(document.body, next.body, { callbacks: { beforeAttributeUpdated } });
   announce(document.querySelector("#total")?.textContent ?? "");
+  document.dispatchEvent(new Event("carquet:view"));
 }
 
-/** Details stay open or closed, as the reader left them. */
+/** Details stay open or closed, and the results covered, as the reader left them. */
 const beforeAttributeUpdated = (name: string, element: Element): boolean =>
-  name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "";
+  name !== "inert" && (name !== "open" || !(element instanceof HTMLDetailsElement) || element.id === "");
 
 function announce(text: string): void {
   const region = document.querySelector("#announcement");

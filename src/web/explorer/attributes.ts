@@ -14,3 +14,10 @@ export function valueText(name: AttributeName, value: unknown): string {
   }
   return typeof value === "string" ? (type === "DATE" ? day(value) : text(value)) : text(null);
 }
+
+/** Conditions of cars, in words. */
+export const conditions: ReadonlyMap<string, string> = new Map([
+  ["new", "New"],
+  ["used", "Used"],
+  ["certified", "Certified"],
+]);

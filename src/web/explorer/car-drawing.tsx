@@ -27,9 +27,12 @@ const paints: ReadonlySet<string> = new Set(
 export const paintClass = (color: string | null | undefined): string =>
   `paint-${(typeof color === "string" && paints.has(color) ? color : "Gray").toLowerCase()}`;
 
-/** The side view of a body type; a sedan if it is unknown. It takes the paint of the element around it. */
+/** Returns the name of the side view of a body type; that of a sedan if it is unknown. */
+export const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
+
+/** The side view of a body type. It takes the paint of the element around it. */
 export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | undefined }): JSX.Element => (
-  <svg class="drawing" viewBox="14 16 296 104" aria-hidden="true">
-    <use href={`${drawings}#${views[bodyType ?? ""] ?? "sedan"}`} />
+  <svg class="drawing" viewBox="0 0 296 104" aria-hidden="true">
+    <use href={`${drawings}#${drawingOf(bodyType)}`} />
   </svg>
 );

@@ -27,7 +27,7 @@ const boundNames: Readonly<Partial<Record<FacetName, string>>> = {
 };
 
 /** How many facets at the top of the page are open. */
-const openFacets = 7;
+const openFacets = 9;
 
 const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
 
@@ -57,10 +57,12 @@ export interface CountedRange {
 export interface ViewFacets {
   readonly values: Readonly<Record<string, readonly ValueBucket[]>>;
   readonly ranges: Readonly<Record<string, readonly CountedRange[]>>;
+  /** The distribution of each number, under all filters but those of the number. */
+  readonly stats: FacetCounts["stats"];
 }
 
 /** The counts of a view whose facets cannot be counted. */
-export const noFacets: ViewFacets = { values: {}, ranges: {} };
+export const noFacets: ViewFacets = { values: {}, ranges: {}, stats: {} };
 
 /** Counts the facets of a view of the data at an as-of date. There are none if the API refuses to count them. */
 export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
@@ -72,10 +74,10 @@ export async function countViewFacets(requests: PageRequests, view: ViewParamete
   };
   const answer = await requests.loadPart("counts beside the filters", () => requests.call("getFacets", query));
   if (answer === undefined) return noFacets;
-  const { facets, range_facets } = answer.data;
+  const { facets, range_facets, stats } = answer.data;
   const values = Object.fromEntries(Object.entries(facets).map(([name, buckets = []]) => [name, buckets]));
   const ranges = Object.fromEntries(Object.entries(range_facets).map(([name, facet]) => [name, facet?.buckets ?? []]));
-  return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) } };
+  return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) }, stats };
 }
 
 /** The number of years with a separate bar; earlier ones share the first bar. */

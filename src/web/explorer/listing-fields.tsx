@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { type AttributeName, attributeOf, shownIn } from "../../listing/schema.ts";
 import { count, text } from "../shell/format.ts";
 import { titleOf, valueText } from "./attributes.ts";
+import { valueFields } from "./value.tsx";
 import { listingPath, type ViewParameters } from "./view.ts";
 
 export type ShownListing = AnswerOf<"searchListings">["data"][number];
@@ -77,7 +78,7 @@ const defaultColumns = ["vehicle", "price", "discount_from_msrp", "miles", "days
 export const cardFields: readonly string[] = [
   ...["year", "make", "model", "trim", "price", "msrp", "discount_from_msrp", "miles", "days_on_market", "sold_date"],
   ...["inventory_type", "drivetrain", "fuel_type", "exterior_color", "dealer_id", "dealer_name", "city", "state"],
-  "distance_miles",
+  ...["distance_miles", "body_type", "base_exterior_color", "price_at_listing", "price_drops", ...valueFields],
 ];
 
 /** Returns the chosen columns; the default ones if none of the names is a column. */

@@ -65,6 +65,7 @@ export function beside({ price, market_value: value }: ValuedPrice): string {
   if (typeof value !== "number") return "too few comparables to rate";
   if (typeof price !== "number") return `estimate ${dollars(value)}`;
   const difference = price - value;
+  if (price < value / 2) return `less than half of the estimate of ${dollars(value)}`;
   if (Math.abs(difference) < value / 100) return `at the estimate of ${dollars(value)}`;
   return `${dollars(Math.abs(difference))} ${difference < 0 ? "under" : "over"} the estimate of ${dollars(value)}`;
 }

@@ -11,6 +11,8 @@ export type ViewParameters = TextParameters;
 /** Parameters that only the page knows. */
 const layoutNames: ReadonlySet<string> = new Set(["layout", "columns", "chart", "by", "period", "shade", "beside"]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
+/** Parameters that choose the market, which has a control instead of links that remove it. */
+export const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */

@@ -136,6 +136,9 @@ const Foot = ({ content, visitor }: DocumentProps): JSX.Element => (
     <div class="wrap">
       {visitor === undefined || visitor.isOpen ? <span class="meter" /> : <Meter content={content} visitor={visitor} />}
       <a href="/docs">API</a>
+      <button type="button" class="js-only" data-keys>
+        Keys
+      </button>
       {visitor === undefined || visitor.isOpen ? null : (
         <form method="post" action="/sign-out">
           <input type="hidden" name="csrf_token" value={visitor.csrfToken} />

@@ -1,7 +1,7 @@
 /** The charts of a view: which ones are shown, and the search that they are compared with. */
 import type { JSX } from "preact";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { SnapshotDays } from "../search/inventory-bar.tsx";
+import type { SnapshotDays } from "../search/market-control.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { besideValue, chartSearches, type RemainingCharts } from "./chart-searches.ts";
 import { loadMapCharts } from "./map-charts.tsx";

@@ -8,7 +8,7 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { SnapshotDays } from "../search/inventory-bar.tsx";
+import type { SnapshotDays } from "../search/market-control.tsx";
 import { apiFilters, type ViewParameters } from "../view.ts";
 import {
   besidePart,

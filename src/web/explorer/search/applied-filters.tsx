@@ -1,17 +1,23 @@
 /** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
 import type { JSX } from "preact";
 import { queryString } from "../../../operations/operation-request.ts";
+import { Icon } from "../../shell/icons.tsx";
 import { facetDefinitions } from "../facets.ts";
-import { apiFilters, filterNames, inventoryOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import {
+  apiFilters,
+  filterNames,
+  inventoryNames,
+  inventoryOf,
+  type ViewParameters,
+  viewPath,
+  withParameters,
+} from "../view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 export const controlledNames: ReadonlySet<string> = new Set([
   ...facetDefinitions.flatMap(({ parameters }) => parameters.filter((name) => name !== undefined)),
   ...["postal_code", "radius", "snapshot_date", "inventory_status", "sold_within_days", "sort"],
 ]);
-
-/** Parameters that have no link to remove them: the inventory is chosen elsewhere. */
-const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 
 interface KeptFieldsProps {
   readonly view: ViewParameters;
@@ -40,31 +46,27 @@ export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element
   if (names.length === 0) return null;
   const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
   return (
-    <ul class="applied" aria-label="Filters">
+    <ul class="chips" aria-label="Chosen filters">
       {names.map((name) => (
         <li key={name}>
           <a
+            class="chip"
             href={viewPath(
               withParameters(view, { [name]: undefined, ...(name === "postal_code" ? { radius: undefined } : {}) }),
             )}
           >
             <span class="vh">Remove </span>
-            {`${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`}
-            <span aria-hidden="true"> ×</span>
+            <span>{filterText(view, name)}</span>
+            <Icon name="remove" />
           </a>
         </li>
       ))}
       <li>
-        <a class="clear" href={viewPath(cleared)}>
-          Clear all
-        </a>
+        <a href={viewPath(cleared)}>Clear all</a>
       </li>
       {inventoryOf(view) === "active" ? (
         <li>
-          <a
-            class="clear"
-            href={`/dashboard/searches?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}`}
-          >
+          <a href={`/dashboard/searches?query=${encodeURIComponent(queryString(apiFilters(view, asOf)))}`}>
             Save this search
           </a>
         </li>
@@ -72,6 +74,10 @@ export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element
     </ul>
   );
 };
+
+/** Returns a filter of a view in words. */
+export const filterText = (view: ViewParameters, name: string): string =>
+  `${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`;
 
 /** Returns the words for a parameter. */
 export function filterTitle(name: string): string {

@@ -1,8 +1,11 @@
-/** The facets beside the results: values as check boxes, ranges as histograms with bounds. */
+/** The facets beside the results: values as check boxes, tiles or paints, ranges as histograms with bounds. */
 import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
+import { conditions } from "../attributes.ts";
+import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
-import { isSameValue, listOf, type ViewParameters } from "../view.ts";
+import { RatingBadge, ratings } from "../value.tsx";
+import { isSameValue, listOf, type ViewParameters, viewPath } from "../view.ts";
 import { RangeFacetField } from "./range-facet.tsx";
 
 interface FacetPanelProps {
@@ -13,7 +16,7 @@ interface FacetPanelProps {
 const shownMax = 8;
 
 export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
-  <div class="facets">
+  <>
     {facetDefinitions.map((definition) =>
       definition.step !== undefined ? (
         <RangeFacetField
@@ -26,80 +29,126 @@ export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
         <CategoryFacetField
           key={definition.name}
           definition={definition}
-          buckets={facets.values[definition.name] ?? []}
-          chosen={listOf(view, definition.name)}
+          buckets={inOrder(definition.name, facets.values[definition.name] ?? [])}
+          view={view}
         />
       ),
     )}
-  </div>
+  </>
 );
+
+/** Ratings are shown from the best to the worst, other values by their counts. */
+function inOrder(facet: string, buckets: readonly ValueBucket[]): readonly ValueBucket[] {
+  if (facet !== "value_rating") return buckets;
+  return Object.keys(ratings).flatMap((rating) => buckets.filter(({ value }) => value === rating));
+}
 
 interface CategoryFacetProps {
   readonly definition: FacetDefinition;
   readonly buckets: readonly ValueBucket[];
-  readonly chosen: readonly string[];
+  readonly view: ViewParameters;
 }
 
-const CategoryFacetField = ({ definition, buckets, chosen }: CategoryFacetProps): JSX.Element | null => {
+const CategoryFacetField = ({ definition, buckets, view }: CategoryFacetProps): JSX.Element | null => {
   const { name, title, isOpen } = definition;
+  const chosen = listOf(view, name);
   const isChosen = (value: string): boolean => chosen.some((item) => isSameValue(item, value));
   const uncounted = chosen.filter((item) => !buckets.some(({ value }) => isSameValue(item, value)));
   const shown = buckets.filter(({ value }, index) => index < shownMax || isChosen(value));
-  const more = buckets.filter((bucket) => !shown.includes(bucket));
   if (buckets.length === 0 && uncounted.length === 0) return null;
-  const field = (value: string, listings?: number) => (
-    <ValueField key={value} name={name} value={value} listings={listings} isChosen={isChosen(value)} />
-  );
+  const largest = Math.max(1, ...buckets.map((bucket) => bucket.count));
+  const all = [...uncounted.map((value) => ({ value, count: undefined })), ...shown];
   return (
-    <details class="facet" id={`facet-${name}`} open={isOpen || chosen.length > 0}>
-      <summary>
+    <details class="group" id={`facet-${name}`} open={isOpen || chosen.length > 0}>
+      <summary class="title">
         <h2>{title}</h2>
-        {chosen.length === 0 ? null : <span class="chosen">{chosen.length} chosen</span>}
+        <span>{chosen.length === 0 ? "" : `${chosen.length} chosen`}</span>
       </summary>
       <fieldset>
         <legend class="vh">{title}</legend>
-        {uncounted.map((value) => field(value))}
-        {shown.map(({ value, count: listings }) => field(value, listings))}
-        {more.length === 0 ? null : (
-          <details class="more" id={`more-${name}`}>
-            <summary>{count(more.length)} more</summary>
-            {more.map(({ value, count: listings }) => field(value, listings))}
-          </details>
-        )}
+        {buckets.length > shown.length ? <ValueSearch definition={definition} view={view} /> : null}
+        <div class={lookOf(name)} id={`values-${name}`}>
+          {all.map((bucket) => (
+            <ValueField
+              {...{ key: bucket.value, name, bucket, isChosen: isChosen(bucket.value) }}
+              {...(lookOf(name) === "vals" ? { share: (bucket.count ?? 0) / largest } : {})}
+            />
+          ))}
+        </div>
+        {buckets.length > shown.length ? (
+          <a class="more" href={valuesPath(name, view)}>
+            {buckets.length < 50 ? `${count(buckets.length - shown.length)} more` : "All values"}
+          </a>
+        ) : null}
       </fieldset>
     </details>
   );
 };
 
+/** Returns the path of the page with the values of a facet. */
+export const valuesPath = (facet: string, view: ViewParameters): string => viewPath(view, `/values/${facet}`);
+
+/** The field that searches all values of a facet; a browser module replaces those shown. */
+const ValueSearch = ({ definition: { name, title }, view }: Omit<CategoryFacetProps, "buckets">): JSX.Element => (
+  <input
+    {...{ type: "search", class: "insearch js-only", id: `search-${name}`, autocomplete: "off", maxLength: 60 }}
+    aria-label={`Search ${title.toLowerCase()}`}
+    placeholder={`Search ${title.toLowerCase()}`}
+    data-values={valuesPath(name, view)}
+    data-into={`values-${name}`}
+  />
+);
+
+type Look = "vals" | "tiles silhouette" | "paints";
+
+/** How the values of a facet look, unless as rows. */
+const looks: Readonly<Record<string, Look>> = { body_type: "tiles silhouette", base_exterior_color: "paints" };
+
+const lookOf = (facet: string): Look => looks[facet] ?? "vals";
+
 interface ValueFieldProps {
   readonly name: string;
-  readonly value: string;
-  /** Undefined if it is not among the counted values. */
-  readonly listings: number | undefined;
+  /** The count is undefined if the value is not among the counted ones. */
+  readonly bucket: { readonly value: string; readonly count: number | undefined };
+  /** The part of the largest count, of a bar behind the value. */
+  readonly share?: number;
   readonly isChosen: boolean;
 }
 
 /** A value. One with a comma cannot be chosen: lists are separated by commas. */
-const ValueField = ({ name, value, listings, isChosen }: ValueFieldProps): JSX.Element => (
-  <label class="value">
-    <input
-      type="checkbox"
-      id={`${name}=${value}`}
-      name={name}
-      value={value}
-      checked={isChosen}
-      disabled={value.includes(",")}
-    />
-    <span class="name">{labels.get(value) ?? value}</span>
-    <span class="count">{count(listings)}</span>
-  </label>
-);
+export const ValueField = ({ name, bucket, share, isChosen }: ValueFieldProps): JSX.Element => {
+  const { value, count: listings } = bucket;
+  const look = lookOf(name);
+  const id = `${name}=${value}`;
+  return (
+    <label
+      class={`value${look === "paints" ? ` ${paintClass(value)}` : ""}`}
+      title={look === "paints" ? value : undefined}
+    >
+      <input type="checkbox" id={id} name={name} value={value} checked={isChosen} disabled={value.includes(",")} />
+      {share === undefined ? null : (
+        <svg class="bar" aria-hidden="true">
+          <rect width={`${Math.round(share * 100)}%`} height="100%" rx="2" />
+        </svg>
+      )}
+      {look === "tiles silhouette" ? <CarDrawing bodyType={value} /> : null}
+      {name === "value_rating" && isRating(value) ? (
+        <span class="name">
+          <RatingBadge rating={value} />
+        </span>
+      ) : (
+        <span class="name">{labels.get(value) ?? value}</span>
+      )}
+      <span class="count">{count(listings)}</span>
+    </label>
+  );
+};
+
+const isRating = (value: string): value is keyof typeof ratings => value in ratings;
 
 /** Values of closed vocabularies, in words. */
 const labels: ReadonlyMap<string, string> = new Map([
-  ["new", "New"],
-  ["used", "Used"],
-  ["certified", "Certified"],
+  ...conditions,
   ["franchise", "Franchise"],
   ["independent", "Independent"],
   ["stock", "In stock"],

@@ -15,13 +15,14 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
   const [minName, maxName = ""] = parameters;
   const edges = [...ranges.map(({ min }) => min), ...ranges.slice(-1).map(({ max }) => max)];
   return (
-    <fieldset class="facet range" id={`facet-${name}`} data-edges={edges.join()}>
-      <legend>
+    <fieldset class="group range" id={`facet-${name}`} data-edges={edges.join()}>
+      <legend class="title">
         <h2>{title}</h2>
+        <span>{wordsOf(title, view[minName], view[maxName])}</span>
       </legend>
       <Histogram title={title} ranges={ranges} step={step} min={view[minName]} max={view[maxName]} />
       <Sliders title={title} edges={edges} min={view[minName]} max={view[maxName]} />
-      <div class="bounds">
+      <div class="pair">
         <BoundField
           name={minName}
           label={`Lowest ${title.toLowerCase()}`}
@@ -42,53 +43,66 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
   );
 };
 
+/** Returns the chosen bounds in words. */
+function wordsOf(title: string, min: string | undefined, max: string | undefined): string {
+  const text = (value: string): string => (Number.isFinite(Number(value)) ? bound(title, Number(value)) : value);
+  if (min !== undefined && max !== undefined) return `${text(min)} to ${text(max)}`;
+  if (min !== undefined) return `from ${text(min)}`;
+  return max === undefined ? "any" : `to ${text(max)}`;
+}
+
 /** Returns the greatest value below the end of a range, without floating-point noise. */
 const below = (end: number, step: number): number => Number((end - step).toFixed(9));
 
-const [barWidth, gap, height] = [10, 1, 40];
+const [barWidth, gap, height, dotSize] = [10, 1, 40, 8];
 
 interface BoundsProps {
   readonly min: string | undefined;
   readonly max: string | undefined;
 }
 
-/** The bars of a histogram have equal widths. Those within the bounds are emphasized. */
-const Histogram = ({
-  title,
-  ranges,
-  step,
-  min,
-  max,
-}: BoundsProps & { readonly title: string; readonly ranges: readonly CountedRange[]; readonly step: number }) => {
+/** The most listings that are drawn as dots. */
+const sparseMax = 9;
+
+interface HistogramProps extends BoundsProps {
+  readonly title: string;
+  readonly ranges: readonly CountedRange[];
+  readonly step: number;
+}
+
+/** The bars of a histogram have equal widths; a few listings are dots. Those within the bounds are emphasized. */
+const Histogram = ({ title, ranges, step, min, max }: HistogramProps): JSX.Element => {
   const highest = Math.max(1, ...ranges.map((range) => range.count));
-  const isBounded = min !== undefined || max !== undefined;
+  const isSparse = ranges.reduce((sum, range) => sum + range.count, 0) <= sparseMax;
   const isWithin = (range: CountedRange): boolean =>
     (min === undefined || below(range.max, step) >= Number(min)) && (max === undefined || range.min <= Number(max));
   return (
     <svg
       class="histogram"
       viewBox={`0 0 ${Math.max(1, ranges.length) * barWidth} ${height}`}
-      preserveAspectRatio="none"
+      preserveAspectRatio={isSparse ? undefined : "none"}
       role="img"
       aria-label={`${title}: ${summaryOf(ranges, step)}`}
     >
-      {ranges.map((range, index) => {
-        const size = range.count === 0 ? 0 : Math.max(1, (range.count / highest) * height);
-        return (
-          <rect
-            key={range.min}
-            class={isBounded && isWithin(range) ? "within" : "outside"}
-            x={index * barWidth}
-            y={height - size}
-            width={barWidth - gap}
-            height={size}
-          >
-            <title>{`${bound(title, range.min)} to ${bound(title, below(range.max, step))}: ${count(range.count)}`}</title>
-          </rect>
-        );
-      })}
+      {ranges.map((range, index) => (
+        <g key={range.min} class={isWithin(range) ? "within" : "outside"}>
+          {isSparse ? (
+            Array.from({ length: range.count }, (_, dot) => (
+              <circle key={dot} cx={(index + 0.5) * barWidth} cy={height - (dot + 0.5) * dotSize} r={dotSize / 2} />
+            ))
+          ) : (
+            <Bar index={index} share={range.count / highest} />
+          )}
+          <title>{`${bound(title, range.min)} to ${bound(title, below(range.max, step))}: ${count(range.count)}`}</title>
+        </g>
+      ))}
     </svg>
   );
+};
+
+const Bar = ({ index, share }: { readonly index: number; readonly share: number }): JSX.Element => {
+  const size = share === 0 ? 0 : Math.max(1, share * height);
+  return <rect x={index * barWidth} y={height - size} width={barWidth - gap} height={size} />;
 };
 
 /** Years are written without separators. */

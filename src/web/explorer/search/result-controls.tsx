@@ -34,7 +34,7 @@ export const SortField = ({ view }: ControlProps): JSX.Element => {
     ...(view.postal_code === undefined ? [] : [["distance", "Nearest first"] as const]),
   ];
   return (
-    <label class="sort">
+    <label class="pick">
       <span class="vh">Sort</span>
       <select id="sort" name="sort" form="view">
         {offered.map(([value, text]) => (
@@ -51,7 +51,7 @@ export const LayoutFields = ({ view }: ControlProps): JSX.Element => {
   const shown = layouts.some(([layout]) => layout === view.layout) ? view.layout : undefined;
   return (
     <>
-      <span class="layouts">
+      <nav class="seg" aria-label="Layout">
         {layouts.map(([layout, text]) => (
           <a
             key={text}
@@ -61,7 +61,7 @@ export const LayoutFields = ({ view }: ControlProps): JSX.Element => {
             {text}
           </a>
         ))}
-      </span>
+      </nav>
       {shown === "table" ? <ColumnFields view={view} /> : null}
     </>
   );
@@ -106,11 +106,11 @@ const ColumnFields = ({ view }: ControlProps): JSX.Element => {
 const radii = ["10", "25", "50", "100", "250", "500"];
 
 export const PlaceFields = ({ view }: ControlProps): JSX.Element => (
-  <fieldset class="facet place">
-    <legend>
+  <fieldset class="group">
+    <legend class="title">
       <h2>Near</h2>
     </legend>
-    <div class="bounds">
+    <div class="near">
       <input
         type="text"
         id="postal_code"

@@ -4,7 +4,8 @@ import { errors, Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
-import { count, day } from "../../shell/format.ts";
+import { count } from "../../shell/format.ts";
+import { Icon } from "../../shell/icons.tsx";
 import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
@@ -12,11 +13,13 @@ import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { ChartControls, loadCharts } from "../charts/charts-view.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
 import { cardFields, chosenColumns } from "../listing-fields.tsx";
-import { apiFilters, inventoryOf, listOf, readView, type ViewParameters, viewPath } from "../view.ts";
+import { apiFilters, filterNames, listOf, readView, type ViewParameters, viewPath } from "../view.ts";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
-import { InventoryBar, type SnapshotDays } from "./inventory-bar.tsx";
-import { LayoutFields, PlaceFields, SortField } from "./result-controls.tsx";
+import { FewResults, findStepsBack, type StepBack, sparseBelow } from "./few-results.tsx";
+import { MarketControl, type SnapshotDays } from "./market-control.tsx";
+import { PlaceFields } from "./result-controls.tsx";
+import { ResultHead } from "./result-head.tsx";
 import { ResultList } from "./results.tsx";
 
 /** The number of listings on a page, by layout. */
@@ -58,9 +61,11 @@ interface ShownResults {
 }
 
 /** The answers of a view, or why it is invalid. */
-interface FoundView {
+export interface FoundView {
   readonly shown?: ShownResults;
   readonly facets: ViewFacets;
+  /** How to find more, if there are few. */
+  readonly steps: readonly StepBack[];
   readonly missing: readonly MissingPart[];
   readonly invalid?: string;
 }
@@ -78,10 +83,11 @@ async function findView(requests: PageRequests, view: ViewParameters, days: Snap
     loadRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
-    return { facets: noFacets, missing: [], invalid: thrown.message };
+    return { facets: noFacets, steps: [], missing: [], invalid: thrown.message };
   }
   const [shown, facets] = await Promise.all([loadRest(), countViewFacets(requests, view, days.last)]);
-  return { shown, facets, missing: requests.missing };
+  const steps = shown.total < sparseBelow ? await findStepsBack(requests, view, days.last) : [];
+  return { shown, facets, steps, missing: requests.missing };
 }
 
 async function findListings(
@@ -133,20 +139,22 @@ interface SearchViewProps {
 }
 
 const SearchView = ({ view, days, found, question, children }: SearchViewProps): JSX.Element => (
-  <div class="explorer" data-view>
-    <div class="lookup">
-      <InventoryBar view={view} days={days} />
-    </div>
-    <form class="filters" id="view" action="/" method="get" aria-label="Filters" data-view-form>
-      <KeptFields view={view} without={controlledNames} />
-      <PlaceFields view={view} />
-      <FacetPanel view={view} facets={found.facets} />
-      <button type="submit" class="apply">
-        Apply
-      </button>
-      <a class="btn done" href="#results" data-filters>
-        {found.shown === undefined ? "Show results" : `Show ${count(found.shown.total)} listings`}
-      </a>
+  <div class="explore" data-view>
+    <form class="side" id="view" action="/" method="get" aria-label="Filters" data-view-form>
+      <div class="filters">
+        <KeptFields view={view} without={controlledNames} />
+        <MarketControl view={view} days={days} />
+        <PlaceFields view={view} />
+        <FacetPanel view={view} facets={found.facets} />
+      </div>
+      <footer>
+        <button type="submit" class="apply prime">
+          Apply
+        </button>
+        <a class="btn prime done" href="#results" data-filters>
+          {found.shown === undefined ? "Show results" : `Show ${count(found.shown.total)} listings`}
+        </a>
+      </footer>
     </form>
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
@@ -160,31 +168,29 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
       )}
       <MissingParts missing={found.missing} />
       <Unmatched view={view} found={found} />
-      {found.shown?.results}
+      {found.steps.length === 0 ? null : <FewResults view={view} total={found.shown?.total ?? 0} steps={found.steps} />}
+      {found.shown?.total === 0 ? null : found.shown?.results}
       {children}
     </section>
+    <FootBar view={view} />
   </div>
 );
 
-const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
-
-const ResultHead = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
-  <div class="head">
-    <h1 id="total">
-      {shown === undefined ? "No results" : `${count(shown.total)} ${words[inventoryOf(view)]}`}
-      {view.snapshot_date === undefined || shown === undefined ? null : (
-        <span class="muted"> on {day(view.snapshot_date)}</span>
-      )}
-    </h1>
-    <div class="controls">
-      <a class="btn to-filters" href="#view" data-filters>
-        Filters
+/** On phones, what the sidebar and the tray are elsewhere. */
+const FootBar = ({ view }: Pick<SearchViewProps, "view">): JSX.Element => {
+  const chosen = filterNames(view).length;
+  return (
+    <nav class="phonebar" aria-label="Filters and shortlist">
+      <a class="btn" href="#view" data-filters>
+        <Icon name="filters" />
+        {chosen === 0 ? "Filters" : `Filters · ${chosen}`}
       </a>
-      <SortField view={view} />
-      <LayoutFields view={view} />
-    </div>
-  </div>
-);
+      <a class="btn js-only" href="/compare" data-shortlist>
+        Shortlist <span data-shortlist-count />
+      </a>
+    </nav>
+  );
+};
 
 /** Values that no listing has ever had, with what may have been meant. The years of a range are not its reader's words. */
 const Unmatched = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element | null => {

@@ -1,0 +1,115 @@
+/** Keys of one letter: each clicks or focuses what the page has for it. They never act in a field, and can be turned off. */
+
+interface Key {
+  readonly words: string;
+  readonly act: () => void;
+}
+
+const offName = "carquet-keys-off";
+
+const click = (selector: string) => (): void => document.querySelector<HTMLElement>(selector)?.click();
+
+/** The car whose link has the focus. */
+const focusedCar = (): Element | null => document.activeElement?.closest(".car, [data-car]") ?? null;
+
+/** Focuses the link of the car before or after the focused one. */
+function moveBy(step: number): void {
+  const cars: readonly (Element | null)[] = [
+    ...document.querySelectorAll(".car h2 a, .scroll tbody tr td:first-child a"),
+  ];
+  const at = cars.indexOf(document.activeElement);
+  const next = cars[at === -1 ? (step > 0 ? 0 : -1) : at + step];
+  if (!(next instanceof HTMLElement)) return;
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+/** Shows the filters: as a sheet on phones, else the focus goes to the first one. */
+function openFilters(): void {
+  const sheet = document.querySelector<HTMLElement>(".phonebar [data-filters]");
+  if (sheet?.offsetParent !== null) sheet?.click();
+  document.querySelector<HTMLElement>("#view input:not([type=hidden]), #view summary")?.focus();
+}
+
+/** Opens the layout after the shown one. */
+function nextLayout(): void {
+  const layouts = [...document.querySelectorAll<HTMLAnchorElement>('[aria-label="Layout"] a')];
+  const at = layouts.findIndex((link) => link.hasAttribute("aria-current"));
+  layouts[(at + 1) % layouts.length]?.click();
+}
+
+const keys: Readonly<Record<string, Key>> = {
+  "/": { words: "find", act: () => document.querySelector<HTMLElement>("#find")?.focus() },
+  f: { words: "filters", act: openFilters },
+  j: { words: "next car", act: () => moveBy(1) },
+  k: { words: "previous car", act: () => moveBy(-1) },
+  s: { words: "shortlist the car", act: () => keepFocused() },
+  c: { words: "compare", act: click("[data-compare], [data-shortlist]") },
+  v: { words: "next layout", act: nextLayout },
+  e: { words: "export", act: click("[data-export]") },
+  "[": { words: "day before", act: click('[data-key="["]') },
+  "]": { words: "day after", act: click('[data-key="]"]') },
+  "?": { words: "these keys", act: () => showKeys() },
+};
+
+function keepFocused(): void {
+  const car = focusedCar() ?? document;
+  car.querySelector<HTMLElement>("[data-keep]")?.click();
+}
+
+/** Handles the keys of all pages. */
+export function enhanceKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    const { key, target, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || isField(target)) return;
+    const known = keys[key];
+    if (known === undefined || (isOff() && key !== "?")) return;
+    event.preventDefault();
+    known.act();
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("[data-keys]") !== null) showKeys();
+  });
+}
+
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not([type="checkbox"], [type="radio"]), select, textarea'));
+
+/** Returns whether the reader has turned the keys off. Without storage they are on. */
+function isOff(): boolean {
+  try {
+    return localStorage.getItem(offName) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Shows the keys, and the choice to turn them off. */
+function showKeys(): void {
+  const dialog = document.createElement("dialog");
+  dialog.className = "dialog";
+  dialog.setAttribute("aria-label", "Keys");
+  const list = document.createElement("dl");
+  list.className = "kv left";
+  for (const [key, { words }] of Object.entries(keys)) {
+    const [name, meaning] = [document.createElement("dt"), document.createElement("dd")];
+    const sign = document.createElement("kbd");
+    sign.textContent = key;
+    name.append(sign);
+    meaning.textContent = words;
+    list.append(name, meaning);
+  }
+  const [choice, box] = [document.createElement("label"), document.createElement("input")];
+  box.type = "checkbox";
+  box.checked = !isOff();
+  box.addEventListener("change", () => {
+    if (box.checked) localStorage.removeItem(offName);
+    else localStorage.setItem(offName, "1");
+  });
+  choice.append(box, " Keys of one letter act");
+  dialog.append(list, choice);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

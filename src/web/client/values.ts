@@ -1,0 +1,35 @@
+/** The search of a facet's values: a field with the page of all values in `data-values` replaces those shown, in the element of `data-into`. */
+
+/** How long typing pauses before values are requested. */
+const pauseMs = 200;
+
+let pause: ReturnType<typeof setTimeout> | undefined;
+let loading: AbortController | undefined;
+
+/** Handles all fields that search values, also later ones. Their text is no filter, so a change of it is no change of the view. */
+export function enhanceValues(): void {
+  document.addEventListener("input", ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.dataset.values === undefined) return;
+    clearTimeout(pause);
+    pause = setTimeout(() => searchValues(target), pauseMs);
+  });
+}
+
+async function searchValues(field: HTMLInputElement): Promise<void> {
+  loading?.abort();
+  loading = new AbortController();
+  const shown = document.getElementById(field.dataset.into ?? "");
+  const address = new URL(field.dataset.values ?? "", location.href);
+  if (field.value !== "") address.searchParams.set("q", field.value);
+  try {
+    const response = await fetch(address, { signal: loading.signal, headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const found = page.querySelector("#values");
+    if (shown === null || found === null) return;
+    const chosen = [...shown.querySelectorAll(".value:has(:checked)")];
+    const isChosen = (value: Element): boolean => value.querySelector(":checked") !== null;
+    shown.replaceChildren(...chosen, ...[...found.children].filter((value) => !isChosen(value)));
+  } catch {
+    // Another letter was typed, or the service cannot be reached: the values stay.
+  }
+}

@@ -1,0 +1,72 @@
+/** The head of the results: how many there are, their key numbers, and the controls of order and layout. */
+import type { JSX } from "preact";
+import { count, day, dollars } from "../../shell/format.ts";
+import type { ViewFacets } from "../facets.ts";
+import { inventoryOf, type ViewParameters } from "../view.ts";
+import { sparseBelow } from "./few-results.tsx";
+import { LayoutFields, SortField } from "./result-controls.tsx";
+
+interface ResultHeadProps {
+  readonly view: ViewParameters;
+  readonly found: {
+    readonly shown?: { readonly total: number } | undefined;
+    readonly facets: ViewFacets;
+  };
+}
+
+const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
+
+export const ResultHead = ({ view, found: { shown, facets } }: ResultHeadProps): JSX.Element => (
+  <header class="results-head">
+    <div>
+      <h1 id="total">
+        {shown === undefined ? "No results" : `${count(shown.total)} ${words[inventoryOf(view)]}`}
+        {view.snapshot_date === undefined || shown === undefined ? null : (
+          <span class="muted"> on {day(view.snapshot_date)}</span>
+        )}
+      </h1>
+      {shown === undefined || shown.total < sparseBelow ? null : (
+        <KeyNumbers view={view} facets={facets} total={shown.total} />
+      )}
+    </div>
+    <div class="ends">
+      <SortField view={view} />
+      <LayoutFields view={view} />
+    </div>
+  </header>
+);
+
+interface KeyNumbersProps {
+  readonly view: ViewParameters;
+  readonly facets: ViewFacets;
+  readonly total: number;
+}
+
+/** Medians of all results. A number that is filtered by itself is counted without its filter, and left out. */
+const KeyNumbers = ({ view, facets: { stats, values }, total }: KeyNumbersProps): JSX.Element => {
+  const medianOf = (name: string): number | null => {
+    const of = stats[name];
+    return of === undefined || of.count + of.missing !== total ? null : of.median;
+  };
+  const [price, days] = [medianOf("price"), medianOf("days_on_market")];
+  const great = values.value_rating?.find(({ value }) => value === "great")?.count;
+  return (
+    <p class="kpis">
+      {price === null ? null : (
+        <span>
+          median <b>{dollars(price)}</b>
+        </span>
+      )}
+      {days === null ? null : (
+        <span>
+          <b>{count(days)}</b> days on market
+        </span>
+      )}
+      {great === undefined || view.value_rating !== undefined ? null : (
+        <span>
+          <b>{count(great)}</b> rated great
+        </span>
+      )}
+    </p>
+  );
+};
