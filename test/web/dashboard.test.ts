@@ -164,7 +164,7 @@ test("an operator sees and changes accounts, and every page of it is accessible;
 
   await page.goto(`${url}/operator/accounts?q=${other}`);
   await assertAccessible(page);
-  await page.getByRole("link", { name: "buyer@dealers.example" }).click();
+  await page.getByRole("main").getByRole("link", { name: "buyer@dealers.example" }).click();
   await page.getByLabel("Credit, USD").fill("12.50");
   await page.getByLabel("Kind").selectOption("promotional");
   await page.getByRole("button", { name: "Add the credit" }).click();

@@ -38,6 +38,13 @@ async function shownCounts(page: Page, facet: string): Promise<Readonly<Record<s
   return Object.fromEntries(entries);
 }
 
+/** Fails unless a page shows the most frequent values of a facet, with the counts that the API answers under filters. */
+async function assertCounts(page: Page, facet: string, filters: string): Promise<void> {
+  const [shown, all] = [await shownCounts(page, facet), await countsOf(facet, filters)];
+  assert.ok(Object.keys(shown).length >= Math.min(8, Object.keys(all).length), facet);
+  assert.deepEqual(shown, Object.fromEntries(Object.keys(shown).map((value) => [value, all[value]])), facet);
+}
+
 /** Returns the counts that the API answers for a facet under filters, by value. */
 async function countsOf(facet: string, filters: string): Promise<Readonly<Record<string, number>>> {
   const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facet}&facet_value_limit=50&${filters}`);
@@ -98,12 +105,9 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await page.locator('[id="inventory_type=used"]').check();
     await waitForView(page, "?inventory_type=used&make=Toyota,Honda");
     assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota,Honda&inventory_type=used"));
-    assert.deepEqual(await shownCounts(page, "make"), await countsOf("make", "inventory_type=used"));
-    assert.deepEqual(await shownCounts(page, "inventory_type"), await countsOf("inventory_type", "make=Toyota,Honda"));
-    assert.deepEqual(
-      await shownCounts(page, "model"),
-      await countsOf("model", "make=Toyota,Honda&inventory_type=used"),
-    );
+    await assertCounts(page, "make", "inventory_type=used");
+    await assertCounts(page, "inventory_type", "make=Toyota,Honda");
+    await assertCounts(page, "model", "make=Toyota,Honda&inventory_type=used");
     assert.equal(await page.locator("#view-cost").textContent(), "$0.005");
   });
 
@@ -157,6 +161,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("the time machine shows a past day, and sold listings are a separate mode", async () => {
     const page = await open("/?make=Toyota");
     await page.locator("#snapshot_date").fill("2026-11-15");
+    await page.locator("#snapshot_date").press("Enter");
     await waitForView(page, "?make=Toyota&snapshot_date=2026-11-15");
     assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota&snapshot_date=2026-11-15"));
     assert.match((await page.locator("#total").textContent()) ?? "", /on Nov 15, 2026$/);
@@ -171,7 +176,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const page = await signedIn().openWithoutScripts(path);
     assert.equal(numberIn(await page.locator("#total").textContent()), total);
     await page.locator('[id="inventory_type=new"]').check();
-    await page.locator("form.filters button.apply").click();
+    await page.locator("form#view button.apply").click();
     assert.deepEqual(parametersOf(new URL(page.url()).search), parametersOf(`${path.slice(1)}&inventory_type=new`));
     const expected = await fetchTotal(client, "make=Toyota,Honda&max_price=40000&inventory_type=new");
     assert.equal(numberIn(await page.locator("#total").textContent()), expected);
@@ -186,7 +191,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(new Set(urls).size, 1);
     const answer = await fetch(urls[0] ?? "", { headers: client.customer.bearer });
     const { data }: { data: readonly { id: string }[] } = await answer.json();
-    const links = await page.locator(".card h2 a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+    const links = await page.locator(".car h2 a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
     assert.deepEqual(
       links,
       data.map(({ id }) => `/listings/${id}`),
@@ -227,7 +232,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await option.waitFor();
     await assertAccessible(page);
     await page.keyboard.press("ArrowDown");
-    const box = page.getByRole("combobox", { name: /words/, expanded: true });
+    const box = page.getByRole("combobox", { name: /Find cars/, expanded: true });
     assert.equal(await box.getAttribute("aria-activedescendant"), await option.getAttribute("id"));
     await page.keyboard.press("Enter");
     assert.equal(await page.locator("[data-suggest]").inputValue(), "used Toyota Camry ");

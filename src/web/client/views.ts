@@ -17,8 +17,8 @@ export function enhanceViews(): void {
   shownUrl = urlWithoutHash();
   keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
-    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement) || target.name === "") return;
-    if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
+    if (target.dataset.values === undefined && target.form?.matches("[data-view-form]")) open(urlOf(target.form));
   });
   document.addEventListener("submit", (event) => {
     if (!(event.target instanceof HTMLFormElement) || !event.target.matches("[data-view-form]")) return;

@@ -1,17 +1,19 @@
 /** How the price of a listing stands to its estimate: a rating in words and pips, a ruler, and the difference in dollars. */
 import type { JSX } from "preact";
+import type { AnswerOf } from "../../contract/types.ts";
 import { dollars } from "../shell/format.ts";
-import type { ShownListing } from "./listing-fields.tsx";
 
 /** The fields of a listing that say what it is worth. */
 export const valueFields = ["price", "market_value", "market_value_low", "market_value_high", "value_rating"] as const;
 
-export type ValuedPrice = Pick<ShownListing, (typeof valueFields)[number]>;
+type Summary = AnswerOf<"searchListings">["data"][number];
 
-type Rating = NonNullable<ShownListing["value_rating"]>;
+export type ValuedPrice = Pick<Summary, (typeof valueFields)[number]>;
+
+type Rating = NonNullable<Summary["value_rating"]>;
 
 /** The pips and the word of each rating, the best first. */
-export const ratings: Readonly<Record<Rating, readonly [pips: number, word: string]>> = {
+export const ratingLooks: Readonly<Record<Rating, readonly [pips: number, word: string]>> = {
   great: [4, "Great"],
   good: [3, "Good"],
   fair: [2, "Fair"],
@@ -22,7 +24,7 @@ const pipsMax = 4;
 
 export const RatingBadge = ({ rating }: { readonly rating: Rating | null | undefined }): JSX.Element => {
   if (rating === null || rating === undefined) return <span class="rate none">No rating</span>;
-  const [pips, word] = ratings[rating];
+  const [pips, word] = ratingLooks[rating];
   return (
     <span class={`rate ${rating}`}>
       <i aria-hidden="true">

@@ -4,7 +4,7 @@ import { count } from "../../shell/format.ts";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
-import { RatingBadge, ratings } from "../value.tsx";
+import { RatingBadge, ratingLooks } from "../value.tsx";
 import { isSameValue, listOf, type ViewParameters, viewPath } from "../view.ts";
 import { RangeFacetField } from "./range-facet.tsx";
 
@@ -40,7 +40,7 @@ export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
 /** Ratings are shown from the best to the worst, other values by their counts. */
 function inOrder(facet: string, buckets: readonly ValueBucket[]): readonly ValueBucket[] {
   if (facet !== "value_rating") return buckets;
-  return Object.keys(ratings).flatMap((rating) => buckets.filter(({ value }) => value === rating));
+  return Object.keys(ratingLooks).flatMap((rating) => buckets.filter(({ value }) => value === rating));
 }
 
 interface CategoryFacetProps {
@@ -144,7 +144,7 @@ export const ValueField = ({ name, bucket, share, isChosen }: ValueFieldProps): 
   );
 };
 
-const isRating = (value: string): value is keyof typeof ratings => value in ratings;
+const isRating = (value: string): value is keyof typeof ratingLooks => value in ratingLooks;
 
 /** Values of closed vocabularies, in words. */
 const labels: ReadonlyMap<string, string> = new Map([

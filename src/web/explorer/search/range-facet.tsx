@@ -10,9 +10,10 @@ interface RangeFacetProps {
   readonly view: ViewParameters;
 }
 
-export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): JSX.Element => {
+export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): JSX.Element | null => {
   const { name, title, parameters, step = 1 } = definition;
   const [minName, maxName = ""] = parameters;
+  if (ranges.length === 0 && view[minName] === undefined && view[maxName] === undefined) return null;
   const edges = [...ranges.map(({ min }) => min), ...ranges.slice(-1).map(({ max }) => max)];
   return (
     <fieldset class="group range" id={`facet-${name}`} data-edges={edges.join()}>

@@ -42,7 +42,7 @@ interface KeyNumbersProps {
   readonly total: number;
 }
 
-/** Medians of all results. A number that is filtered by itself is counted without its filter, and left out. */
+/** Medians of all results. A number with a filter is counted without it, and left out. */
 const KeyNumbers = ({ view, facets: { stats, values }, total }: KeyNumbersProps): JSX.Element => {
   const medianOf = (name: string): number | null => {
     const of = stats[name];
