@@ -39,7 +39,7 @@ function zstdCodings(): readonly (readonly [coding: string, compress: Compress])
 }
 
 /** Parquet files are compressed already. */
-const compressible = /^(text\/|application\/(json|x-ndjson|vnd\.apache\.arrow\.stream)\b)/;
+const compressible = /^(text\/|image\/svg|application\/(json|x-ndjson|vnd\.apache\.arrow\.stream)\b)/;
 
 /** Compressed bodies, for as long as the originals are in memory. */
 const compressedBodies = new WeakMap<Buffer, Map<string, Promise<Buffer>>>();
