@@ -1,0 +1,40 @@
+/** Takes the screenshots of README.md and docs/ again, from a demo market of its seed: `npm run screenshots`. */
+import { writeFile } from "node:fs/promises";
+import { projectPath } from "../../src/base/project-files.ts";
+import { startServing } from "../support/command-line.ts";
+import { launchBrowser } from "../support/http/browser.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { type Scope, withScope } from "../support/scope.ts";
+
+interface Screenshot {
+  /** The file in docs/images/, without its extension. */
+  readonly name: string;
+  readonly path: string;
+  readonly colorScheme?: "dark";
+  readonly width?: number;
+}
+
+const screenshots: readonly Screenshot[] = [
+  { name: "explorer-search", path: "/?inventory_type=used,certified&max_price=40000&sort=value" },
+  { name: "explorer-phone", path: "/?make=Toyota", width: 390 },
+  { name: "explorer-charts", path: "/?layout=charts&make=Toyota&beside=make%3DHonda" },
+  { name: "dealers", path: "/dealers" },
+  { name: "docs-search", path: "/docs/searchListings", colorScheme: "dark" },
+];
+
+const size = { width: 1280, height: 860 };
+
+async function takeScreenshots(scope: Scope): Promise<void> {
+  const lake = await temporaryFolder(scope);
+  const service = await startServing(scope, ["start", "--lake", lake, "--port", "0", "--auth", "off"]);
+  for (const { name, path, colorScheme = "light", width = size.width } of screenshots) {
+    const context = await launchBrowser(scope, { colorScheme, viewport: { width, height: size.height } });
+    const page = await context.newPage();
+    await page.goto(new URL(path, service.url).href, { waitUntil: "networkidle" });
+    const file = projectPath(`docs/images/${name}.png`);
+    await writeFile(file, await page.screenshot());
+    process.stdout.write(`${file}\n`);
+  }
+}
+
+await withScope(takeScreenshots);
