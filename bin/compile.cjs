@@ -17,7 +17,9 @@ const dist = join(project, "dist");
 const keptMs = 24 * 60 * 60 * 1000;
 
 /** What a browser loads: the style sheets, drawings and modules of `src/web/`. */
-const clientEntries = ["src/web/styles/style.css", "src/web/drawings/cars.svg", "src/web/client/client.ts"];
+const clientEntries = ["styles/style.css", "styles/docs.css", "drawings/cars.svg", "client/client.ts", "client/docs.ts"].map((file) => `src/web/${file}`);
+/** What browser modules import from other folders. */
+const sharedModules = ["src/accounts/policy/price-variant.ts"];
 
 /** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
 function compile(folders) {
@@ -29,8 +31,8 @@ function compile(folders) {
 
 /** Returns the path of the folder that holds what browsers load, named with a hash of its content, and bundles it first if necessary. */
 function bundleClient() {
-  const files = [...sourcesIn("src/web/client", /\.ts$/), ...sourcesIn("src/web/styles", /\.css$/), ...sourcesIn("src/web/drawings", /\.svg$/)];
-  return buildOnce(join(dist, `client-${fingerprintOf(files, [__filename])}`), bundlesOf);
+  const files = [["client", /\.ts$/], ["styles", /\.css$/], ["drawings", /\.svg$/]].flatMap(([folder, names]) => sourcesIn(`src/web/${folder}`, names));
+  return buildOnce(join(dist, `client-${fingerprintOf([...files, ...sharedModules], [__filename])}`), bundlesOf);
 }
 
 /** Returns a folder, and writes the files that `build` returns to it first if it does not exist. */

@@ -27,10 +27,14 @@ export interface Schema {
   readonly "x-separator"?: string;
 }
 
-/** The JSON Schema keywords of a response from which the columns of a table derive. */
+/** The JSON Schema keywords of a response from which the columns of a table and its description for people derive. */
 export interface ResponseSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly description?: string;
+  readonly const?: unknown;
+  readonly deprecated?: boolean;
+  readonly additionalProperties?: boolean | Referable<ResponseSchema>;
   readonly enum?: readonly (string | null)[];
   readonly items?: Referable<ResponseSchema>;
   readonly oneOf?: readonly Referable<ResponseSchema>[];
@@ -39,13 +43,14 @@ export interface ResponseSchema {
 }
 
 /** A part of the document, or a reference to one. */
-type Referable<T> = T | { readonly $ref: string };
+export type Referable<T> = T | { readonly $ref: string };
 
 export interface Parameter {
   readonly name: string;
   readonly in: "query" | "path";
   readonly required?: boolean;
   readonly description?: string;
+  readonly example?: unknown;
   /** Whether generated clients repeat the parameter for each item of a list. */
   readonly explode?: boolean;
   /** What clients may send, in any case, instead of leaving the parameter out. */
@@ -92,13 +97,24 @@ export interface ContractOperation {
 /** The JSON Schema keywords of the object that a request sends. */
 export interface BodySchema {
   readonly required?: readonly string[];
-  readonly properties: Readonly<Record<string, Schema>>;
+  readonly properties: Readonly<Record<string, BodyProperty>>;
 }
 
-interface OperationObject {
+/** A property of the object that a request sends. */
+export interface BodyProperty extends Schema {
+  readonly description?: string;
+}
+
+/** An operation as the document has it, with its words for people. */
+export interface OperationObject {
   readonly operationId: OperationId;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
   readonly parameters?: readonly (Parameter | HeaderParameter | { readonly $ref: string })[];
-  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: BodySchema } } };
+  readonly requestBody?: {
+    readonly content: { readonly "application/json": { readonly schema: BodySchema; readonly examples?: Examples } };
+  };
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
   readonly "x-deprecation"?: Deprecation;
@@ -107,14 +123,28 @@ interface OperationObject {
 }
 
 export interface ResponseObject {
-  readonly headers?: Readonly<Record<string, unknown>>;
-  readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
+  readonly description?: string;
+  readonly headers?: Readonly<Record<string, Referable<{ readonly description?: string }>>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema?: Referable<ResponseSchema>; readonly examples?: Examples }>
+  >;
 }
+
+/** An example of a body; that of an answered request has the request in its description. */
+export interface BodyExample {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly value?: unknown;
+}
+
+type Examples = Readonly<Record<string, Referable<BodyExample>>>;
 
 const methods = ["get", "post", "delete"] as const;
 export type Method = (typeof methods)[number];
 
 export interface Document {
+  readonly info: { readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, { readonly [Name in Method]?: OperationObject }>>;
 }
 

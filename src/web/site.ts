@@ -22,6 +22,7 @@ import {
 import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
 import { signInPage } from "./account/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in-routes.ts";
+import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { dealerPage } from "./explorer/dealer-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
@@ -45,6 +46,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   const router = createRouter();
   addAssets(router);
   router.use(refuseHiddenRequests);
+  addDocsRoutes(router, services);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);

@@ -26,7 +26,9 @@ import { Terminal, type TerminalResult } from "./terminal.ts";
 
 /** Pages whose commands start without a lake, or with the demo lake; all others start with that of the sample delivery. */
 const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
-const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
+const startWithDemo: ReadonlySet<string> = new Set([
+  ...["README.md", "docs/getting-started.md", "docs/analysts.md", "docs/open-from-elsewhere.md"],
+]);
 
 /** The pages that `npm test` runs: those with the most commands of the API and of the command line. `CARQUET_TESTS=every` runs all. */
 const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/first-feed.md", "docs/ingest.md"]);

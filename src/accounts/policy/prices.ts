@@ -1,6 +1,7 @@
 /** Prices: one table maps an operation and its parameters to a usage class, another maps the class to micros. */
 import { createHash } from "node:crypto";
 import type { OperationId, QueryOf } from "../../contract/types.ts";
+import { type PricingParameters, priceVariantOf } from "./price-variant.ts";
 
 /** The usage classes: the values of the parameter `metering_class` in `schemas/openapi.yaml`. */
 export type UsageClass = NonNullable<QueryOf<"getUsage">["metering_class"]>[number];
@@ -129,22 +130,10 @@ export const isMetered = (id: OperationId): id is MeteredId => Object.hasOwn(cla
 export const pricesOf = (id: MeteredId): readonly number[] =>
   classes[id].filter((usageClass) => usageClass !== undefined).map((usageClass) => prices[usageClass]);
 
-/** The parameters that decide the usage class. */
-interface PricingParameters {
-  readonly inventory_status?: unknown;
-  readonly sold_within_days?: unknown;
-  readonly snapshot_date?: unknown;
-  readonly snapshot_date_from?: unknown;
-  readonly dealer_id?: unknown;
-  readonly include?: unknown;
-}
+/** Returns the usage classes that requests of an operation can have, by their price variant. */
+export const usageClassesOf = (id: MeteredId): readonly (UsageClass | undefined)[] => classes[id];
 
 export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClass {
-  const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
-  const isHistorical =
-    query.inventory_status === "sold" ||
-    [query.sold_within_days, query.snapshot_date, query.snapshot_date_from].some((value) => value !== undefined);
-  if (query.include !== undefined && enriched !== undefined) return enriched;
-  if (query.dealer_id !== undefined) return isHistorical ? dealerFilteredHistorical : dealerFiltered;
-  return isHistorical ? historical : plain;
+  const [plain, ...others] = classes[id];
+  return others[priceVariantOf(query, classes[id][4] !== undefined) - 1] ?? plain;
 }

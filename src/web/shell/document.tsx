@@ -24,6 +24,10 @@ export interface PageContent {
   readonly question?: string | undefined;
   /** What stands under the header: how fresh the shown data is. */
   readonly freshness?: ComponentChildren;
+  /** The box of the header, if it does not find cars. */
+  readonly search?: ComponentChildren;
+  /** The style sheets and browser modules that other pages do not load. */
+  readonly bundles?: readonly string[];
 }
 
 interface Link {
@@ -73,6 +77,9 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       <link rel="icon" type="image/png" href="/docs/icon.png" />
       <link rel="stylesheet" href={style} />
       <script type="module" src={client} />
+      {content.bundles?.map((name) => (
+        <Bundle key={name} name={name} />
+      ))}
     </head>
     <body class={visitor?.isOpen === true ? "open" : undefined}>
       <a class="skip" href="#main">
@@ -85,7 +92,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
             Carquet
           </a>
           <Navigation section={content.section} visitor={visitor} />
-          {visitor === undefined ? null : <FindBox value={content.question} />}
+          {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
           {visitor === undefined ? null : <Who visitor={visitor} />}
         </div>
       </header>
@@ -97,6 +104,13 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
     </body>
   </html>
 );
+
+const Bundle = ({ name }: { readonly name: string }): JSX.Element =>
+  name.endsWith(".css") ? (
+    <link rel="stylesheet" href={assetPath(name)} />
+  ) : (
+    <script type="module" src={assetPath(name)} />
+  );
 
 interface NavigationProps {
   readonly section: Section | undefined;

@@ -76,11 +76,13 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", contentSecurityPolicy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  // Going back to a page of the explorer is free; other pages may show secrets.
-  context.set("Cache-Control", content.section === "explorer" ? "private, no-cache" : "no-store");
+  context.set("Cache-Control", isKept(content) ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
+
+/** Whether a browser keeps a page: going back to one of the explorer is free, and the docs are public. Other pages may show secrets. */
+const isKept = ({ section }: PageContent): boolean => section === "explorer" || section === "docs";
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
 export function errorPage(context: RequestContext, thrown: unknown): PageContent {

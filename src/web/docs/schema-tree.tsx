@@ -1,0 +1,99 @@
+/** The schema of an answer as a tree that folds: each property with its type and description. */
+import type { JSX } from "preact";
+import { resolve } from "../../contract/document.ts";
+import type { Referable, ResponseSchema } from "../../contract/operations.ts";
+import { Prose } from "./markdown.tsx";
+
+interface SchemaTreeProps {
+  readonly schema: Referable<ResponseSchema>;
+  /** The schemas around it: one that contains itself is not repeated. */
+  readonly around?: readonly ResponseSchema[];
+}
+
+/** How deep the tree is open. */
+const openDepth = 1;
+
+/** The properties of an object, or of the items of a list; nothing for other schemas. */
+export const SchemaTree = ({ schema, around = [] }: SchemaTreeProps): JSX.Element | null => {
+  const object = objectIn(schema);
+  if (object === undefined || around.includes(object)) return null;
+  return (
+    <ul class="tree">
+      {Object.entries(propertiesOf(object)).map(([name, property]) => (
+        <Property
+          key={name}
+          name={name}
+          schema={resolve<ResponseSchema>(property)}
+          isOptional={!(object.required ?? []).includes(name)}
+          around={[...around, object]}
+        />
+      ))}
+    </ul>
+  );
+};
+
+interface PropertyProps {
+  readonly name: string;
+  readonly schema: ResponseSchema;
+  readonly isOptional: boolean;
+  readonly around: readonly ResponseSchema[];
+}
+
+const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Element => {
+  const object = objectIn(schema);
+  const label = (
+    <>
+      <code>{name}</code> <span class="muted small">{`${typeText(schema)}${isOptional ? ", optional" : ""}`}</span>
+      {schema.deprecated === true ? <span class="tag warn">deprecated</span> : null}
+    </>
+  );
+  const description = schema.description ?? object?.description;
+  if (object === undefined || around.includes(object))
+    return (
+      <li>
+        {label}
+        <Prose text={description} />
+      </li>
+    );
+  return (
+    <li>
+      <details open={around.length <= openDepth}>
+        <summary>{label}</summary>
+        <Prose text={description} />
+        <SchemaTree schema={schema} around={around} />
+      </details>
+    </li>
+  );
+};
+
+/** Returns the object of a schema, of the items of a list, or of an alternative; undefined if it has none. */
+function objectIn(referable: Referable<ResponseSchema>): ResponseSchema | undefined {
+  const schema = resolve<ResponseSchema>(referable);
+  if (Object.keys(propertiesOf(schema)).length > 0) return schema;
+  for (const part of [...(schema.items === undefined ? [] : [schema.items]), ...(schema.oneOf ?? [])]) {
+    const object = objectIn(part);
+    if (object !== undefined) return object;
+  }
+  return undefined;
+}
+
+/** Returns the properties of an object; those of a map have a name in angle brackets. */
+function propertiesOf({ properties = {}, additionalProperties: other }: ResponseSchema) {
+  return typeof other === "object" ? { ...properties, "<name>": other } : properties;
+}
+
+/** The most values that are listed in a type. */
+const valuesMax = 8;
+
+/** Describes the type of a schema, for example `list of texts` or `whole number or null`. */
+function typeText(referable: Referable<ResponseSchema>): string {
+  const schema = resolve<ResponseSchema>(referable);
+  if (schema.const !== undefined) return String(schema.const);
+  if (schema.oneOf !== undefined) return [...new Set(schema.oneOf.map(typeText))].join(" or ");
+  const [type = "any value", ...others] = [schema.type ?? []].flat();
+  const rest = others.map((one) => ` or ${one}`).join("");
+  if (type === "array") return `list of ${schema.items === undefined ? "values" : typeText(schema.items)}${rest}`;
+  const values = schema.enum?.filter((value) => value !== null) ?? [];
+  if (values.length > 0 && values.length <= valuesMax) return `${values.join(", ")}${rest}`;
+  return `${schema.format ?? (type === "string" ? "text" : type)}${rest}`;
+}
