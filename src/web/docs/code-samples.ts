@@ -166,7 +166,7 @@ function typescript(docs: OperationDocs, isOpen: boolean): string {
     method === ""
       ? `carquet.http.${verb.toUpperCase()}("${template}"${query === "" ? "" : `, { params: { query: ${query} } }`})`
       : `carquet.${method}(${[...items, ...itemsMax].join(", ")})`;
-  const key = isOpen ? '""' : 'process.env.CARQUET_KEY ?? ""';
+  const key = isOpen ? '""' : 'process.env["CARQUET_KEY"] ?? ""';
   return `import { CarquetClient } from "carquet-client";\n\nconst carquet = new CarquetClient({\n  baseUrl: "${originMark}",\n  apiKey: ${key},\n});\n${typescriptUse(call, result)}`;
 }
 

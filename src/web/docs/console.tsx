@@ -11,8 +11,6 @@ interface ConsoleProps {
 
 export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
   const { operation, request, prices } = docs;
-  const shown = new Set(request.values.map(([parameter]) => parameter.name));
-  const others = operation.parameters.filter(({ name }) => !shown.has(name));
   return (
     <section class="sheet pad js-only" aria-labelledby="console">
       <h2 id="console">Console</h2>
@@ -29,24 +27,10 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
           {request.values.map(([parameter, text]) => (
             <Field key={parameter.name} parameter={parameter} value={text} />
           ))}
-          {request.body === undefined ? null : (
-            <>
-              <label for="console-body">Body</label>
-              <textarea id="console-body" name="body" rows={7} spellcheck={false}>
-                {JSON.stringify(request.body, null, 2)}
-              </textarea>
-            </>
-          )}
+          <BodyField body={request.body} />
         </div>
         <div class="acts">
-          {others.length === 0 ? null : (
-            <select aria-label="Add a parameter" data-add>
-              <option value="">Add a parameter</option>
-              {others.map(({ name }) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          )}
+          <OtherParameters docs={docs} />
           <button type="submit" class="btn prime">
             {prices[0] === undefined || isOpen ? "Send" : `Send for ${usd(prices[0])}`}
           </button>
@@ -54,6 +38,30 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
       </form>
       <output class="result" aria-live="polite" />
     </section>
+  );
+};
+
+const BodyField = ({ body }: { readonly body: unknown }): JSX.Element | null =>
+  body === undefined ? null : (
+    <>
+      <label for="console-body">Body</label>
+      <textarea id="console-body" name="body" rows={7} spellcheck={false}>
+        {JSON.stringify(body, null, 2)}
+      </textarea>
+    </>
+  );
+
+/** The parameters that the example does not have; scripts add a field for the chosen one. */
+const OtherParameters = ({ docs: { operation, request } }: Pick<ConsoleProps, "docs">): JSX.Element | null => {
+  const shown = new Set(request.values.map(([parameter]) => parameter.name));
+  const others = operation.parameters.filter(({ name }) => !shown.has(name));
+  return others.length === 0 ? null : (
+    <select aria-label="Add a parameter" data-add>
+      <option value="">Add parameter</option>
+      {others.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
   );
 };
 
@@ -69,15 +77,24 @@ const KeyField = (): JSX.Element => (
   </>
 );
 
-const Field = ({
-  parameter: { name, in: place },
-  value,
-}: {
+interface FieldProps {
   readonly parameter: Parameter;
   readonly value: string;
-}) => (
+}
+
+const Field = ({ parameter: { name, in: place, schema }, value }: FieldProps): JSX.Element => (
   <>
     <label for={`console-${name}`}>{name}</label>
-    <input id={`console-${name}`} name={name} value={value} data-in={place} spellcheck={false} autocomplete="off" />
+    {schema.enum === undefined ? (
+      <input id={`console-${name}`} name={name} value={value} data-in={place} spellcheck={false} autocomplete="off" />
+    ) : (
+      <select id={`console-${name}`} name={name} data-in={place}>
+        {["", ...schema.enum].map((word) => (
+          <option key={word} selected={word === value}>
+            {word}
+          </option>
+        ))}
+      </select>
+    )}
   </>
 );

@@ -39,8 +39,10 @@ export function markdownRenderer(resolveLink: ResolveLink): (text: string) => st
           ? `<span title="In the repository: ${escapeHtml(href.replace(/^(\.\.\/)+/, ""))}">${content}</span>`
           : `<a href="${escapeHtml(target)}">${content}</a>`;
       },
-      image: ({ href, text }: Tokens.Image) =>
-        `<img src="${escapeHtml(resolveLink(href) ?? "")}" alt="${escapeHtml(text)}" loading="lazy">`,
+      image({ href, text }: Tokens.Image) {
+        const image = `<img src="${escapeHtml(resolveLink(href) ?? "")}" alt="${escapeHtml(text)}" loading="lazy">`;
+        return href.endsWith(".svg") ? `<span class="scroll picture" tabindex="0">${image}</span>` : image;
+      },
       code: ({ text }: Tokens.Code) =>
         `<div class="code"><button type="button" class="js-only" data-copy>Copy</button><pre tabindex="0"><code>${escapeHtml(text)}</code></pre></div>\n`,
     },

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { tierLimits } from "../../accounts/policy/tiers.ts";
 import { resolve } from "../../contract/document.ts";
-import { errors } from "../../contract/errors.ts";
+import { type ErrorCode, errors } from "../../contract/errors.ts";
 import type { ResponseObject } from "../../contract/operations.ts";
 import { usd } from "../shell/format.ts";
 import { codeSamples } from "./code-samples.ts";
@@ -35,24 +35,11 @@ export const OperationPage = ({ docs, isOpen }: OperationProps): JSX.Element => 
           </p>
         </div>
         <Prose text={description} />
-        <dl class="kv left">
-          <dt>Scope</dt>
-          <dd>{operation.scope === undefined ? "none, and no key" : <code>{operation.scope}</code>}</dd>
-          <dt>Price</dt>
-          <dd>
-            <Price docs={docs} />
-          </dd>
-          <dt>Limit</dt>
-          <dd>
-            {operation.scope === undefined
-              ? "none for an account"
-              : `${tierLimits[1].per10s} requests in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`}
-          </dd>
-        </dl>
+        <Terms docs={docs} />
         <ParameterList docs={docs} />
         <BodyProperties body={operation.requestBody} />
+        <Errors docs={docs} />
         <Responses docs={docs} />
-        <ErrorTable docs={docs} />
       </article>
       <aside class="stack" aria-label="Code and console">
         <Code docs={docs} isOpen={isOpen} />
@@ -62,6 +49,24 @@ export const OperationPage = ({ docs, isOpen }: OperationProps): JSX.Element => 
     </>
   );
 };
+
+/** What a request needs and costs. */
+const Terms = ({ docs }: { readonly docs: OperationDocs }): JSX.Element => (
+  <dl class="kv left">
+    <dt>Scope</dt>
+    <dd>{docs.operation.scope === undefined ? "none, and no key" : <code>{docs.operation.scope}</code>}</dd>
+    <dt>Price</dt>
+    <dd>
+      <Price docs={docs} />
+    </dd>
+    <dt>Limit</dt>
+    <dd>
+      {docs.operation.scope === undefined
+        ? "none for an account"
+        : `${tierLimits[1].per10s} requests in 10 s on Tier 1, ${tierLimits[4].per10s} on Tier 4`}
+    </dd>
+  </dl>
+);
 
 /** When a request has a price, by its variant. */
 const variantWords = ["", "historical", "with dealer_id", "with dealer_id, historical", "with include"];
@@ -146,25 +151,39 @@ const Headers = ({ response: { headers = {} } }: { readonly response: ResponseOb
   </details>
 );
 
-const ErrorTable = ({ docs }: { readonly docs: OperationDocs }): JSX.Element => (
-  <section aria-labelledby="errors">
-    <h2 id="errors">Errors</h2>
-    <table class="small errors">
-      <tbody>
-        {docs.errors.map((code) => (
-          <tr key={code}>
-            <td class="mono">{errors[code][0]}</td>
-            <td>
-              <a href={`${errorsPath}#${code}`}>
-                <code>{code}</code>
-              </a>
-              <div class="soft">{errors[code][3]}</div>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+/** The statuses of malformed requests and of an overloaded or broken service, which all operations share. */
+const isCommon = (code: ErrorCode): boolean => [405, 414, 431].includes(errors[code][0]) || errors[code][0] >= 500;
+
+const Errors = ({ docs }: { readonly docs: OperationDocs }): JSX.Element => {
+  const common = docs.errors.filter(isCommon);
+  return (
+    <section aria-labelledby="errors">
+      <h2 id="errors">Errors</h2>
+      <ErrorTable codes={docs.errors.filter((code) => !isCommon(code))} />
+      <details class="all">
+        <summary>Show all: {common.length} more</summary>
+        <ErrorTable codes={common} />
+      </details>
+    </section>
+  );
+};
+
+const ErrorTable = ({ codes }: { readonly codes: readonly ErrorCode[] }): JSX.Element => (
+  <table class="small errors">
+    <tbody>
+      {codes.map((code) => (
+        <tr key={code}>
+          <td class="mono">{errors[code][0]}</td>
+          <td>
+            <a href={`${errorsPath}#${code}`}>
+              <code>{code}</code>
+            </a>
+            <div class="soft">{errors[code][3]}</div>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
 );
 
 const Code = ({ docs, isOpen }: OperationProps): JSX.Element => {

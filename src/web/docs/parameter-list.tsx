@@ -7,11 +7,11 @@ import { type DocumentedParameter, exampleText, type OperationDocs } from "./ope
 
 /** The group of a parameter is the first whose pattern its name has. */
 const groups: readonly (readonly [title: string, pattern: RegExp])[] = [
+  ["Version and retries", /^(data_version|Carquet-Version|Idempotency-Key|Range|If-Range)$/],
   [
     "Page, order and format",
     /^(limit|offset|cursor|page|per_page|sort|fields|include|format|csv_raw|(start|end)_date)$/,
   ],
-  ["Version and retries", /^(data_version|X-Data-Version|Idempotency-Key|Range|If-Range)$/i],
   ["Market and time", /^(inventory_status|sold_within_days|snapshot_date.*|.*_after|as|from|to|since)$/],
   ["Dealer and place", /^(dealer_.*|state|postal_code|radius|latitude|longitude|bbox|country|type)$/],
   ["Exclusions", /^exclude_/],
@@ -48,7 +48,7 @@ export const ParameterList = ({ docs }: { readonly docs: OperationDocs }): JSX.E
       {others.length === 0 ? null : (
         <details class="all">
           <summary>Show all: {others.length} more</summary>
-          {groups.map(([title]) => (
+          {groups.toReversed().map(([title]) => (
             <Group key={title} title={title} parameters={others.filter(({ name }) => groupOf(name) === title)} />
           ))}
         </details>

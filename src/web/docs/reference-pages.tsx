@@ -12,7 +12,7 @@ const startWords = [
   "Two commands, the first request, the first page.",
   "From a dealer's export to a search, in ten minutes.",
   "What happens between a feed and an answer, in one picture.",
-  "Messages as they are printed, with cause and cure.",
+  "Messages, their causes and their cures.",
 ];
 
 export const OverviewPage = (): JSX.Element => (
@@ -34,28 +34,32 @@ export const OverviewPage = (): JSX.Element => (
         </li>
       ))}
     </ul>
-    {document.tags.map(({ name, description }) => (
-      <section key={name} aria-labelledby={`tag-${name}`}>
-        <h2 id={`tag-${name}`}>{name}</h2>
-        <p class="soft small">{description}</p>
-        <table>
-          <tbody>
-            {operationDocs
-              .filter(({ tag }) => tag === name)
-              .map(({ page, object, operation, prices }) => (
-                <tr key={page}>
-                  <td>
-                    <a href={page}>{object.summary}</a>
-                    <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
-                  </td>
-                  <td class="num small">{prices[0] === undefined ? "free" : usd(prices[0])}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </section>
+    {document.tags.map((tag) => (
+      <TagTable key={tag.name} {...tag} />
     ))}
   </article>
+);
+
+const TagTable = ({ name, description }: (typeof document.tags)[number]): JSX.Element => (
+  <section aria-labelledby={`tag-${name}`}>
+    <h2 id={`tag-${name}`}>{name}</h2>
+    <p class="soft small">{description}</p>
+    <table>
+      <tbody>
+        {operationDocs
+          .filter(({ tag }) => tag === name)
+          .map(({ page, object, operation, prices }) => (
+            <tr key={page}>
+              <td>
+                <a href={page}>{object.summary}</a>
+                <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
+              </td>
+              <td class="num small">{prices[0] === undefined ? "free" : usd(prices[0])}</td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  </section>
 );
 
 export const ConventionsPage = (): JSX.Element => (

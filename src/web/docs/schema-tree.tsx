@@ -10,9 +10,6 @@ interface SchemaTreeProps {
   readonly around?: readonly ResponseSchema[];
 }
 
-/** How deep the tree is open. */
-const openDepth = 1;
-
 /** The properties of an object, or of the items of a list; nothing for other schemas. */
 export const SchemaTree = ({ schema, around = [] }: SchemaTreeProps): JSX.Element | null => {
   const object = objectIn(schema);
@@ -57,7 +54,7 @@ const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Elem
     );
   return (
     <li>
-      <details open={around.length <= openDepth}>
+      <details>
         <summary>{label}</summary>
         <Prose text={description} />
         <SchemaTree schema={schema} around={around} />
