@@ -76,7 +76,7 @@ function curl(
     `curl ${shape[method]}${originMark}${path}`,
     ...(scope === undefined || isOpen ? [] : ['-H "Authorization: Bearer $CARQUET_KEY"']),
     ...query.map(([{ name }, text]) =>
-      /^[\w.,:+-]+$/.test(text) ? `-d ${name}=${text}` : `--data-urlencode '${name}=${text}'`,
+      /^[\w.,:-]+$/.test(text) ? `-d ${name}=${text}` : `--data-urlencode '${name}=${text}'`,
     ),
     ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`]),
     ...(query.some(([{ name }, text]) => name === "format" && text === "parquet") ? ["-o listings.parquet"] : []),
@@ -116,11 +116,17 @@ const lineMax = 58;
 const callOf = (
   name: string,
   items: readonly string[],
-  [open, close, end]: readonly [string, string, string],
+  [open, close]: readonly [string, string],
+  indent = "  ",
 ): string => {
   const line = `${name}${open}${items.join(", ")}${close}`;
-  return line.length <= lineMax ? line : `${name}${open}\n${items.map((item) => `  ${item},\n`).join("")}${end}`;
+  if (line.length <= lineMax) return line;
+  return [`${name}${open.trim()}`, ...items.map((item) => `${indent}${item},`), close.trim()].join("\n");
 };
+
+/** Returns a value as JavaScript, JSON and Python write it. */
+const written = (value: unknown): string =>
+  Array.isArray(value) ? `[${value.map((item) => JSON.stringify(item)).join(", ")}]` : JSON.stringify(value);
 
 const pythonWords: Readonly<Record<string, string>> = { from: "from_", as: "as_" };
 
@@ -128,19 +134,19 @@ function python(docs: OperationDocs, isOpen: boolean): string {
   const { id } = docs.operation;
   const { path, named } = argumentsOf(docs);
   const [method, result] = clientMethods[id] ?? ["", "body"];
-  const keyed = named.map(([name, value]) => `${pythonWords[name] ?? name}=${JSON.stringify(value)}`);
+  const keyed = named.map(([name, value]) => `${pythonWords[name] ?? name}=${written(value)}`);
   const limit = named.find(([name]) => name === "limit");
   const items = [...path, ...keyed, ...(result === "items" ? [`items_max=${JSON.stringify(limit?.[1] ?? 10)}`] : [])];
   const call =
     method === ""
-      ? callOf("client.get", [JSON.stringify(docs.request.path), `{${pythonItems(named)}}`], ["(", ")", ")"])
-      : callOf(`client.${pythonMethod(method)}`, items, ["(", ")", ")"]);
+      ? callOf("client.get", [JSON.stringify(docs.request.path), `{${pythonItems(named)}}`], ["(", ")"], "    ")
+      : callOf(`client.${pythonMethod(method)}`, items, ["(", ")"], "    ");
   const key = isOpen ? '""' : 'os.environ["CARQUET_KEY"]';
   return `${isOpen ? "" : "import os\n\n"}import carquet\n\nclient = carquet.Client("${originMark}", ${key})\n${pythonUse(call, method === "" ? "response" : result)}`;
 }
 
 const pythonItems = (named: SampleArguments["named"]): string =>
-  named.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(", ");
+  named.map(([name, value]) => `${JSON.stringify(name)}: ${written(value)}`).join(", ");
 
 function pythonUse(call: string, result: ClientResult | "response"): string {
   if (result === "items") return `found = ${call}\nfor item in found:\n    print(item)`;
@@ -153,12 +159,8 @@ function typescript(docs: OperationDocs, isOpen: boolean): string {
   const { id, path: template, method: verb } = docs.operation;
   const { path, named } = argumentsOf(docs);
   const [method, result] = clientMethods[id] ?? ["", "body"];
-  const object = callOf(
-    "",
-    named.map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
-    ["{ ", " }", "}"],
-  );
-  const query = (named.length === 0 ? [] : [object.replace("{ \n", "{\n")]).join("");
+  const pairs = named.map(([name, value]) => `${name}: ${written(value)}`);
+  const query = pairs.length === 0 ? "" : callOf("", pairs, ["{ ", " }"]);
   const limit = named.find(([name]) => name === "limit")?.[1] ?? 10;
   const items = [...path, ...(query === "" ? [] : [query])];
   const itemsMax = result === "items" ? [...(query === "" ? ["{}"] : []), `{ itemsMax: ${String(limit)} }`] : [];
