@@ -52,8 +52,9 @@ export const serviceSettings = {
     help: "how long a stopping service then waits for the requests in flight" },
   metricsPort: { flags: "--metrics-port <port>", env: "CARQUET_METRICS_PORT", parse: integerParser(65_535),
     help: "port for /metrics (Prometheus) and the health checks, on the same address; 0 picks a free one" },
-  overdueMs: { flags: "--overdue-after <hours>", env: "CARQUET_OVERDUE_AFTER", ...inUnits(3_600_000, 0, integerParser(8760)),
-    help: "hours from the beginning of the as-of date after which the next delivery is overdue (/readyz, log, metric); 0 for never" },
+  overdueMs: { flags: "--overdue-after <hours>", env: "CARQUET_OVERDUE_AFTER", parse: inUnits(3_600_000, 0, integerParser(8760)).parse,
+    help: "hours from the beginning of the as-of date after which the next delivery is overdue (/readyz, log, metric, pages); 0 for never " +
+      "(default: 12 hours later than the published days let expect)" },
   ...sharedSettings("threads", "memoryLimit"),
   responseCacheBytes: { flags: "--response-cache <MiB>", formerFlags: "--answers <MiB>",
     ...inUnits(2 ** 20, responseCacheBytesMax / 2 ** 20, integerParser(1_048_576)),

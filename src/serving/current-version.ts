@@ -82,6 +82,11 @@ export class CurrentVersion {
     return this.lease?.version.manifest.as_of;
   }
 
+  /** The published days of the version in service, in order. */
+  get days(): readonly string[] {
+    return Object.keys(this.lease?.version.manifest.days ?? {});
+  }
+
   /** The serving files that the version in service uses; undefined before the first one. */
   get served(): LakeVersion["served"] | undefined {
     return this.lease?.version.served;

@@ -1,11 +1,14 @@
 /**
- * Freshness: whether the last ingest failed, and whether the next one is overdue. Polls the record that `carquet ingest` leaves in the lake's
- * folder, and logs each change.
+ * Freshness: the published day, what its delivery brought, whether the last ingest failed, and whether the next one is overdue. Polls the record that
+ * `carquet ingest` leaves in the lake's folder, and logs each change.
  */
+import { stat } from "node:fs/promises";
 import type { Logger } from "pino";
 import { messageOf } from "../../base/user-error.ts";
 import { type IngestRecord, readIngestRecord } from "../../lake/ingest-record.ts";
+import { manifestPath } from "../../lake/manifest.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
+import { nextDayOf, type PublishedDay, readPublishedDay } from "../../serving/published-day.ts";
 
 /** How often the record of the last ingest is read. */
 const recordPollMs = 1_000;
@@ -13,15 +16,34 @@ const recordPollMs = 1_000;
 export interface FreshnessOptions {
   readonly lake: string;
   readonly logger: Logger;
-  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. */
-  readonly overdueMs: number;
+  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. By default that follows from the published days. */
+  readonly overdueMs: number | undefined;
   readonly now: () => number;
 }
 
 const hourMs = 3_600_000;
 
+/** How much later than usual the next delivery is published before it is overdue, unless a setting says from when on it is. */
+const graceMs = 12 * hourMs;
+
+/** How fresh the data in service is. */
+export interface FreshnessReport {
+  /** `failed` if the last ingest failed, else `stale` if the next delivery is overdue, else `fresh`. */
+  readonly status: "fresh" | "stale" | "failed";
+  readonly day: string | null;
+  /** When the manifest of the version was written, as Unix time in milliseconds. */
+  readonly publishedAtMs: number | null;
+  /** From when on the next delivery is overdue; null if never. */
+  readonly dueAtMs: number | null;
+  /** What the day brought; null until it has been read for a page. */
+  readonly brought: PublishedDay | null;
+}
+
 export class Freshness {
   private record: IngestRecord | undefined;
+  private publication: { readonly version: string; readonly atMs: number } | undefined;
+  private brought: PublishedDay | undefined;
+  private reading: Promise<void> | undefined;
   private wasOverdue = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -46,9 +68,7 @@ export class Freshness {
   }
 
   get isOverdue(): boolean {
-    const { overdueMs, now } = this.options;
-    const asOf = this.current.asOf;
-    return overdueMs > 0 && asOf !== undefined && now() - Date.parse(asOf) > overdueMs;
+    return this.dueAtMs !== undefined && this.options.now() > this.dueAtMs;
   }
 
   /** The reasons of a degraded service, for operators. */
@@ -59,24 +79,79 @@ export class Freshness {
     ];
   }
 
+  /** What is known at once. */
+  get report(): FreshnessReport {
+    const { brought, current } = this;
+    return {
+      status: this.hasFailed ? "failed" : this.isOverdue ? "stale" : "fresh",
+      day: current.asOf ?? null,
+      publishedAtMs: this.publication?.atMs ?? null,
+      dueAtMs: this.dueAtMs ?? null,
+      brought: brought?.version === current.version ? (brought ?? null) : null,
+    };
+  }
+
+  /** Returns the report with what the day brought, which is read once for each version; without it if the lake cannot be read. */
+  async fullReport(): Promise<FreshnessReport> {
+    if (this.report.brought === null && this.current.version !== undefined) {
+      this.reading ??= this.readBrought();
+      await this.reading;
+    }
+    return this.report;
+  }
+
   stop(): void {
     clearInterval(this.timer);
   }
 
-  private async poll(): Promise<void> {
-    const { lake, logger, overdueMs } = this.options;
-    const record = await readIngestRecord(lake).catch((thrown: unknown) => {
-      logger.warn({ message: messageOf(thrown) }, "record of the last ingest not readable");
-      return this.record;
-    });
-    if (record !== undefined && record.at !== this.record?.at) {
-      const { error, ...rest } = record;
-      if (error === null) logger.info(rest, "ingest ended");
-      else logger.error({ ...rest, message: error }, "ingest failed");
+  /** From when on the next delivery is overdue; undefined for never. */
+  private get dueAtMs(): number | undefined {
+    const { overdueMs } = this.options;
+    const { asOf, days } = this.current;
+    if (asOf === undefined || overdueMs === 0) return undefined;
+    if (overdueMs !== undefined) return Date.parse(asOf) + overdueMs;
+    const next = nextDayOf(days);
+    if (next === undefined || this.publication === undefined) return undefined;
+    return this.publication.atMs + Date.parse(next) - Date.parse(asOf) + graceMs;
+  }
+
+  private async readBrought(): Promise<void> {
+    try {
+      this.brought = await this.current.use(readPublishedDay);
+      await this.readPublication();
+    } catch (thrown) {
+      this.options.logger.warn({ message: messageOf(thrown) }, "records of the published day not readable");
+    } finally {
+      this.reading = undefined;
     }
-    this.record = record;
+  }
+
+  private async readPublication(): Promise<void> {
+    const { version } = this.current;
+    if (version === undefined || this.publication?.version === version) return;
+    const { mtimeMs } = await stat(manifestPath(this.options.lake, version));
+    this.publication = { version, atMs: Math.round(mtimeMs) };
+  }
+
+  private async poll(): Promise<void> {
+    const { lake, logger } = this.options;
+    try {
+      const record = await readIngestRecord(lake);
+      if (record !== undefined && record.at !== this.record?.at) {
+        const { error, ...rest } = record;
+        if (error === null) logger.info(rest, "ingest ended");
+        else logger.error({ ...rest, message: error }, "ingest failed");
+      }
+      this.record = record;
+      await this.readPublication();
+    } catch (thrown) {
+      logger.warn({ message: messageOf(thrown) }, "record of the last ingest not readable");
+    }
     if (this.isOverdue && !this.wasOverdue)
-      logger.error({ asOf: this.current.asOf, hours: overdueMs / hourMs }, "ingest overdue");
+      logger.error({ asOf: this.current.asOf, dueAt: isoTime(this.dueAtMs ?? null) }, "ingest overdue");
     this.wasOverdue = this.isOverdue;
   }
 }
+
+/** Formats a Unix time in milliseconds as ISO 8601; null if it is unknown. */
+export const isoTime = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());

@@ -7,7 +7,7 @@
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { createRouter, type Routes } from "../router.ts";
-import type { Freshness } from "./freshness.ts";
+import { type Freshness, type FreshnessReport, isoTime } from "./freshness.ts";
 
 export interface HealthChecks {
   readonly freshness: Freshness;
@@ -30,6 +30,13 @@ export interface Readiness {
       readonly waiting: number;
       readonly refused: number;
     } | null;
+    readonly freshness: {
+      readonly status: FreshnessReport["status"];
+      readonly day: string | null;
+      readonly published: string | null;
+      /** From when on the next delivery is overdue; null if never. */
+      readonly due: string | null;
+    };
     readonly lake: CurrentVersion["fileCounts"];
     readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
     readonly answers: ResultCache["counts"];
@@ -49,6 +56,7 @@ export const readinessOf =
       reasons,
       version: version ?? null,
       ingest: ingestReport(freshness),
+      freshness: freshnessReport(freshness.report),
       lake: current.fileCounts,
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
       answers: resultCache.counts,
@@ -62,6 +70,10 @@ function ingestReport({ lastIngest, hasFailed }: Freshness): Readiness["report"]
   const { at, waiting, refused } = lastIngest;
   return { at, failed: hasFailed, waiting, refused };
 }
+
+const freshnessReport = ({ status, day, publishedAtMs, dueAtMs }: FreshnessReport) => ({
+  ...{ status, day, published: isoTime(publishedAtMs), due: isoTime(dueAtMs) },
+});
 
 /** Returns the router of the health checks. */
 export function serveHealth(readiness: () => Readiness): Routes {

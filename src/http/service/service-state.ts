@@ -89,8 +89,8 @@ export interface ServeOptions
   readonly droppedLogLines?: () => number;
   /** Limits of exports. */
   readonly exports?: Partial<ExportSettings>;
-  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never, the default. */
-  readonly overdueMs?: number;
+  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. By default that follows from the published days. */
+  readonly overdueMs?: number | undefined;
   /** How the files of the lake and the accounts file are read again in the background; absent for not at all. */
   readonly scrub?: ScrubOptions | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
@@ -119,6 +119,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
+  readonly freshness: Freshness;
   readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }
@@ -229,7 +230,7 @@ export const closeState = (state: AppState): Promise<unknown> => {
   return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };
 
-const freshnessOptions = ({ lake, logger, overdueMs = 0, clock = systemClock }: ServeOptions): FreshnessOptions => ({
+const freshnessOptions = ({ lake, logger, overdueMs, clock = systemClock }: ServeOptions): FreshnessOptions => ({
   ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
 });
 
