@@ -54,6 +54,18 @@ const days = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric"
 export const day = (value: string | null | undefined): string =>
   value === null || value === undefined ? unknown : days.format(new Date(`${value.slice(0, 10)}T00:00:00Z`));
 
+const weekdays = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", weekday: "long" });
+
+export const weekday = (value: string): string => weekdays.format(new Date(`${value}T00:00:00Z`));
+
+/** Formats a duration in whole days, hours or minutes, the largest unit of which it has two or more: `3 hours`. */
+export function age(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  const [size, unit] = minutes >= 2880 ? [1440, "day"] : minutes >= 120 ? [60, "hour"] : [1, "minute"];
+  const number = Math.floor(minutes / Number(size));
+  return `${count(number)} ${unit}${number === 1 ? "" : "s"}`;
+}
+
 /** Returns a URL of a feed if it is one of the web, for links; undefined for any other. */
 export function webUrl(value: string | null | undefined): string | undefined {
   if (value === null || value === undefined || !URL.canParse(value)) return undefined;

@@ -5,7 +5,8 @@ import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
-import { type PageContent, renderDocument } from "./document.tsx";
+import { type PageContent, renderDocument, type Section } from "./document.tsx";
+import { FreshnessBar } from "./freshness-bar.tsx";
 import { PageRequests } from "./page-requests.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
@@ -54,12 +55,28 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
       requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) return context.redirect(content.location);
-      sendPage(context, { micros: requests.micros, ...content }, visitor);
+      const freshness = await freshnessOf(services, content, visitor);
+      sendPage(context, { micros: requests.micros, ...freshness, ...content }, visitor);
     } catch (thrown) {
       if (thrown instanceof Abandoned) throw thrown;
       sendPage(context, { micros: requests.micros, ...errorPage(context, thrown) }, visitor);
     }
   };
+}
+
+/** The sections whose pages show the published day. */
+const datedSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "operator"];
+
+/** Returns the freshness bar of a page that shows the published day. */
+async function freshnessOf(
+  { freshness, accounts }: SiteServices,
+  { section }: PageContent,
+  visitor: Visitor,
+): Promise<Pick<PageContent, "freshness">> {
+  if (!datedSections.includes(section)) return {};
+  const report = await freshness.fullReport();
+  const { lastIngest } = freshness;
+  return { freshness: <FreshnessBar {...{ report, lastIngest, visitor, nowMs: accounts.administration.nowMs }} /> };
 }
 
 /** Refuses values with control characters, except tabs, which are pasted with text. Their text can be a secret: the message has none of it. */
