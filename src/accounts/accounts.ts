@@ -22,7 +22,7 @@ import type { AccessToken } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
-import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
+import { type LimitedAccount, RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
 import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
@@ -113,6 +113,11 @@ export class Accounts {
   async localIdentity(): Promise<Identity> {
     if (this.localKeyId === undefined) throw refuse("missing_api_key", {});
     return this.identityOfKey(this.localKeyId);
+  }
+
+  /** The accounts whose requests exceeded their rate limits last. */
+  get limited(): readonly LimitedAccount[] {
+    return this.rateLimiter.limited;
   }
 
   /** The number of tasks that wait for the ledger or are in flight. */

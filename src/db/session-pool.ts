@@ -42,6 +42,12 @@ export interface StatementCounts {
   readonly running: number;
 }
 
+/** A statement that runs: the account that it counts for, empty for the service, and how long it has run. */
+export interface RunningStatement {
+  readonly account: string;
+  readonly ms: number;
+}
+
 interface Waiting {
   readonly job: Job;
   readonly start: (session: Session, account: string) => void;
@@ -62,7 +68,7 @@ const interruptMs = 20;
 export class SessionPool {
   private readonly waiting = new Set<Waiting>();
   private readonly shares = new FairShares();
-  private running = 0;
+  private readonly running = new Set<{ readonly account: string; readonly startedAtMs: number }>();
   private isClosed = false;
 
   private constructor(
@@ -87,7 +93,13 @@ export class SessionPool {
   }
 
   get statements(): StatementCounts {
-    return { waiting: this.waiting.size, running: this.running };
+    return { waiting: this.waiting.size, running: this.running.size };
+  }
+
+  /** The statements that run, the longest first. */
+  get runningStatements(): readonly RunningStatement[] {
+    const nowMs = performance.now();
+    return [...this.running].map(({ account, startedAtMs }) => ({ account, ms: nowMs - startedAtMs }));
   }
 
   /** Closes the sessions; those in use when their statement has ended. */
@@ -131,7 +143,8 @@ export class SessionPool {
     const endShare = this.shares.start(account, startedAtMs);
     const { signal, time } = job;
     time.start(startedAtMs);
-    this.running += 1;
+    const turn = { account, startedAtMs };
+    this.running.add(turn);
     let timer: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
       session.interrupt();
@@ -153,16 +166,16 @@ export class SessionPool {
       time.end(startedAtMs, endedAtMs);
       endShare(endedAtMs);
       this.options.onStatement?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
+      this.running.delete(turn);
       this.release(session);
     }
   }
 
   private release(session: Session): void {
-    this.running -= 1;
     if (this.isClosed) session.close();
     else this.idle.push(session);
     this.startWaiting();
-    if (this.running + this.waiting.size === 0) this.shares.reset();
+    if (this.running.size + this.waiting.size === 0) this.shares.reset();
   }
 
   /** Starts waiting statements while there are sessions for them. */

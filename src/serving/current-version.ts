@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import type { Throttle } from "../base/files.ts";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import type { StatementCounts } from "../db/session-pool.ts";
+import type { RunningStatement, StatementCounts } from "../db/session-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
 import { requireKept } from "./kept-versions.ts";
@@ -100,6 +100,10 @@ export class CurrentVersion {
   /** The numbers of statements of the version in service that wait and run. */
   get statements(): StatementCounts {
     return this.lease?.version.statements ?? { waiting: 0, running: 0 };
+  }
+
+  get runningStatements(): readonly RunningStatement[] {
+    return this.lease?.version.runningStatements ?? [];
   }
 
   get fileCounts(): FileCounts {

@@ -9,7 +9,7 @@ import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type Job, serviceJob } from "../db/job.ts";
-import type { Engine, StatementCounts } from "../db/session-pool.ts";
+import type { Engine, RunningStatement, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { ListedFile } from "../lake/listed-file.ts";
@@ -91,6 +91,10 @@ export class LakeVersion {
   /** The numbers of statements that wait and run. */
   get statements(): StatementCounts {
     return this.resources.pool.statements;
+  }
+
+  get runningStatements(): readonly RunningStatement[] {
+    return this.resources.pool.runningStatements;
   }
 
   /** Runs a query on the in-memory tables `builds`, `dealers`, `tokens` and `options`. */

@@ -23,11 +23,24 @@ export interface RateLimitExcess {
 }
 
 const [shortWindowSeconds, longWindowSeconds] = [10, 60];
+/** An account whose requests were refused. */
+export interface LimitedAccount {
+  readonly accountId: string;
+  readonly refusals: number;
+  /** Since the last refusal. */
+  readonly agoMs: number;
+}
+
+/** How many accounts with refusals are remembered. */
+const limitedMax = 100;
+
 /** At this number of logs, empty ones are evicted before another is created. */
 const logsMax = 10_000;
 
 export class RateLimiter {
   private readonly logs = new Map<string, RequestLog>();
+  /** Refusals of the accounts that were refused last, in the order of their last one. */
+  private readonly refused = new Map<string, { readonly refusals: number; readonly atMs: number }>();
 
   constructor(private readonly nowMs: () => number) {}
 
@@ -37,7 +50,16 @@ export class RateLimiter {
     const log = this.logOf(accountId, nowMs);
     const excess = log.excess(limits, nowMs);
     if (excess === undefined) log.add(nowMs);
+    else this.addRefusal(accountId, nowMs);
     return excess;
+  }
+
+  /** The accounts whose requests were refused last, the latest first. */
+  get limited(): readonly LimitedAccount[] {
+    const nowMs = this.nowMs();
+    return [...this.refused]
+      .map(([accountId, { refusals, atMs }]) => ({ accountId, refusals, agoMs: nowMs - atMs }))
+      .reverse();
   }
 
   /** Counts a request. Refuses with `rate_limit_exceeded`; refused requests do not count. */
@@ -62,6 +84,14 @@ export class RateLimiter {
       per10s: Math.max(0, per10s - (log?.shortCount ?? 0)),
       per60s: Math.max(0, per60s - (log?.longCount ?? 0)),
     };
+  }
+
+  private addRefusal(accountId: string, atMs: number): void {
+    const refusals = (this.refused.get(accountId)?.refusals ?? 0) + 1;
+    this.refused.delete(accountId);
+    this.refused.set(accountId, { refusals, atMs });
+    const [oldest = ""] = this.refused.keys();
+    if (this.refused.size > limitedMax) this.refused.delete(oldest);
   }
 
   /** Returns the log of an account without expired times; creates it if needed. */

@@ -18,7 +18,7 @@ import { byCheck, changeChecks, examplesMax, foundBy, qualityChecks, rowChecks, 
 const windowDays = 14;
 
 /** The fewest rows that are worth a warning. */
-const warnedRowsMin = 3;
+export const warnedRowsMin = 3;
 
 export const qualityStatuses = ["hold", "warn", "ok"] as const;
 export type QualityStatus = (typeof qualityStatuses)[number];
@@ -81,7 +81,7 @@ export async function qualityReport(
 export const qualityCsv = (rows: readonly Row[]): string =>
   encodeCsv({ columns: qualityColumns.map((name) => ({ name })), rows });
 
-const filesOfDays = (files: readonly LakeFile[], days: readonly string[]): readonly LakeFile[] => [
+export const filesOfDays = (files: readonly LakeFile[], days: readonly string[]): readonly LakeFile[] => [
   ...new Set(days.flatMap((day) => filesOfDay(files, day))),
 ];
 

@@ -1,8 +1,8 @@
 /** `carquet release`: releases a feed that is held because it collapsed, for the next ingest and for replays. */
 import { Command } from "commander";
-import { integerIn, textIn } from "../../../base/json.ts";
+import { textIn } from "../../../base/json.ts";
 import { printable, UserError } from "../../../base/user-error.ts";
-import { type ReleasedFeed, releaseFeed } from "../../../lake/released-feeds.ts";
+import { releaseHeldFeed } from "../../../query/quality/release.ts";
 import type { DeliveryRecords } from "../../../serving/delivery-records.ts";
 import { addSettings, type SharedValues, sharedSettings } from "../../settings.ts";
 import { withPublishedRecords } from "./published-records.ts";
@@ -18,8 +18,7 @@ export const releaseCommand = (): Command =>
     .action((dealer: string, day: string | undefined, { lake }: SharedValues<"lake">) =>
       withPublishedRecords({ lake, day }, async ({ deliveries, manifest: { as_of } }) => {
         const last = await lastDayOf(deliveries, dealer, as_of);
-        const feed = await heldFeed(deliveries, dealer, day ?? last);
-        await releaseFeed(lake, feed);
+        const feed = await releaseHeldFeed(lake, deliveries, { dealerId: dealer, day: day ?? last });
         const next =
           feed.day === last ? "The dealer's next feed is compared with it." : "The dealer has delivered since then.";
         process.stdout.write(
@@ -33,13 +32,4 @@ async function lastDayOf(deliveries: DeliveryRecords, dealer: string, asOf: stri
   const [newest] = await deliveries.deliveriesOf([dealer], asOf);
   if (newest !== undefined) return textIn(newest, "last_delivered_on");
   throw new UserError(`Unknown dealer ${printable(dealer, 60)}: expected a dealer that has delivered by ${asOf}.`);
-}
-
-/** Returns the feed of a dealer and day. Throws a UserError if it is not held. */
-async function heldFeed(deliveries: DeliveryRecords, dealer_id: string, day: string): Promise<ReleasedFeed> {
-  const feed = (await deliveries.deliveriesOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
-  if (feed?.verdict === "collapsed") return { dealer_id, day, vins: integerIn(feed, "vins") };
-  throw new UserError(
-    `The feed of ${printable(dealer_id, 60)} of ${day} is not held (${feed?.verdict ?? "none"}): expected a collapsed feed.`,
-  );
 }

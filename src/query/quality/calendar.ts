@@ -1,0 +1,108 @@
+/** The calendar of deliveries: for each dealer and day, whether its feed came, was held, had refused rows, or is absent. It is derived from the lake. */
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { life } from "../../listing/life.ts";
+import { qualityChecks } from "./checks.ts";
+import { filesOfDays, type QualitySource, warnedRowsMin } from "./quality.ts";
+
+/** `silent`: without a feed, after one in the 7 days before. `none`: without a feed for longer. */
+export type FeedState = "came" | "held" | "refused" | "silent" | "none";
+
+export interface CalendarFeed {
+  readonly day: string;
+  readonly state: FeedState;
+  readonly vins: number;
+  /** Rows that were rejected. */
+  readonly refused: number;
+  /** The size below which the feed is held; null if none is. */
+  readonly min_vins: number | null;
+  readonly known_prices: number | null;
+  readonly jumped_prices: number | null;
+  /** The day of the dealer's last feed up to this day. */
+  readonly last: string | null;
+}
+
+export interface CalendarDealer {
+  readonly dealerId: string;
+  /** VINs of its last feed. */
+  readonly vins: number;
+  readonly feeds: readonly CalendarFeed[];
+}
+
+export interface CalendarRequest {
+  /** Published days, in order. */
+  readonly days: readonly string[];
+  /** Whether dealers whose feeds all came are left out. */
+  readonly hasProblems: boolean;
+  readonly limit: number;
+}
+
+/** Dealers, those with a problem on the last day first, then the largest; how many there are in all, and how many feeds of the last day are in each state. */
+export interface DeliveryCalendar {
+  readonly dealers: readonly CalendarDealer[];
+  readonly total: number;
+  readonly states: Readonly<Partial<Record<FeedState, number>>>;
+}
+
+export async function deliveryCalendar(source: QualitySource, request: CalendarRequest): Promise<DeliveryCalendar> {
+  const { manifest, folder } = source;
+  const { days, hasProblems, limit } = request;
+  const last = days.at(-1) ?? manifest.as_of;
+  const deliveries = filesOfDays(manifest.tables.deliveries, days);
+  const rejects = filesOfDays(manifest.tables.rejects, days);
+  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
+  const rows = await source.rowsFrom(
+    [...deliveries, ...rejects],
+    sql`
+    WITH refused AS (
+      SELECT dealer_id, delivery_date, count(DISTINCT (file, "row"))::INTEGER AS refused
+      FROM (${rowsOfFiles("rejects", rejects, folder)}) WHERE outcome = 'rejected' AND ${isShown} GROUP BY ALL),
+    feeds AS (
+      SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, coalesce(refused, 0) AS refused,
+             min_vins, known_prices, jumped_prices, last_delivered_on::VARCHAR AS "last"
+      FROM (FROM (${rowsOfFiles("deliveries", deliveries, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date)),
+    dealers AS (
+      SELECT dealer_id, arg_max(vins, "day") FILTER (state IN ('came', 'held', 'refused')) AS vins, max(state) FILTER ("day" = ${last}) AS state,
+             to_json(list({"day": "day", state: state, vins: vins, refused: refused, min_vins: min_vins, known_prices: known_prices,
+                           jumped_prices: jumped_prices, "last": "last"} ORDER BY "day"))::VARCHAR AS feeds,
+             bool_or(state IN ('held', 'refused', 'silent')) AS has_problem
+      FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none'))
+    SELECT dealer_id, coalesce(vins, 0) AS vins, feeds, (count(*) OVER ())::INTEGER AS total,
+           to_json((SELECT histogram(state) FROM dealers))::VARCHAR AS states
+    FROM dealers ${hasProblems ? sql`WHERE has_problem` : sql``}
+    ORDER BY list_position(['held', 'refused', 'silent'], state) NULLS LAST, vins DESC NULLS LAST, dealer_id LIMIT ${integerLiteral(limit)}`,
+  );
+  const [first] = rows;
+  return {
+    dealers: rows.map((row) => ({
+      dealerId: textIn(row, "dealer_id"),
+      vins: integerIn(row, "vins"),
+      feeds: JSON.parse(textIn(row, "feeds")),
+    })),
+    total: first === undefined ? 0 : integerIn(first, "total"),
+    states: first === undefined ? {} : JSON.parse(textIn(first, "states")),
+  };
+}
+
+/** Rows of a feed that were refused count as a problem from the share on from which the check `rejected` warns. */
+const feedState: Sql = sql`CASE
+  WHEN verdict = 'collapsed' THEN 'held'
+  WHEN refused >= ${integerLiteral(warnedRowsMin)} AND refused > ${numberLiteral(qualityChecks.rejected[0])} * (coalesce(vins, 0) + refused) THEN 'refused'
+  WHEN verdict <> 'none' THEN 'came'
+  WHEN last_delivered_on >= delivery_date - ${integerLiteral(life.silentDays)} THEN 'silent' ELSE 'none' END`;
+
+/** Returns the refused rows of a dealer's feed, in order: `file`, `row`, `field`, `value` and `reason`; at most `limit`. */
+export async function refusedRows(
+  source: QualitySource,
+  dealer: string,
+  day: string,
+  limit: number,
+): Promise<readonly Row[]> {
+  const files = filesOfDays(source.manifest.tables.rejects, [day]);
+  return source.rowsFrom(
+    files,
+    sql`SELECT file, "row"::DOUBLE AS "row", field, "value", reason FROM (${rowsOfFiles("rejects", files, source.folder)})
+        WHERE delivery_date = DATE ${literal(day)} AND dealer_id = ${dealer} AND outcome = 'rejected' ORDER BY file, "row", field LIMIT ${integerLiteral(limit)}`,
+  );
+}
