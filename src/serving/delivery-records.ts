@@ -20,15 +20,6 @@ export interface IngestedDay {
   readonly noted: number;
 }
 
-export interface CollapsedFeed {
-  readonly dealerId: string;
-  readonly vins: number;
-  /** The VINs of the last accepted feeds. */
-  readonly acceptedVins: readonly number[];
-  readonly jumpedPrices: number;
-  readonly collapsedInARow: number;
-}
-
 /** Issues of a day with the same outcome, field and reason, and one example. */
 export interface IssueGroup {
   readonly outcome: string;
@@ -70,25 +61,6 @@ export class DeliveryRecords {
       ORDER BY day DESC`,
     );
     return rows.map(ingestedDayFromRow);
-  }
-
-  /** Returns the collapsed feeds of a day, those with the largest loss first. */
-  async collapsedFeeds(day: string): Promise<readonly CollapsedFeed[]> {
-    const files = this.filesOf("deliveries", [day]);
-    const rows = await this.runQuery(
-      files,
-      sql`
-      SELECT dealer_id, coalesce(vins, 0) AS vins, to_json(coalesce(accepted_vins, []))::VARCHAR AS accepted, coalesce(jumped_prices, 0) AS jumped_prices, collapsed_in_a_row
-      FROM (${rowsOfDay("deliveries", files, this.folder, day)}) WHERE verdict = 'collapsed'
-      ORDER BY coalesce(list_max(accepted_vins), 0) - coalesce(vins, 0) DESC, dealer_id LIMIT 200`,
-    );
-    return rows.map((row) => ({
-      dealerId: textIn(row, "dealer_id"),
-      vins: integerIn(row, "vins"),
-      acceptedVins: JSON.parse(textIn(row, "accepted")),
-      jumpedPrices: integerIn(row, "jumped_prices"),
-      collapsedInARow: integerIn(row, "collapsed_in_a_row"),
-    }));
   }
 
   /** Returns the issues of a day in groups, the largest first. */

@@ -31,9 +31,10 @@ import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
-import { accountsPage } from "./operator/accounts-page.tsx";
+import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
-import { ingestDayPage, ingestPage } from "./operator/ingest-page.tsx";
+import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.tsx";
+import { ingestDayPage } from "./operator/ingest-page.tsx";
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
 import { qualityDownload, qualityPage } from "./operator/quality-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
@@ -104,10 +105,12 @@ function addSearchRoutes(router: Router<RequestState>, services: SiteServices): 
 
 /** Adds the pages and forms of operators to a router. */
 function addOperatorRoutes(router: Router<RequestState>, services: SiteServices): void {
-  addOperatorPage(router, services, ["/operator", servicePage(services)]);
+  addOperatorPage(router, services, ["/operator", deliveriesPage(services)]);
+  addOperatorForm(router, services, ["/operator/release", releaseFeedByForm(services)]);
+  addOperatorPage(router, services, ["/operator/service", servicePage(services)]);
   addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
+  addOperatorForm(router, services, ["/operator/accounts", createAccountByForm(services)]);
   addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
-  addOperatorPage(router, services, ["/operator/ingest", ingestPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
   router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));

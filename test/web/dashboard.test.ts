@@ -155,7 +155,10 @@ test("an operator sees and changes accounts, and every page of it is accessible;
     applyChange(database, "accounts operator", { accountId, isOperator: true }, by);
     reviewAccounts(database, plusDays(dayOf(by.atMs), 31));
   });
-  await eventually("the account is an operator", async () => (await page.goto(`${url}/operator`))?.status() === 200);
+  await eventually(
+    "the account is an operator",
+    async () => (await page.goto(`${url}/operator/service`))?.status() === 200,
+  );
   await assertAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   const form = page.locator(`form[action="/operator/reviews/${other}"]`);
@@ -184,9 +187,8 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   await page.getByRole("button", { name: "Create an invitation" }).click();
   assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
 
-  await page.goto(`${url}/operator/ingest`);
-  await assertAccessible(page);
-  await page.locator('a[href^="/operator/ingest/"]').last().click();
+  await page.goto(`${url}/operator`);
+  await page.getByRole("link", { name: "Issues" }).click();
   await page.getByRole("heading", { name: "Issues" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("link", { name: "Quality of the feeds" }).click();

@@ -176,6 +176,11 @@ export const changes = {
       details: note === undefined ? creditId : `${creditId}, ${note}`,
     }),
   ),
+  /** The feed is released in the lake; accounts keep who did that. */
+  release: defineChange(
+    (_, __: { readonly dealerId: string; readonly day: string }) => null,
+    ({ dealerId, day }) => ({ accountId: null, details: `${dealerId} ${day}` }),
+  ),
   "tiers approve": decision("approved"),
   "tiers decline": decision("declined"),
   "tiers review": defineChange(

@@ -95,9 +95,7 @@ const feedState: Sql = sql`CASE
 /** Returns the refused rows of a dealer's feed, in order: `file`, `row`, `field`, `value` and `reason`; at most `limit`. */
 export async function refusedRows(
   source: QualitySource,
-  dealer: string,
-  day: string,
-  limit: number,
+  { dealer, day, limit }: { readonly dealer: string; readonly day: string; readonly limit: number },
 ): Promise<readonly Row[]> {
   const files = filesOfDays(source.manifest.tables.rejects, [day]);
   return source.rowsFrom(

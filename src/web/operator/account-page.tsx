@@ -1,21 +1,24 @@
 /** One account in the operator's view: its state, credits, keys and audit records, and the forms that change it. */
 import type { JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
+import type { Administration } from "../../accounts/administration/administration.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
-import { linkUrl } from "../../accounts/sign-in/one-time-links.ts";
+import { type LinkKind, linkUrl } from "../../accounts/sign-in/one-time-links.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Figures, Notice } from "../account/dashboard-page.tsx";
 import { EntryTable } from "../account/ledger-page.tsx";
 import { stateText } from "../account/money-page.tsx";
+import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import { accountForms } from "./account-forms.ts";
 import { AuditTable } from "./audit-page.tsx";
+import { Block } from "./blocks.tsx";
 import { ChangeForms } from "./change-forms.tsx";
 import { CreditTable, OperatorKeyTable } from "./credit-table.tsx";
 import { operatorPage } from "./operator-page.tsx";
@@ -45,14 +48,12 @@ export const accountPage =
         <ChangeForms account={account} visitor={visitor} />
         <CreditTable credits={credits} account={account} visitor={visitor} />
         <OperatorKeyTable keys={keys} account={account} visitor={visitor} />
-        <section class="block" aria-labelledby="entries">
-          <h2 id="entries">Last entries</h2>
+        <Block id="entries" title="Last entries">
           <EntryTable entries={entries} />
-        </section>
-        <section class="block" aria-labelledby="records">
-          <h2 id="records">Last changes</h2>
+        </Block>
+        <Block id="records" title="Last changes">
           <AuditTable records={records} />
-        </section>
+        </Block>
       </>,
     );
   };
@@ -104,32 +105,48 @@ export const changeAccountByForm =
     return { location: `${path}/${accountId}?changed=${form}` };
   };
 
+const links: Readonly<Record<LinkKind, readonly [title: string, effect: string, option: string]>> = {
+  invitation: ["Invitation", "sets a new password, within 7 days. The present one works until then", ""],
+  sign_in: ["Sign-in link", "signs in without a password, within a day", " --sign-in"],
+};
+
 export const inviteByForm =
   ({ accounts: { administration } }: SiteServices) =>
-  async ({ context, visitor, params: { accountId = "" } }: VisitorForm) => {
-    const input = { accountId, kind: "invitation" } as const;
-    const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
-    return operatorPage(
-      path,
-      "Invitation",
-      <>
-        <p class="message" role="status">
-          The link sets a new password for {accountId}. It works once, within 7 days, and is shown only now. The present
-          password works until then.
-        </p>
-        <figure class="code">
-          <figcaption>Link</figcaption>
-          <button type="button" class="copy js-only" data-copy>
-            Copy
-          </button>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <pre tabIndex={0}>
-            <code>{linkUrl(serviceOrigin(context), "invitation", secret)}</code>
-          </pre>
-        </figure>
-        <p>
-          <a href={`${path}/${accountId}`}>Back to the account</a>
-        </p>
-      </>,
-    );
+  (form: VisitorForm): Promise<PageContent> => {
+    const kind = form.fields.get("kind") === "sign_in" ? "sign_in" : "invitation";
+    return linkPage(administration, form, { accountId: form.params.accountId ?? "", kind });
   };
+
+/** Creates a one-time link of an account, and shows it once. */
+export async function linkPage(
+  administration: Administration,
+  { context, visitor }: VisitorForm,
+  input: { readonly accountId: string; readonly kind: LinkKind },
+): Promise<PageContent> {
+  const { accountId, kind } = input;
+  const secret = await administration.change(visitor.identity.key.accountId, "accounts invite", input);
+  const [title, effect, option] = links[kind];
+  return operatorPage(
+    path,
+    title,
+    <>
+      <p class="message" role="status">
+        The link of {accountId} works once and {effect}. It is shown only now.
+      </p>
+      <figure class="code">
+        <figcaption>Link</figcaption>
+        <button type="button" class="copy js-only" data-copy>
+          Copy
+        </button>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <pre tabIndex={0}>
+          <code>{linkUrl(serviceOrigin(context), kind, secret)}</code>
+        </pre>
+      </figure>
+      <code class="cmd">{`carquet accounts invite --account ${accountId}${option}`}</code>
+      <p>
+        <a href={`${path}/${accountId}`}>The account</a>
+      </p>
+    </>,
+  );
+}

@@ -1,13 +1,19 @@
 /** All accounts in the operator's view. */
 import type { JSX } from "preact";
-import type { Account } from "../../accounts/account.ts";
+import { type Account, isEmail } from "../../accounts/account.ts";
 import { monthOf } from "../../accounts/clock.ts";
 import { billingState } from "../../accounts/policy/billing-state.ts";
+import { tiers } from "../../accounts/policy/tiers.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { stateText } from "../account/money-page.tsx";
+import type { PageContent } from "../shell/document.tsx";
 import { count, time, usd } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { linkPage } from "./account-page.tsx";
+import { Block, DataTable } from "./blocks.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/accounts";
@@ -15,7 +21,7 @@ const pageAccounts = 50;
 
 export const accountsPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
-  async ({ query }) => {
+  async ({ query, visitor }) => {
     const [search, offset] = [query.get("q") ?? "", offsetOf(query.get("offset") ?? "")];
     const month = monthOf(administration.nowMs);
     const { accounts, total } = await administration.call("searchAccounts", {
@@ -37,46 +43,71 @@ export const accountsPage =
           <button type="submit">Find</button>
         </form>
         <p class="muted">
-          {count(total)} {total === 1 ? "account" : "accounts"}. `carquet accounts create` creates one.
+          {count(total)} {total === 1 ? "account" : "accounts"}.
         </p>
         <AccountTable accounts={accounts} />
         <nav class="page-links" aria-label="Pages of accounts">
           {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
           {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
         </nav>
+        <CreateForm visitor={visitor} />
       </>,
     );
+  };
+
+/** Creates an account, and shows the invitation to its dashboard. */
+export const createAccountByForm =
+  ({ accounts: { administration } }: SiteServices) =>
+  async (form: VisitorForm): Promise<PageContent> => {
+    const tier = tiers.find((one) => String(one) === form.fields.get("tier"));
+    const email = (form.fields.get("email") ?? "").trim();
+    if (!isEmail(email)) throw new UserError("Invalid email: expected an address such as buyer@cars.example.");
+    if (tier === undefined) throw new UserError(`Invalid tier: expected ${tiers.join(", ")}.`);
+    const accountId = await administration.change(form.visitor.identity.key.accountId, "accounts create", {
+      email,
+      tier,
+    });
+    return linkPage(administration, form, { accountId, kind: "invitation" });
   };
 
 /** Parses the number of accounts before a page; 0 for another text. */
 const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
 
 const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): JSX.Element => (
-  <ScrollingTable label="Accounts">
-    <thead>
-      <tr>
-        <th>Account</th>
-        <th>Billing state</th>
-        <th class="num">Tier</th>
-        <th class="num">Balance</th>
-        <th class="num">Spent this month</th>
-        <th>Created</th>
-      </tr>
-    </thead>
-    <tbody>
-      {accounts.map((account) => (
-        <tr key={account.accountId}>
-          <td>
-            <a href={`${path}/${account.accountId}`}>{account.email}</a>
-            {account.isOperator ? <span class="muted"> operator</span> : null}
-          </td>
-          <td>{stateText(billingState(account))}</td>
-          <td class="num">{account.tier}</td>
-          <td class="num">{usd(account.balanceMicros)}</td>
-          <td class="num">{usd(account.spentMicros)}</td>
-          <td class="time">{time(account.createdAtMs)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </ScrollingTable>
+  <DataTable
+    label="Accounts"
+    columns={["Account", "Billing state", "#Tier", "#Balance", "#Spent this month", "Created"]}
+    rows={accounts.map((account) => [
+      <>
+        <a href={`${path}/${account.accountId}`}>{account.email}</a>
+        {account.isOperator ? <span class="muted"> operator</span> : null}
+      </>,
+      stateText(billingState(account)),
+      account.tier,
+      usd(account.balanceMicros),
+      usd(account.spentMicros),
+      time(account.createdAtMs),
+    ])}
+  />
+);
+
+const CreateForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <Block id="create" title="New account">
+    <Form visitor={visitor} action={path} class="inline">
+      <label>
+        Email
+        <input class="wide" type="email" name="email" required />
+      </label>
+      <label>
+        Tier
+        <select name="tier">
+          {tiers.map((tier) => (
+            <option key={tier}>{tier}</option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Create the account</button>
+    </Form>
+    <code class="cmd">{"carquet accounts create --email <email> --tier <n>"}</code>
+  </Block>
 );

@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
+import { AccountLink, DataTable } from "./blocks.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/audit";
@@ -38,30 +38,15 @@ export const auditPage =
   };
 
 export const AuditTable = ({ records }: { readonly records: readonly AuditRecord[] }): JSX.Element => (
-  <ScrollingTable label="Audit records">
-    <thead>
-      <tr>
-        <th>Time</th>
-        <th>Actor</th>
-        <th>Action</th>
-        <th>Account</th>
-        <th>Details</th>
-      </tr>
-    </thead>
-    <tbody>
-      {records.map((record) => (
-        <tr key={record.record}>
-          <td class="time">{time(record.atMs)}</td>
-          <td>{record.actor}</td>
-          <td class="time">{record.action}</td>
-          <td>
-            {record.accountId === null ? null : (
-              <a href={`/operator/accounts/${record.accountId}`}>{record.accountId}</a>
-            )}
-          </td>
-          <td>{record.details}</td>
-        </tr>
-      ))}
-    </tbody>
-  </ScrollingTable>
+  <DataTable
+    label="Audit records"
+    columns={["Time", "Actor", "Action", "Account", "Details"]}
+    rows={records.map(({ atMs, actor, action, accountId, details }) => [
+      time(atMs),
+      actor,
+      action,
+      <AccountLink key={accountId} id={accountId} />,
+      details,
+    ])}
+  />
 );

@@ -127,6 +127,9 @@ const StateForms = ({ account, visitor }: ChangeFormsProps): JSX.Element => (
     </ChangeForm>
     <ChangeForm account={account} visitor={visitor} form="invite">
       <button type="submit">Create an invitation</button>
+      <button type="submit" name="kind" value="sign_in">
+        Create a sign-in link
+      </button>
     </ChangeForm>
   </>
 );

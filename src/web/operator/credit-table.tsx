@@ -3,10 +3,10 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { integerIn, type Row } from "../../base/json.ts";
-import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { signedAmount, text, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { Block, DataTable } from "./blocks.tsx";
 
 interface OfAccountProps {
   readonly account: Account;
@@ -19,33 +19,21 @@ interface CreditTableProps extends OfAccountProps {
 }
 
 export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Element => (
-  <section class="block" aria-labelledby="credits">
-    <h2 id="credits">Credits and adjustments</h2>
-    <ScrollingTable label="Credits and adjustments">
-      <thead>
-        <tr>
-          <th>Time</th>
-          <th>Kind</th>
-          <th>Reference and note</th>
-          <th class="num">USD</th>
-          <th>Payment</th>
-        </tr>
-      </thead>
-      <tbody>
-        {credits.toReversed().map((credit) => (
-          <tr key={String(credit.entry_id)}>
-            <td class="time">{time(integerIn(credit, "at_ms"))}</td>
-            <td>{String(credit.kind).replaceAll("_", " ")}</td>
-            <td>{text([credit.reference, credit.note].filter((part) => part !== null).join(", "))}</td>
-            <td class="num">{signedAmount(integerIn(credit, "micros"))}</td>
-            <td>
-              <Payment credit={credit} {...props} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </ScrollingTable>
-  </section>
+  <Block id="credits" title="Credits and adjustments">
+    <DataTable
+      label="Credits and adjustments"
+      columns={["Time", "Kind", "Reference and note", "#USD", "Payment"]}
+      rows={credits
+        .toReversed()
+        .map((credit) => [
+          time(integerIn(credit, "at_ms")),
+          String(credit.kind).replaceAll("_", " "),
+          text([credit.reference, credit.note].filter((part) => part !== null).join(", ")),
+          signedAmount(integerIn(credit, "micros")),
+          <Payment credit={credit} {...props} />,
+        ])}
+    />
+  </Block>
 );
 
 /** The state of a paid credit, with the forms that confirm or reverse it. */
@@ -76,54 +64,34 @@ const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credi
   );
 };
 
-export const OperatorKeyTable = ({ keys, ...props }: OfAccountProps & { readonly keys: readonly UsedKey[] }) => (
-  <section class="block" aria-labelledby="keys">
-    <h2 id="keys">Keys</h2>
-    <ScrollingTable label="Keys">
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>Id</th>
-          <th>Scopes</th>
-          <th>Last used</th>
-          <th>Revoke</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.toReversed().map((key) => (
-          <KeyRevocationRow key={key.keyId} apiKey={key} {...props} />
-        ))}
-      </tbody>
-    </ScrollingTable>
-  </section>
-);
-
-const KeyRevocationRow = ({
-  apiKey: key,
+export const OperatorKeyTable = ({
+  keys,
   account,
   visitor,
-}: OfAccountProps & { readonly apiKey: UsedKey }): JSX.Element => (
-  <tr>
-    <td>{text(key.name)}</td>
-    <td>
-      <code>{key.keyId}</code>
-    </td>
-    <td>{key.scopes.join(", ")}</td>
-    <td class="time">{key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs)}</td>
-    <td>
-      {key.revokedAtMs !== null ? (
-        <span class="muted">revoked</span>
-      ) : (
-        <Danger name="Revoke">
-          <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
-            <button type="submit" name="key" value={key.keyId} class="danger">
-              Revoke for good
-            </button>
-          </Form>
-        </Danger>
-      )}
-    </td>
-  </tr>
+}: OfAccountProps & { readonly keys: readonly UsedKey[] }) => (
+  <Block id="keys" title="Keys">
+    <DataTable
+      label="Keys"
+      columns={["Name", "Id", "Scopes", "Last used", "Revoke"]}
+      rows={keys.toReversed().map(({ keyId, name, scopes, lastUsedAtMs, revokedAtMs }) => [
+        text(name),
+        <code>{keyId}</code>,
+        scopes.join(", "),
+        lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
+        revokedAtMs !== null ? (
+          <span class="muted">revoked</span>
+        ) : (
+          <Danger name="Revoke">
+            <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
+              <button type="submit" name="key" value={keyId} class="danger">
+                Revoke for good
+              </button>
+            </Form>
+          </Danger>
+        ),
+      ])}
+    />
+  </Block>
 );
 
 interface DangerProps {

@@ -12,9 +12,9 @@ import { type PageHandler, type Redirect, signedInPage } from "../shell/pages.ts
 import { type Visitor, visitorOf } from "../shell/visitor.ts";
 
 const pages = [
-  { path: "/operator", text: "Service" },
+  { path: "/operator", text: "Deliveries" },
   { path: "/operator/accounts", text: "Accounts" },
-  { path: "/operator/ingest", text: "Ingest" },
+  { path: "/operator/service", text: "Service" },
   { path: "/operator/audit", text: "Audit log" },
 ] as const;
 

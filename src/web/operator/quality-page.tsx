@@ -5,18 +5,23 @@ import { refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "../../query/quality/quality.ts";
-import { ScrollingTable } from "../account/dashboard-page.tsx";
 import { count, day as dayText, decimal } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
+import { DataTable } from "./blocks.tsx";
 import { operatorOf, operatorPage } from "./operator-page.tsx";
 
 const shownRows = 500;
 
 /** Returns the report with the names of dealers. */
-const reportOf = ({ current }: SiteServices, day: string, status: QualityStatus): Promise<readonly Row[]> =>
+const reportOf = (
+  { current }: SiteServices,
+  day: string,
+  status: QualityStatus,
+  dealer?: string,
+): Promise<readonly Row[]> =>
   current.use(async (version) => {
     if (version.manifest.days[day] === undefined) throw refuse("not_found", { what: "ingested day", id: day });
-    const rows = await qualityReport(version, { day, status });
+    const rows = await qualityReport(version, { day, status, dealer });
     return rows.map((row) => ({ ...row, dealer_name: version.dealers.nameOf(textIn(row, "dealer_id")) }));
   });
 
@@ -24,10 +29,11 @@ export const qualityPage =
   (services: SiteServices): PageHandler =>
   async ({ params: { day = "" }, query }) => {
     const status = qualityStatuses.find((one) => one === query.get("status")) ?? "warn";
-    const rows = await reportOf(services, day, status);
+    const dealer = query.get("dealer") ?? undefined;
+    const rows = await reportOf(services, day, status, dealer);
     const path = `/operator/ingest/${day}`;
     return operatorPage(
-      "/operator/ingest",
+      "/operator",
       `Quality of ${dayText(day)}`,
       <>
         <p class="muted">
@@ -45,44 +51,23 @@ export const qualityPage =
   };
 
 const CheckTable = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element => (
-  <ScrollingTable label="Checks">
-    <thead>
-      <tr>
-        {["Status", "Dealer", "Check", "Field"].map((name) => (
-          <th key={name}>{name}</th>
-        ))}
-        {["Count", "Share", "Usual"].map((name) => (
-          <th key={name} class="num">
-            {name}
-          </th>
-        ))}
-        <th>Examples</th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row) => {
-        const [dealer, check, field] = [textIn(row, "dealer_id"), textIn(row, "check"), textIn(row, "field")];
-        return (
-          <tr key={`${dealer} ${check} ${field}`}>
-            <td>{textIn(row, "status")}</td>
-            <td>
-              {dealer === "" ? (
-                "unknown"
-              ) : (
-                <a href={`/dealers/${encodeURIComponent(dealer)}`}>{row.dealer_name ?? dealer}</a>
-              )}
-            </td>
-            <td>{check}</td>
-            <td>{field}</td>
-            <td class="num">{numberText(row.n)}</td>
-            <td class="num">{shareText(row.share)}</td>
-            <td class="num">{check === "rows" ? numberText(row.usual) : shareText(row.usual)}</td>
-            <td>{Array.isArray(row.examples) ? row.examples.join("; ") : ""}</td>
-          </tr>
-        );
-      })}
-    </tbody>
-  </ScrollingTable>
+  <DataTable
+    label="Checks"
+    columns={["Status", "Dealer", "Check", "Field", "#Count", "#Share", "#Usual", "Examples"]}
+    rows={rows.map((row) => {
+      const [dealer, check] = [textIn(row, "dealer_id"), textIn(row, "check")];
+      return [
+        textIn(row, "status"),
+        dealer === "" ? "unknown" : <a href={`/dealers/${encodeURIComponent(dealer)}`}>{row.dealer_name ?? dealer}</a>,
+        check,
+        textIn(row, "field"),
+        numberText(row.n),
+        shareText(row.share),
+        check === "rows" ? numberText(row.usual) : shareText(row.usual),
+        Array.isArray(row.examples) ? row.examples.join("; ") : "",
+      ];
+    })}
+  />
 );
 
 const numberText = (value: Json | undefined): string => (typeof value === "number" ? decimal(value) : "");

@@ -1,28 +1,37 @@
-/** The operator's first page: the health of the service, and the tier reviews that wait for a decision. */
+/** The service in the operator's view: its health, what runs, the lake on the disk, accounts at their limits, and tier reviews. */
 import type { JSX } from "preact";
+import type { LimitedAccount } from "../../accounts/policy/rate-limiter.ts";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { RunningStatement } from "../../db/session-pool.ts";
 import type { Readiness } from "../../http/service/health.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Figures, Notice, ScrollingTable } from "../account/dashboard-page.tsx";
-import { count, day as dayText } from "../shell/format.ts";
+import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
+import { Figures, Notice } from "../account/dashboard-page.tsx";
+import { age, count, day as dayText, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { AccountLink, Block, DataTable } from "./blocks.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
+const shownVersions = 14;
+
 export const servicePage =
-  ({ accounts, current, readiness }: SiteServices): PageHandler =>
+  ({ accounts, current, readiness, exports: { lake } }: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
     const reviews = await accounts.administration.call("queuedReviews", {});
     const statements = current.statements;
     const work = { running: statements.running, waiting: statements.waiting, ledger: accounts.waitingTasks };
+    const [[versions, kept], disk] = await Promise.all([keptVersions(lake, shownVersions), diskOf(lake)]);
     return operatorPage(
-      "/operator",
+      "/operator/service",
       "Service",
       <>
         <Notice text={query.get("changed") === "review" ? "The review is decided." : undefined} />
         <Health report={readiness().report} work={work} />
+        <Work running={current.runningStatements} limited={accounts.limited} />
+        <Lake versions={versions} kept={kept} disk={disk} />
         <Reviews reviews={reviews} visitor={visitor} />
       </>,
     );
@@ -82,60 +91,90 @@ const Facts = ({ report: { version, serving, lake, answers } }: Pick<HealthProps
   );
 };
 
+interface WorkProps {
+  readonly running: readonly RunningStatement[];
+  readonly limited: readonly LimitedAccount[];
+}
+
+interface LakeProps {
+  readonly versions: readonly KeptVersion[];
+  readonly kept: number;
+  readonly disk: Awaited<ReturnType<typeof diskOf>>;
+}
+
+const Work = ({ running, limited }: WorkProps): JSX.Element => (
+  <>
+    <Block id="statements" title="Running statements">
+      <DataTable
+        label="Running statements"
+        columns={["Account", "#Running for"]}
+        rows={running.map(({ account, ms }) => [account === "" ? "the service" : linkTo(account), count(ms, " ms")])}
+      />
+    </Block>
+    <Block id="limited" title="Accounts at their rate limits">
+      <DataTable
+        label="Accounts at their rate limits"
+        columns={["Account", "#Refused requests", "Last one"]}
+        rows={limited.map(({ accountId, refusals, agoMs }) => [
+          linkTo(accountId),
+          count(refusals),
+          `${age(agoMs)} ago`,
+        ])}
+      />
+      <code class="cmd">{"carquet accounts rate-limit --account <id> <per-10s> <per-60s>"}</code>
+    </Block>
+  </>
+);
+
+const linkTo = (id: string): JSX.Element => <AccountLink id={id} />;
+
+const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
+  <Block id="versions" title="Lake">
+    <p class="muted">
+      {size(disk.freeBytes)} of {size(disk.bytes)} are free. The lake keeps {count(kept)}{" "}
+      {kept === 1 ? "version" : "versions"}, which share most files.
+    </p>
+    <DataTable
+      label="Versions"
+      columns={["Version", "Published, UTC", "#Files", "#Size"]}
+      rows={versions.map(({ version, publishedAtMs, files, bytes }) => [
+        version,
+        time(publishedAtMs),
+        count(files),
+        size(bytes),
+      ])}
+    />
+    <code class="cmd">carquet verify</code>
+    <code class="cmd">carquet vacuum --versions 14</code>
+  </Block>
+);
+
 interface ReviewsProps {
   readonly reviews: readonly QueuedReview[];
   readonly visitor: Visitor;
 }
 
 const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
-  <section class="block" aria-labelledby="reviews">
-    <h2 id="reviews">Tier reviews</h2>
-    {reviews.length === 0 ? <p class="muted">No review waits for a decision.</p> : null}
-    {reviews.length === 0 ? null : (
-      <ScrollingTable label="Tier reviews">
-        <thead>
-          <tr>
-            <th>Account</th>
-            <th>Queued</th>
-            <th>Promotion</th>
-            <th>Decision</th>
-          </tr>
-        </thead>
-        <tbody>
-          {reviews.map((review) => (
-            <ReviewRow key={review.accountId} review={review} visitor={visitor} />
-          ))}
-        </tbody>
-      </ScrollingTable>
-    )}
-  </section>
-);
-
-interface ReviewRowProps {
-  readonly review: QueuedReview;
-  readonly visitor: Visitor;
-}
-
-const ReviewRow = ({ review: { accountId, email, day, from, to }, visitor }: ReviewRowProps): JSX.Element => (
-  <tr>
-    <td>
-      <a href={`/operator/accounts/${accountId}`}>{email}</a>
-    </td>
-    <td class="time">{dayText(day)}</td>
-    <td>
-      tier {from} to {to}
-    </td>
-    <td>
-      <Form visitor={visitor} action={`/operator/reviews/${accountId}`} class="inline">
-        <button type="submit" name="decision" value="approve">
-          Approve
-        </button>
-        <button type="submit" name="decision" value="decline">
-          Decline
-        </button>
-      </Form>
-    </td>
-  </tr>
+  <Block id="reviews" title="Tier reviews">
+    <DataTable
+      label="Tier reviews"
+      columns={["Account", "Queued", "Promotion", "Decision"]}
+      rows={reviews.map(({ accountId, email, day, from, to }) => [
+        <a href={`/operator/accounts/${accountId}`}>{email}</a>,
+        dayText(day),
+        `tier ${from} to ${to}`,
+        <Form visitor={visitor} action={`/operator/reviews/${accountId}`} class="inline">
+          <button type="submit" name="decision" value="approve">
+            Approve
+          </button>
+          <button type="submit" name="decision" value="decline">
+            Decline
+          </button>
+        </Form>,
+      ])}
+    />
+    <code class="cmd">{"carquet tiers approve --account <id>"}</code>
+  </Block>
 );
 
 export const decideQueuedReview =
@@ -145,5 +184,5 @@ export const decideQueuedReview =
     if (decision !== "approve" && decision !== "decline")
       throw new UserError("Invalid decision: expected approve or decline.");
     await administration.change(visitor.identity.key.accountId, `tiers ${decision}`, { accountId });
-    return { location: "/operator?changed=review" };
+    return { location: "/operator/service?changed=review" };
   };

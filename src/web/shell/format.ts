@@ -54,6 +54,13 @@ const days = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric"
 export const day = (value: string | null | undefined): string =>
   value === null || value === undefined ? unknown : days.format(new Date(`${value.slice(0, 10)}T00:00:00Z`));
 
+/** Formats a size in MB, or from 1 GB on in GB. */
+export const size = (bytes: number): string =>
+  bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+
+/** Formats a part of a whole as a percentage. */
+export const share = (part: number, whole: number): string => `${((100 * part) / (whole || 1)).toFixed(1)}%`;
+
 const weekdays = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", weekday: "long" });
 
 export const weekday = (value: string): string => weekdays.format(new Date(`${value}T00:00:00Z`));

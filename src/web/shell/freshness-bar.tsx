@@ -84,20 +84,32 @@ const Brought = ({ brought: { added, changed, left, dealers, silent, days } }: {
         </a>
       </span>
     )}
-    <DayBars days={days} />
+    <DayBars days={days} label={`Rows delivered on each of the last ${days.length} days`} />
     <span class="opt tiny muted">{days.length} days</span>
   </>
 );
 
 const [barWidth, barStep, barsHeight] = [5, 7, 18];
 
-/** Rows delivered on each day; days that were expected and not published are hatched. */
-const DayBars = ({ days }: { readonly days: readonly DeliveredDay[] }): JSX.Element => {
+interface DayBarsProps {
+  readonly days: readonly Pick<DeliveredDay, "day" | "vins" | "hasFailed">[];
+  readonly label: string;
+}
+
+/** Rows delivered on each day, the last one marked; days that were expected and not published are hatched. */
+export const DayBars = ({ days, label }: DayBarsProps): JSX.Element => {
   const max = Math.max(...days.map(({ vins = 0 }) => vins), 1);
   const failed = days.flatMap(({ day, hasFailed }) => (hasFailed ? [dayText(day)] : []));
-  const label = `Rows delivered on each of the last ${days.length} days${failed.length === 0 ? "" : `; none on ${failed.join(", ")}`}`;
+  const width = days.length * barStep;
   return (
-    <svg class="days opt" role="img" aria-label={label} width={days.length * barStep} height={barsHeight}>
+    <svg
+      class="days opt"
+      role="img"
+      aria-label={`${label}${failed.length === 0 ? "" : `; none on ${failed.join(", ")}`}`}
+      width={width}
+      height={barsHeight}
+      viewBox={`0 0 ${width} ${barsHeight}`}
+    >
       {days.map(({ day, vins = 0, hasFailed }, index) => {
         const height = hasFailed ? barsHeight : Math.ceil((barsHeight * vins) / max);
         const x = index * barStep;

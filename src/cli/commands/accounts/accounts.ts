@@ -1,6 +1,6 @@
 /** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
 import { Argument, Command, InvalidArgumentError } from "commander";
-import { type Account, effectiveLimits, getAccount, listAccounts } from "../../../accounts/account.ts";
+import { type Account, effectiveLimits, getAccount, isEmail, listAccounts } from "../../../accounts/account.ts";
 import { listAuditRecords } from "../../../accounts/administration/audit-log.ts";
 import { applyChange, type ChangeInput, type ChangeName } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
@@ -55,8 +55,6 @@ const linkSettings = {
   publicUrl: { ...sharedSettings("publicUrl").publicUrl, default: "http://127.0.0.1:8080" },
 } as const satisfies SettingRows;
 
-type LinkValues = ValuesOf<typeof linkSettings>;
-
 const createSettings = {
   email: { flags: "--email <email>", isRequired: true, parse: emailParser, help: "contact address" },
   tier: { flags: "--tier <n>", default: 1, parse: tierParser, help: "usage tier, 1 to 4" },
@@ -83,19 +81,27 @@ const create = (): Command =>
     if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
   });
 
+const inviteSettings = {
+  ...linkSettings,
+  signIn: { flags: "--sign-in", help: "a link that signs in once, within a day, without setting a password" },
+} as const satisfies SettingRows;
+
 const invite = (): Command =>
   accountCommand(
     "invite",
-    "create a link that sets the password of an account once; resets a forgotten password",
-    linkSettings,
-  ).action(({ accounts, json, account, publicUrl }: AccountValues & LinkValues) => {
-    const link = { accountId: account, kind: "invitation" } as const;
-    const secret = withAccountsFile(accounts, (database) =>
-      applyChange(database, "accounts invite", link, commandAuthor()),
-    );
-    const invitation_url = linkUrl(publicUrl, "invitation", secret);
-    printResult({ account_id: account, invitation_url }, invitation_url, json);
-  });
+    "create a link that sets the password of an account once, or signs in to it; resets a forgotten password",
+    inviteSettings,
+  ).action(
+    ({ accounts, json, account, publicUrl, signIn = false }: AccountValues & ValuesOf<typeof inviteSettings>) => {
+      const kind = signIn ? "sign_in" : "invitation";
+      const link = { accountId: account, kind } as const;
+      const secret = withAccountsFile(accounts, (database) =>
+        applyChange(database, "accounts invite", link, commandAuthor()),
+      );
+      const url = linkUrl(publicUrl, kind, secret);
+      printResult({ account_id: account, [`${kind}_url`]: url }, url, json);
+    },
+  );
 
 const operator = (): Command =>
   accountCommand("operator", "let an account see and change all accounts in the dashboard, or stop that")
@@ -228,7 +234,7 @@ function toRow(account: Account): Readonly<Record<string, Json>> {
 }
 
 function emailParser(text: string): string {
-  if (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254) return text;
+  if (isEmail(text)) return text;
   throw new InvalidArgumentError("Expected an email address.");
 }
 
