@@ -71,9 +71,12 @@ export const lastDays = (day: string, count = shownDays): readonly string[] =>
 export const hasFailed = (published: readonly string[], day: string): boolean =>
   day > (published[0] ?? day) && !published.includes(day) && isExpected(published, day);
 
-/** Returns whether a delivery of a day is expected: one of its weekday was published in the two weeks before, or the lake is younger than that. */
-const isExpected = (published: readonly string[], day: string): boolean =>
-  plusDays(day, -7) < (published[0] ?? day) || [7, 14].some((days) => published.includes(plusDays(day, -days)));
+/** Returns whether a delivery of a day is expected: one of its weekday was published in the two weeks before or after, or the lake has no such days. */
+function isExpected(published: readonly string[], day: string): boolean {
+  const [first = day, last = day] = [published[0], published.at(-1)];
+  const alike = [-14, -7, 7, 14].map((days) => plusDays(day, days)).filter((one) => one >= first && one <= last);
+  return alike.length === 0 || alike.some((one) => published.includes(one));
+}
 
 /**
  * Returns the day of the next delivery: as far from the published one as published days usually are, and on a weekday that has deliveries. Undefined

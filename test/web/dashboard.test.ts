@@ -184,7 +184,13 @@ test("an operator sees and changes accounts, and every page of it is accessible;
     [changed.tier, changed.state, changed.balanceMicros, changed.rateLimitOverride],
     [4, "suspended", 612_500_000, { per10s: 7, per60s: 9 }],
   );
-  await page.getByRole("button", { name: "Create an invitation" }).click();
+  await page.getByRole("button", { name: "Create a sign-in link" }).click();
+  assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/sign-in\?token=[\w-]{43}$/);
+  await page.getByText(`carquet accounts invite --account ${other} --sign-in`).waitFor();
+  await page.goto(`${url}/operator/accounts`);
+  await page.getByLabel("Email", { exact: true }).fill("new@cars.example");
+  await page.getByLabel("Tier", { exact: true }).selectOption("2");
+  await page.getByRole("button", { name: "Create the account" }).click();
   assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
 
   await page.goto(`${url}/operator`);
@@ -204,7 +210,9 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   assert.equal(unknownDay.status(), 404);
   await page.goto(`${url}/operator/audit`);
   const actions = await page.locator("tbody tr td:nth-child(3)").allTextContents();
-  assert.deepEqual(actions.slice(0, 5), [
+  assert.deepEqual(actions.slice(0, 7), [
+    "accounts invite",
+    "accounts create",
     "accounts invite",
     "accounts state",
     "accounts rate-limit",
