@@ -24,6 +24,7 @@ import { signInPage } from "./account/sign-in-page.tsx";
 import { addSignInRoutes } from "./account/sign-in-routes.ts";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
+import { comparePage } from "./explorer/compare/compare-page.tsx";
 import { dealerPage } from "./explorer/dealer-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
@@ -66,6 +67,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services.current));
   add("/dealers/:dealer_id", dealerPage);
+  add("/compare", comparePage);
 }
 
 /** Adds the pages and forms of an account to a router. */

@@ -1,6 +1,7 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
 import { enhanceKeys } from "./keys.ts";
 import { enhanceRanges } from "./ranges.ts";
+import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
 import { enhanceValues } from "./values.ts";
 import { enhanceViews } from "./views.ts";
@@ -13,17 +14,22 @@ function correctAddress(): void {
 
 const shownMs = 1500;
 
-/** Handles all copy buttons, also later ones: each copies the code beside it. */
+/** Handles all copy buttons, also later ones: each copies the code beside it, or the link that it names. */
 function enhanceCopyButtons(): void {
   document.addEventListener("click", async ({ target }) => {
-    const button = target instanceof Element ? target.closest("[data-copy]") : null;
+    const button = target instanceof Element ? target.closest<HTMLElement>("[data-copy], [data-copy-link]") : null;
+    const link = button?.dataset.copyLink;
     const code = button?.parentElement?.querySelector("pre, output");
-    if (button === null || code === null || code === undefined) return;
-    await copy(code);
-    const { textContent: text } = button;
-    button.textContent = "Copied";
+    if (button === null || button.hasAttribute("data-copied")) return;
+    if (link !== undefined) await copyLink(new URL(link, location.href).href);
+    else if (code !== null && code !== undefined) await copy(code);
+    else return;
+    const content = [...button.childNodes];
+    button.replaceChildren("Copied");
+    button.setAttribute("data-copied", "");
     setTimeout(() => {
-      button.textContent = text;
+      button.replaceChildren(...content);
+      button.removeAttribute("data-copied");
     }, shownMs);
   });
 }
@@ -34,11 +40,18 @@ async function copy(code: Element): Promise<void> {
   else await navigator.clipboard.writeText(code.textContent ?? "");
 }
 
+/** Copies a link; shows it to copy where the clipboard is not available. */
+async function copyLink(link: string): Promise<void> {
+  if (navigator.clipboard === undefined) prompt("Copy this link:", link);
+  else await navigator.clipboard.writeText(link);
+}
+
 // Shows the controls that need scripts, and hides those that scripts replace.
 document.documentElement.classList.add("js");
 correctAddress();
 enhanceCopyButtons();
 enhanceRanges();
+enhanceShortlist();
 enhanceSuggestions();
 enhanceViews();
 enhanceValues();

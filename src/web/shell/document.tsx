@@ -5,6 +5,7 @@ import { assetPath } from "./assets.ts";
 import { FindBox } from "./find-box.tsx";
 import { usd } from "./format.ts";
 import { Brand } from "./icons.tsx";
+import { ShortlistTray } from "./shortlist-tray.tsx";
 import type { Visitor } from "./visitor.ts";
 
 /** The parts of the navigation; a page belongs to at most one. */
@@ -43,6 +44,9 @@ const links: readonly Link[] = [
   { section: "docs", path: "/docs", text: "Docs" },
   { section: "dashboard", path: "/dashboard", text: "Dashboard" },
 ];
+
+/** The sections whose pages show the shortlist. */
+const shortlistSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare"];
 
 /** Without accounts, the dashboard has the saved searches alone. */
 const openLinks = links.map((link) =>
@@ -100,6 +104,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       <main class="wrap" id="main" tabIndex={-1}>
         {content.body}
       </main>
+      {visitor !== undefined && shortlistSections.includes(content.section) ? <ShortlistTray /> : null}
       <Foot content={content} visitor={visitor} />
     </body>
   </html>

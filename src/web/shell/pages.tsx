@@ -93,7 +93,10 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", contentSecurityPolicy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set("Cache-Control", isKept(content) ? "private, no-cache" : "no-store");
+  context.set(
+    "Cache-Control",
+    ["explorer", isKept(content)"compare"].includes(content.section ?? "") ? "private, no-cache" : "no-store",
+  );
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }

@@ -58,7 +58,7 @@ const Card = ({ view, listing }: CardProps): JSX.Element => {
 };
 
 /** Adds the car to the shortlist, which the browser keeps. */
-const KeepButton = ({ listing }: Pick<CardProps, "listing">): JSX.Element => (
+export const KeepButton = ({ listing }: Pick<CardProps, "listing">): JSX.Element => (
   <button
     {...{ type: "button", class: "keep js-only", "aria-pressed": "false", "data-keep": listing.id }}
     {...{ "data-keep-name": nameOf(listing), "data-keep-price": dollars(listing.price) }}
