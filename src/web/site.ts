@@ -29,6 +29,7 @@ import { dealerPage } from "./explorer/dealer-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
+import { listingPhoto } from "./explorer/listing/photo.ts";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
@@ -63,9 +64,10 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
   add("/", searchPage(services.current));
   add("/values/:facet", valuesPage(services.current));
-  add("/find", lookUpPage(services.current));
+  add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
-  add("/listings/:listing_id", listingPage(services.current));
+  add("/listings/:listing_id", listingPage(services));
+  router.get("/photos/:listing_id/:number", listingPhoto(services));
   add("/dealers/:dealer_id", dealerPage);
   add("/compare", comparePage);
 }

@@ -109,7 +109,7 @@ function cellContent(cell: NumbersCell, { format = String }: NumbersColumn): Com
 }
 
 /** Returns a data URL of a CSV file. */
-function csvUrl({ columns, rows }: Numbers): string {
+export function csvUrl({ columns, rows }: Numbers): string {
   const cells = rows.map((row) => row.map(csvCellOf));
   return `data:text/csv;charset=utf-8,${encodeURIComponent(csvLines([columns.map(({ name }) => name), ...cells]))}`;
 }

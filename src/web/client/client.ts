@@ -1,5 +1,6 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
 import { enhanceKeys } from "./keys.ts";
+import { hideBrokenPhotos } from "./photos.ts";
 import { enhanceRanges } from "./ranges.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";
@@ -50,6 +51,7 @@ async function copyLink(link: string): Promise<void> {
 document.documentElement.classList.add("js");
 correctAddress();
 enhanceCopyButtons();
+hideBrokenPhotos();
 enhanceRanges();
 enhanceShortlist();
 enhanceSuggestions();

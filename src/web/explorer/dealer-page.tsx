@@ -8,7 +8,7 @@ import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import { titleOf } from "./attributes.ts";
 import type { ValueBucket } from "./facets.ts";
 import { FactList } from "./listing/listing-details.tsx";
-import { ExternalLink } from "./listing/listing-page.tsx";
+import { ExternalLink } from "./listing/listing-head.tsx";
 import { chosenColumns } from "./listing-fields.tsx";
 import { ListingTable, Paging } from "./search/results.tsx";
 import { viewPath } from "./view.ts";

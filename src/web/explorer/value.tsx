@@ -12,19 +12,25 @@ export type ValuedPrice = Pick<Summary, (typeof valueFields)[number]>;
 
 type Rating = NonNullable<Summary["value_rating"]>;
 
-/** The pips and the word of each rating, the best first. */
-export const ratingLooks: Readonly<Record<Rating, readonly [pips: number, word: string]>> = {
-  great: [4, "Great"],
-  good: [3, "Good"],
-  fair: [2, "Fair"],
-  high: [1, "High"],
+/** The pips, the word and the noun of each rating, the best first. */
+export const ratingLooks: Readonly<Record<Rating, readonly [pips: number, word: string, noun: string]>> = {
+  great: [4, "Great", "value"],
+  good: [3, "Good", "value"],
+  fair: [2, "Fair", "value"],
+  high: [1, "High", "price"],
 };
 
 const pipsMax = 4;
 
-export const RatingBadge = ({ rating }: { readonly rating: Rating | null | undefined }): JSX.Element => {
+interface RatingBadgeProps {
+  readonly rating: Rating | null | undefined;
+  /** Whether it says what is rated. */
+  readonly isLong?: boolean;
+}
+
+export const RatingBadge = ({ rating, isLong = false }: RatingBadgeProps): JSX.Element => {
   if (rating === null || rating === undefined) return <span class="rate none">No rating</span>;
-  const [pips, word] = ratingLooks[rating];
+  const [pips, word, noun] = ratingLooks[rating];
   return (
     <span class={`rate ${rating}`}>
       <i aria-hidden="true">
@@ -32,7 +38,7 @@ export const RatingBadge = ({ rating }: { readonly rating: Rating | null | undef
           <b key={index} class={index < pips ? "f" : undefined} />
         ))}
       </i>
-      {word}
+      {isLong ? `${word} ${noun}` : word}
     </span>
   );
 };

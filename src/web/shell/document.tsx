@@ -23,6 +23,8 @@ export interface PageContent {
   readonly address?: string;
   /** The question that led to the page, which the box of the header keeps. */
   readonly question?: string | undefined;
+  /** The hosts besides this service that the page loads images from, as a source of the Content Security Policy. */
+  readonly imageHosts?: string | undefined;
   /** What stands under the header: how fresh the shown data is. */
   readonly freshness?: ComponentChildren;
   /** The box of the header, if it does not find cars. */

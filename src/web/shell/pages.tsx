@@ -90,7 +90,12 @@ export function requirePlainText(parameters: readonly (readonly [name: string, v
 
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
-  context.set("Content-Security-Policy", contentSecurityPolicy);
+  const { imageHosts } = content;
+  const policy =
+    imageHosts === undefined
+      ? contentSecurityPolicy
+      : contentSecurityPolicy.replace("img-src", `img-src ${imageHosts}`);
+  context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
   context.set(

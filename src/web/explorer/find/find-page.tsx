@@ -1,7 +1,7 @@
 /** The target of the find box: finds a vehicle by VIN, a listing by id, or listings by the words of a question, and shows the page of the result. */
 import { Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { CurrentVersion } from "../../../serving/current-version.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../../shell/pages.tsx";
@@ -20,19 +20,21 @@ interface FoundPage extends Partial<Pick<PageVisit, "params" | "query">> {
   readonly handle: PageHandler;
 }
 
+type PageServices = Pick<SiteServices, "current" | "photos">;
+
 /** The longest question that the API takes. */
 const questionMax = 200;
 
 /** Returns the handler of `/find`. It shows the found page in its place, so that the cost of the page includes that of finding it. */
 export const lookUpPage =
-  (current: CurrentVersion): PageHandler =>
+  (services: PageServices): PageHandler =>
   async (visit) => {
     const words = (visit.query.get("q") ?? "").trim().slice(0, questionMax);
     if (/^[0-9a-f]{32}$/i.test(words)) return { location: `/listings/${words.toLowerCase()}` };
     if (words === "") return { location: "/" };
     const found = /^[a-hj-npr-z0-9]{17}$/i.test(words)
-      ? await findVehicle(visit.requests, words.toUpperCase(), current)
-      : await findWords(visit.requests, words, current);
+      ? await findVehicle(visit.requests, words.toUpperCase(), services)
+      : await findWords(visit.requests, words, services);
     return "handle" in found ? showFound(visit, words, found) : found;
   };
 
@@ -52,13 +54,13 @@ async function showFound(
 async function findVehicle(
   requests: PageRequests,
   vin: string,
-  current: CurrentVersion,
+  services: PageServices,
 ): Promise<PageContent | FoundPage> {
   try {
     const { data } = await requests.call("getVin", {}, { vin });
     if (data.latest_listing === null) return nothingShown(requests, vin);
     const { id } = data.latest_listing;
-    return { address: `/listings/${id}`, handle: listingPage(current), params: { listing_id: id } };
+    return { address: `/listings/${id}`, handle: listingPage(services), params: { listing_id: id } };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "not_found") return nothingShown(requests, vin);
     throw thrown;
@@ -69,7 +71,7 @@ async function findVehicle(
 async function findWords(
   requests: PageRequests,
   words: string,
-  current: CurrentVersion,
+  services: PageServices,
 ): Promise<PageContent | FoundPage> {
   const { data, meta } = await requests.call("interpretQuestion", { q: words });
   const { filters, spans } = data;
@@ -78,7 +80,10 @@ async function findWords(
   if (dealer !== undefined && !dealer.includes(",") && Object.keys(others).length === 0)
     return { address: `/dealers/${dealer}`, handle: dealerPage, params: { dealer_id: dealer } };
   const view = readView(new URLSearchParams(withYearBounds(filters)), meta.as_of);
-  const handle = searchPage(current, { words, explained: <QuestionWords words={words} interpretation={data} /> });
+  const handle = searchPage(services.current, {
+    words,
+    explained: <QuestionWords words={words} interpretation={data} />,
+  });
   return { address: viewPath(view), handle, query: new URLSearchParams(view) };
 }
 

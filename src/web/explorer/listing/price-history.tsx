@@ -1,49 +1,61 @@
-/** The price of a listing over its days: a chart of steps, the changes as a table, and the price on a past day. */
+/** The price of a listing over its days against the median of such cars, the changes as a table, and the price on a past day. */
 import type { JSX } from "preact";
+import { prices } from "../../../accounts/policy/prices.ts";
 import { isDay } from "../../../base/day.ts";
-import type { AnswerOf } from "../../../contract/types.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
-import { LinePlot, type LinePoint } from "../../charts/line-plot.tsx";
-import { count, day, dollars, shortDollars } from "../../shell/format.ts";
+import { type PriceOfDay, PriceSteps } from "../../charts/price-steps.tsx";
+import { count, day, dollars, usd } from "../../shell/format.ts";
 import { viewPath } from "../view.ts";
+import type { Details } from "./listing-page.tsx";
+import { type SuchCars, suchWords } from "./market.ts";
 
-type Details = AnswerOf<"getListing">["data"];
+interface PriceHistoryProps {
+  readonly listing: Details;
+  readonly such: SuchCars | undefined;
+  /** The median of such cars by day; undefined if it has not been loaded. */
+  readonly medians: readonly PriceOfDay[] | undefined;
+  readonly asOf: string;
+  /** What the page costs without them, in micros; 0 if nothing is charged. */
+  readonly spent: number;
+}
 
-export const PriceHistory = ({ listing }: { readonly listing: Details }): JSX.Element => {
-  const { price_history: changes } = listing;
-  if (changes.length === 0)
-    return (
-      <section>
-        <h2>Price history</h2>
-        <p class="muted">The price has not changed.</p>
-      </section>
-    );
+export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHistoryProps): JSX.Element => {
+  const steps = pricesOf(listing);
+  const [first = asOf, last = asOf] = [steps[0]?.day, steps.at(-1)?.day];
+  const today = last === asOf && such !== undefined ? [{ day: asOf, value: such.price }] : [];
+  const others = medians?.filter((median) => median.day >= first && median.day <= last) ?? today;
   return (
-    <ChartFigure
-      id="price-history"
-      title="Price history"
-      note="US dollars, from the first to the last observation. The table has the changes."
-      isOpen
-      numbers={{
-        columns: [
-          { name: "day", title: "Day" },
-          { name: "before", title: "Before", format: dollars },
-          { name: "after", title: "After", format: dollars },
-          { name: "change", title: "Change", format: dollars },
-          { name: "miles", title: "Miles", format: count },
-        ],
-        rows: changes.map(({ date, price, price_before: before, miles }) => [
-          ...[date, before, price, price === null || before === null ? null : price - before, miles],
-        ]),
-      }}
-    >
-      <LinePlot
+    <section class="sheet pad history">
+      <ChartFigure
+        id="price-history"
         title="Price history"
-        lines={[{ name: "", points: pricePoints(listing) }]}
-        format={shortDollars}
-        isStepped
-      />
-    </ChartFigure>
+        note={<Note {...{ listing, such, medians, spent }} />}
+        numbers={{
+          columns: [
+            { name: "day", title: "Day" },
+            { name: "price", title: "Price", format: dollars },
+            { name: "change", title: "Change", format: dollars },
+            { name: "miles", title: "Miles", format: count },
+          ],
+          rows: tableOf(listing, first),
+        }}
+      >
+        <PriceSteps title="Price of this car" steps={steps} others={others} otherName="such cars" />
+      </ChartFigure>
+    </section>
+  );
+};
+
+const Note = ({ listing, such, medians, spent }: Omit<PriceHistoryProps, "asOf">): JSX.Element => {
+  if (such === undefined) return <>This car.</>;
+  const cars = <a href={viewPath(such.filters)}>{suchWords(such.filters)}</a>;
+  if (medians !== undefined) return <>This car, against the median of {cars}.</>;
+  const cost = usd(spent + prices.trend_series);
+  return (
+    <>
+      This car, against today's median of {cars}. <a href={`/listings/${listing.id}?median=days`}>Median of each day</a>
+      {` (${cost})`}
+    </>
   );
 };
 
@@ -58,7 +70,7 @@ interface PastDayProps {
 export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | null => {
   if (date === null || !isDay(date) || date >= asOf) return null;
   return (
-    <p class="notice">
+    <p class="note">
       {`This page is as of ${day(asOf)}. On ${day(date)}, ${stateOn(listing, date)} `}
       <a href={viewPath({ snapshot_date: date })}>The market of that day</a>
     </p>
@@ -82,13 +94,25 @@ type PriceChange = Details["price_history"][number];
 
 const byTime = (one: PriceChange, other: PriceChange): number => (one.changed_at < other.changed_at ? -1 : 1);
 
+/** Returns the rows of the table: the first price, and each change. */
+const tableOf = ({ price_history: changes, price, miles }: Details, first: string) => {
+  const ordered = [...changes].sort(byTime);
+  return [
+    [first, ordered[0] === undefined ? price : ordered[0].price_before, null, ordered[0] === undefined ? miles : null],
+    ...ordered.map(({ date, price: after, price_before: before, miles: at }) => [
+      ...[date, after, after === null || before === null ? null : after - before, at],
+    ]),
+  ];
+};
+
 /** Returns the prices from the first observation to the last one, or to the sale. */
-function pricePoints(listing: Details): readonly LinePoint[] {
+function pricesOf(listing: Details): readonly PriceOfDay[] {
   const { price_history: changes, inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
   const ordered = [...changes].sort(byTime);
-  const start = { date: first ?? ordered[0]?.date ?? last.slice(0, 10), price: ordered[0]?.price_before ?? null };
-  const end = { date: sold ?? last.slice(0, 10), price: price ?? ordered.at(-1)?.price ?? null };
-  return [start, ...ordered, end].map(({ date, price: value }) => ({
-    ...{ day: date.slice(0, 10), value, title: `${day(date)}: ${dollars(value)}` },
-  }));
+  const start = {
+    date: first ?? ordered[0]?.date ?? last,
+    price: ordered[0] === undefined ? price : ordered[0].price_before,
+  };
+  const end = { date: sold ?? last, price: price ?? ordered.at(-1)?.price ?? null };
+  return [start, ...ordered, end].map(({ date, price: value }) => ({ day: date.slice(0, 10), value }));
 }

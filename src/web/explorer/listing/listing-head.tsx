@@ -1,0 +1,271 @@
+/** The beginning of a listing's page: the way back, the frame with its photos, the price and what it means, and what to do next. */
+import type { ComponentChildren, JSX } from "preact";
+import type { AnswerOf } from "../../../contract/types.ts";
+import type { RequestContext } from "../../../http/context.ts";
+import type { PhotoMode } from "../../../http/service/photos.ts";
+import { count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
+import { serviceOrigin } from "../../shell/pages.tsx";
+import { conditions } from "../attributes.ts";
+import { CarDrawing, drawingOf, paintClass } from "../car-drawing.tsx";
+import type { ShownListing } from "../listing-fields.tsx";
+import { Photo, photoSources } from "../photo-frame.tsx";
+import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
+import { viewPath } from "../view.ts";
+import type { Details } from "./listing-page.tsx";
+import type { SuchCars } from "./market.ts";
+
+export const plainName = ({ vin, vehicle: { build } }: Details): string =>
+  [build.year, build.make, build.model].filter((part) => part !== null).join(" ") || vin;
+
+interface CrumbsProps {
+  readonly listing: Details;
+  readonly context: RequestContext;
+}
+
+/** Links to the search that led here, and to the make and model. */
+export const Crumbs = ({ listing: { vehicle }, context }: CrumbsProps): JSX.Element => {
+  const { make, model } = vehicle.build;
+  return (
+    <nav class="crumbs" aria-label="Where this listing is found">
+      <a href={searchBefore(context)}>Search</a>
+      {make === null || make.includes(",") ? null : (
+        <>
+          / <a href={viewPath({ make })}>{make}</a>
+          {model === null || model.includes(",") ? null : (
+            <>
+              / <a href={viewPath({ make, model })}>{model}</a>
+            </>
+          )}
+        </>
+      )}
+    </nav>
+  );
+};
+
+/** Returns the path of the search that a request comes from; that of all listings if it comes from elsewhere. */
+function searchBefore(context: RequestContext): string {
+  const referrer = context.get("Referer");
+  if (!URL.canParse(referrer)) return "/";
+  const { origin, pathname, search } = new URL(referrer);
+  return origin === serviceOrigin(context) && pathname === "/" ? `/${search}` : "/";
+}
+
+interface GalleryProps {
+  readonly listing: Details;
+  readonly photos: PhotoMode;
+}
+
+/** The frame: the drawn car, and photos over it, of which the address names one; below it, the photos to choose from. */
+export const Gallery = ({ listing, photos }: GalleryProps): JSX.Element => {
+  const { base_exterior_color: color, body_type: body } = listing.vehicle.build;
+  const sources = photoSources(listing, photos);
+  return (
+    <div class={`gallery ${paintClass(color)}`}>
+      <div class="frame">
+        <CarDrawing bodyType={body} />
+        {sources.map((source, index) => (
+          <Photo key={source} source={source} id={`photo-${index + 1}`} alt={`Photo ${index + 1} by the dealer`} />
+        ))}
+      </div>
+      {sources.length < 2 ? null : (
+        <div class="thumbs">
+          {sources.map((source, index) => (
+            <a key={source} href={`#photo-${index + 1}`} aria-label={`Photo ${index + 1}`}>
+              <CarDrawing bodyType={body} />
+              <Photo source={source} />
+            </a>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+};
+
+interface ListingHeadProps {
+  readonly listing: Details;
+  /** The listing in a search; undefined if it is neither for sale nor sold. */
+  readonly own: ShownListing | undefined;
+  readonly valued: AnswerOf<"getListingComparables">["data"] | undefined;
+  readonly such: SuchCars | undefined;
+  /** Whether photos are shown beside. */
+  readonly hasPhotos: boolean;
+  readonly supersededBy: string | undefined;
+}
+
+export const ListingHead = ({ listing, valued, supersededBy, ...props }: ListingHeadProps): JSX.Element => {
+  const { price, vehicle, inventory_type: condition } = listing;
+  const value: ValuedPrice = { ...(valued?.valuation ?? listing), price };
+  return (
+    <header class="buy stack">
+      <div>
+        <h1>{plainName(listing)}</h1>
+        <p class="soft">
+          {[
+            vehicle.build.trim,
+            conditions.get(condition ?? ""),
+            count(listing.miles, " miles"),
+            vehicle.build.drivetrain,
+          ]
+            .filter((part) => part !== null && part !== undefined)
+            .join(" · ")}
+        </p>
+      </div>
+      <div>
+        <p class="asked">
+          <strong>{dollars(price)}</strong>
+          <RatingBadge rating={value.value_rating} isLong />
+          <State listing={listing} />
+        </p>
+        <p class="sub">{`${sentence(beside(value))} ${allIn(listing)}`}</p>
+      </div>
+      <Facts listing={listing} value={value} valued={valued} {...props} />
+      <Actions listing={listing} hasPhotos={props.hasPhotos} />
+      {supersededBy === undefined ? null : (
+        <p class="note warn">
+          This listing ended without a sale. <a href={`/listings/${supersededBy}`}>The listing that replaced it</a>
+        </p>
+      )}
+    </header>
+  );
+};
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+const allIn = ({ all_in_price: total, seller_fees: fees }: Details): string =>
+  total === null || fees === null
+    ? "The dealer states no fees; taxes unknown."
+    : `${dollars(total)} all in, with the ${dollars(fees)} of fees that the dealer states; taxes unknown.`;
+
+const State = ({ listing: { sold_date: sold, vehicle } }: Pick<ListingHeadProps, "listing">): JSX.Element => {
+  if (sold !== null) return <span class="tag">{`Sold ${day(sold)}`}</span>;
+  if (vehicle.status === "missing") return <span class="tag warn">Missing from its dealer's feed</span>;
+  return <span class="tag info">For sale</span>;
+};
+
+type FactsProps = Omit<ListingHeadProps, "supersededBy" | "hasPhotos"> & { readonly value: ValuedPrice };
+
+/** The four numbers that a price is judged by. */
+const Facts = ({ listing, own, value, valued, such }: FactsProps): JSX.Element => {
+  const { market_value: estimate, market_value_low: low, market_value_high: high } = value;
+  const { percentile, sample } = valued?.summary ?? {};
+  const { price_change_total: change, price_drops: drops, price_changed_at: changedAt } = listing;
+  const facts: readonly (readonly [name: string, value: string, more: string])[] = [
+    ["Estimate", dollars(estimate), low === null ? "too few comparables" : `80%: ${dollars(low)} to ${dollars(high)}`],
+    ["Percentile", ordinal(percentile), sample === undefined ? "too few comparables" : `of ${sample} comparables`],
+    [
+      "On the market",
+      count(own?.days_on_market, own?.days_on_market === 1 ? " day" : " days"),
+      typeof such?.days === "number" ? `such cars: ${count(such.days)} in the median` : "too few such cars to compare",
+    ],
+    [
+      "Since listing",
+      change === 0 ? "$0" : `${(change ?? 0) > 0 ? "+" : ""}${dollars(change)}`,
+      changedAt === null
+        ? "no change"
+        : `${typeof drops === "number" && drops > 0 ? `${drops} ${drops === 1 ? "drop" : "drops"}, last` : "changed"} on ${day(changedAt)}`,
+    ],
+  ];
+  return (
+    <dl class="four">
+      {facts.map(([name, shown, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class={name === "Since listing" ? toneOf(change) : undefined}>
+            {shown}
+            <small>{more}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+const toneOf = (change: number | null): string | undefined =>
+  change === null || change === 0 ? undefined : change < 0 ? "down" : "up";
+
+const endings: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd", other: "th" };
+const ordinals = new Intl.PluralRules("en-US", { type: "ordinal" });
+
+/** Returns a rank such as `11th`. */
+function ordinal(rank: number | null | undefined): string {
+  if (rank === null || rank === undefined) return text(null);
+  const whole = Math.round(rank);
+  return `${whole}${endings[ordinals.select(whole)] ?? "th"}`;
+}
+
+const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "hasPhotos">): JSX.Element => {
+  const { id, price, vin, dealer, vehicle, photo_urls: photos } = listing;
+  const { body_type, base_exterior_color } = vehicle.build;
+  return (
+    <>
+      <div class="acts">
+        <button
+          {...{
+            type: "button",
+            class: "btn js-only",
+            "aria-pressed": "false",
+            "data-keep": id,
+            "data-keep-name": plainName(listing),
+          }}
+          {...{
+            "data-keep-price": dollars(price),
+            "data-keep-body": drawingOf(body_type),
+            "data-keep-color": paintClass(base_exterior_color),
+          }}
+        >
+          Add to the shortlist
+        </button>
+        <a class="btn" href={`/compare?ids=${id}`}>
+          Compare
+        </a>
+        <ExternalLink url={listing.vdp_url} className="btn">
+          Dealer's page
+        </ExternalLink>
+      </div>
+      <dl class="kv left small">
+        <dt>Dealer</dt>
+        <dd>
+          <a href={`/dealers/${dealer.dealer_id}`}>{text(dealer.name)}</a>
+          {`, ${plainWords(dealer.city, dealer.state)}`}
+        </dd>
+        <dt>VIN</dt>
+        <dd>
+          <output class="mono">{vin}</output>{" "}
+          <button type="button" class="plain js-only" data-copy>
+            copy
+          </button>
+        </dd>
+        {webUrl(listing.vhr_url) === undefined && (hasPhotos || photos.length === 0) ? null : (
+          <>
+            <dt>Elsewhere</dt>
+            <dd class="chips">
+              <ExternalLink url={listing.vhr_url}>Vehicle history report</ExternalLink>
+              {(hasPhotos ? [] : photos).map((url, index) => (
+                <ExternalLink key={url} url={url}>
+                  Photo {index + 1}
+                </ExternalLink>
+              ))}
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+};
+
+interface ExternalLinkProps {
+  /** A URL of a feed. */
+  readonly url: string | null;
+  readonly className?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A link to another host; nothing if the URL is not one of the web. */
+export const ExternalLink = ({ url, className, children }: ExternalLinkProps): JSX.Element | null => {
+  const href = webUrl(url);
+  return href === undefined ? null : (
+    <a class={className} href={href} rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+};

@@ -1,0 +1,74 @@
+/** What a listing is compared with: cars like it that are for sale, their median price by day, and the inventory of its dealer. */
+import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
+import type { Details } from "./listing-page.tsx";
+
+/** The fewest listings whose median is shown, as in the API. */
+const sampleMin = 10;
+
+export interface SuchCars {
+  readonly filters: TextParameters;
+  readonly total: number;
+  /** The medians; null for fewer than ten cars. */
+  readonly price: number | null;
+  readonly days: number | null;
+}
+
+/** Returns the filters for cars of the same model and condition, at most one model year older or newer; undefined if the make or model is unknown. */
+export function suchCars({ vehicle: { build }, inventory_type: condition }: Details): TextParameters | undefined {
+  const { make, model, year } = build;
+  if (make === null || model === null || [make, model].some((name) => name.includes(","))) return undefined;
+  return {
+    ...{ make, model },
+    ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
+    ...(condition === null ? {} : { inventory_type: condition }),
+  };
+}
+
+/** Returns filters in words, for example `used Toyota RAV4, 2022 to 2024`. */
+export function suchWords({ inventory_type, make, model, year }: TextParameters): string {
+  const years = year?.split(",") ?? [];
+  const words = [inventory_type, make, model].filter((word) => word !== undefined).join(" ");
+  return years.length === 0 ? words : `${words}, ${years[0]} to ${years.at(-1)}`;
+}
+
+export async function countSuchCars(requests: PageRequests, filters: TextParameters): Promise<SuchCars> {
+  const { data } = await requests.call("getFacets", { facets: "price,days_on_market", ...filters });
+  const { price, days_on_market: days } = data.stats;
+  const medianOf = (stats: typeof price): number | null =>
+    stats === undefined || stats.count < sampleMin ? null : stats.median;
+  return { filters, total: data.total, price: medianOf(price), days: medianOf(days) };
+}
+
+export interface DealerInventory {
+  readonly total: number;
+  readonly type: string | undefined;
+  readonly medianDays: number | null;
+  /** How many of its prices are rated, and how many of these are great or good. */
+  readonly rated: number;
+  readonly goodOrBetter: number;
+}
+
+export async function countInventory(requests: PageRequests, dealer_id: string): Promise<DealerInventory> {
+  const facets = "value_rating,dealer_type,days_on_market";
+  const { data } = await requests.call("getFacets", { facets, dealer_id });
+  const ratings = data.facets.value_rating ?? [];
+  const sumOf = (counted: typeof ratings): number => counted.reduce((sum, { count }) => sum + count, 0);
+  return {
+    ...{ total: data.total, type: data.facets.dealer_type?.[0]?.value },
+    medianDays: data.stats.days_on_market?.median ?? null,
+    ...{ rated: sumOf(ratings), goodOrBetter: sumOf(ratings.filter(({ value }) => /^(great|good)$/.test(value))) },
+  };
+}
+
+export interface DayMedian {
+  readonly day: string;
+  /** Null for fewer than ten cars. */
+  readonly value: number | null;
+}
+
+/** Returns the median price of such cars on each of the last 90 days. */
+export async function loadMedians(requests: PageRequests, filters: TextParameters): Promise<readonly DayMedian[]> {
+  const { data } = await requests.call("getTrends", { metric: "price.median", interval: "day", ...filters });
+  return (data[0]?.points ?? []).map(({ end, metrics }) => ({ day: end, value: metrics[0]?.value ?? null }));
+}

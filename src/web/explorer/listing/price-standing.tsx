@@ -1,0 +1,124 @@
+/** Where a price stands: its comparables as a strip of adjusted prices, and as a table of adjustments and weights. */
+import type { JSX } from "preact";
+import type { AnswerOf } from "../../../contract/types.ts";
+import { csvUrl } from "../../charts/chart-figure.tsx";
+import { PriceStrip } from "../../charts/price-strip.tsx";
+import { count, day, dollars } from "../../shell/format.ts";
+
+type Valued = AnswerOf<"getListingComparables">["data"];
+type Comparable = Valued["comparables"][number];
+
+/** The rows of the table that are shown at first. */
+const firstRows = 5;
+
+export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.Element => {
+  const { market_value: value, market_value_low: low, market_value_high: high } = valuation;
+  const more = comparables.slice(firstRows);
+  return (
+    <section class="sheet pad">
+      <div class="head">
+        <h2>Where the price stands</h2>
+        <span class="end">
+          <a href="/docs/guides/valuation">How it is computed</a>
+          {comparables.length === 0 ? null : (
+            <a href={csvUrl(numbersOf(comparables))} download="comparables.csv">
+              CSV<span class="vh"> of comparables</span>
+            </a>
+          )}
+        </span>
+      </div>
+      <p class="sub">{describe(comparables, valuation.null_reason)}</p>
+      {comparables.length === 0 || value === null || low === null || high === null ? null : (
+        <PriceStrip
+          {...{ price: subject.price, value, low, high }}
+          dots={comparables.map((one) => ({
+            ...{ price: one.adjusted_price, isSold: one.status === "sold" },
+            title: `${nameOf(one)}: ${dollars(one.adjusted_price)} adjusted, ${stateOf(one)}`,
+          }))}
+        />
+      )}
+      <ComparableTable comparables={comparables.slice(0, firstRows)} />
+      {more.length === 0 ? null : (
+        <details class="more">
+          <summary>{count(more.length)} more</summary>
+          <ComparableTable comparables={more} />
+        </details>
+      )}
+    </section>
+  );
+};
+
+const reasons: Readonly<Record<NonNullable<Valued["valuation"]["null_reason"]>, string>> = {
+  insufficient_sample: "Too few listings are like this car to value it.",
+  branded_title: "Cars with a branded title are not valued.",
+  unknown_attributes: "The make, model, year, miles or condition of this car is unknown, so that it has no estimate.",
+  not_found: "This listing is not valued.",
+};
+
+function describe(comparables: readonly Comparable[], reason: Valued["valuation"]["null_reason"]): string {
+  if (reason !== null) return reasons[reason];
+  if (comparables.length === 0) return "No listing is like this car.";
+  const distances = comparables.flatMap(({ distance_miles: miles }) => (miles === null ? [] : [miles]));
+  const within = distances.length === 0 ? "" : ` within ${count(Math.ceil(Math.max(...distances)), " miles")}`;
+  return `${count(comparables.length)} comparables${within}, adjusted to this car's year, miles, trim and options. Filled: for sale. Open: sold.`;
+}
+
+const nameOf = ({ year, trim, version, vin }: Comparable): string =>
+  [year, trim ?? version].filter((part) => part !== null).join(" ") || vin;
+
+const stateOf = ({ status, sold_date: sold }: Comparable): string =>
+  status === "sold" ? `sold ${day(sold)}` : "for sale";
+
+const signed = (change: number): string => `${change > 0 ? "+" : ""}${dollars(change)}`;
+
+const ComparableTable = ({ comparables }: Pick<Valued, "comparables">): JSX.Element | null =>
+  comparables.length === 0 ? null : (
+    <div class="scroll">
+      <table class="small comparables">
+        <thead>
+          <tr>
+            <th scope="col">Comparable</th>
+            {["Miles", "Distance", "Price", "Adjustment", "Adjusted", "Weight"].map((title) => (
+              <th key={title} scope="col" class={optional.has(title) ? "num extra" : "num"}>
+                {title}
+              </th>
+            ))}
+            <th scope="col" class="extra">
+              Status
+            </th>
+          </tr>
+        </thead>
+        <tbody>{comparables.map(ComparableRow)}</tbody>
+      </table>
+    </div>
+  );
+
+/** Columns that phones leave out; the CSV has them. */
+const optional: ReadonlySet<string> = new Set(["Distance", "Adjustment", "Weight"]);
+
+const ComparableRow = (one: Comparable): JSX.Element => (
+  <tr key={one.listing_id}>
+    <td>
+      <a href={`/listings/${one.listing_id}`}>{nameOf(one)}</a>
+    </td>
+    <td class="num">{count(one.miles)}</td>
+    <td class="num extra">{count(one.distance_miles, " mi")}</td>
+    <td class="num">{dollars(one.price)}</td>
+    <td class="num extra soft">{signed(one.adjustment)}</td>
+    <td class="num strong">{dollars(one.adjusted_price)}</td>
+    <td class="num extra">{one.weight.toFixed(2)}</td>
+    <td class="extra">
+      <span class={one.status === "sold" ? "tag" : "tag info"}>{stateOf(one)}</span>
+    </td>
+  </tr>
+);
+
+const columns = [
+  ...(["listing_id", "vin", "status", "sold_date", "year", "trim", "version", "miles", "distance_miles"] as const),
+  ...(["price", "adjustment", "adjusted_price", "weight", "dealer_name", "city", "state"] as const),
+];
+
+const numbersOf = (comparables: readonly Comparable[]) => ({
+  columns: columns.map((name) => ({ name, title: name })),
+  rows: comparables.map((one) => columns.map((name) => one[name] ?? null)),
+});
