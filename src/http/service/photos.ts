@@ -24,14 +24,20 @@ export interface CachedPhoto {
   readonly content: Buffer;
 }
 
-/** The media types of photos by the extension of their files. SVG is not among them, because it can contain scripts. */
-const mediaTypes: Readonly<Record<string, string>> = {
-  jpg: "image/jpeg",
-  png: "image/png",
-  webp: "image/webp",
-  avif: "image/avif",
-  gif: "image/gif",
-};
+/** The media types of photos, and the bytes that their files begin with. SVG is not among them, because it can contain scripts. */
+const formats: readonly (readonly [type: string, start: RegExp])[] = [
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/png", /^\x89PNG\r\n/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF.{4}WEBP/s],
+  ["image/avif", /^.{4}ftypavif/s],
+];
+
+/** Returns the media type of a photo by its first bytes; undefined for any other file. */
+function photoTypeOf(content: Buffer): string | undefined {
+  const start = content.toString("latin1", 0, 16);
+  return formats.find(([, pattern]) => pattern.test(start))?.[0];
+}
 
 /** The size of a photo, the time that it may take to arrive, and how many arrive at once. */
 export const photoBytesMax = 5 * 2 ** 20;
@@ -85,37 +91,31 @@ export class Photos {
   private readonly pathOf = (name: string): string => join(this.settings.folder, name);
 
   private async readFolder(): Promise<void> {
-    const { folder } = this.settings;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const names = await readdir(folder);
-    await Promise.all(
-      names.filter((name) => name.endsWith(".part")).map((name) => rm(this.pathOf(name), { force: true })),
+    await mkdir(this.settings.folder, { recursive: true, mode: 0o700 });
+    const names = (await readdir(this.settings.folder)).filter((name) => /^[0-9a-f]{64}/.test(name));
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const { size, mtimeMs } = await stat(this.pathOf(name));
+        return { name, size, mtimeMs };
+      }),
     );
-    const known = names.filter((name) => mediaTypes[name.split(".")[1] ?? ""] !== undefined);
-    const found = await Promise.all(known.map(async (name) => ({ name, ...(await this.statOf(name)) })));
-    for (const { name, size } of found.sort((one, other) => one.atMs - other.atMs)) this.files.set(name, size);
+    for (const { name, size } of found.sort((one, other) => one.mtimeMs - other.mtimeMs)) this.files.set(name, size);
   }
 
-  private async statOf(name: string): Promise<{ readonly size: number; readonly atMs: number }> {
-    const { size, mtimeMs } = await stat(this.pathOf(name));
-    return { size, atMs: mtimeMs };
-  }
-
+  /** Returns a cached photo, and records for later processes that it has been requested. */
   private async readFile(key: string): Promise<CachedPhoto | undefined> {
-    for (const [extension, type] of Object.entries(mediaTypes)) {
-      const name = `${key}.${extension}`;
-      if (this.files.get(name) === undefined) continue;
-      try {
-        const content = await readFile(this.pathOf(name));
-        // The order of requests, for the next process.
-        const seconds = this.clock.wallMs() / 1000;
-        await utimes(this.pathOf(name), seconds, seconds);
-        return { type, content };
-      } catch {
-        this.files.delete(name);
-      }
+    try {
+      const content = await readFile(this.pathOf(key));
+      const type = photoTypeOf(content);
+      if (type === undefined) return undefined;
+      if (this.files.get(key) === undefined) this.files.set(key, content.length);
+      const seconds = this.clock.wallMs() / 1000;
+      await utimes(this.pathOf(key), seconds, seconds);
+      return { type, content };
+    } catch {
+      this.files.delete(key);
+      return undefined;
     }
-    return undefined;
   }
 
   private async fetch(key: string, url: URL): Promise<CachedPhoto | undefined> {
@@ -123,7 +123,8 @@ export class Photos {
       const signal = AbortSignal.timeout(requestMs);
       const headers = { Accept: "image/*", "User-Agent": "Carquet" };
       const photo = await photoIn(await requestPublic(url, { headers, signal }, this.settings));
-      await this.store(key, photo);
+      // A photo that cannot be stored is shown.
+      await this.store(key, photo.content).catch(() => undefined);
       return photo;
     } catch {
       this.failed.set(key, true);
@@ -132,32 +133,32 @@ export class Photos {
   }
 
   /** Stores a photo under its name when it is complete. */
-  private async store(key: string, { type, content }: CachedPhoto): Promise<void> {
-    const extension = Object.keys(mediaTypes).find((one) => mediaTypes[one] === type);
-    const [name, path] = [`${key}.${extension}`, this.pathOf(key)];
-    await writeFile(`${path}.part`, content, { mode: 0o600 });
-    await rename(`${path}.part`, this.pathOf(name));
-    this.files.set(name, content.length);
-    if (!this.files.has(name)) await rm(this.pathOf(name), { force: true });
+  private async store(key: string, content: Buffer): Promise<void> {
+    const path = this.pathOf(key);
+    const unfinished = `${path}.${process.pid}`;
+    await writeFile(unfinished, content, { mode: 0o600 });
+    await rename(unfinished, path);
+    this.files.set(key, content.length);
+    if (!this.files.has(key)) await rm(path, { force: true });
   }
 }
 
 /** Reads a photo. Throws if the response is something else, or too large. */
 async function photoIn(response: IncomingMessage): Promise<CachedPhoto> {
-  const [type = ""] = (response.headers["content-type"] ?? "").toLowerCase().split(";");
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    if (response.statusCode !== 200 || !Object.values(mediaTypes).includes(type.trim()))
-      throw new TypeError(`Response ${response.statusCode} with type ${type}: expected a photo.`);
+    if (response.statusCode !== 200) throw new TypeError(`Response ${response.statusCode}: expected a photo.`);
     for await (const chunk of response) {
       bytes += chunk.length;
-      if (bytes > photoBytesMax)
-        throw new RangeError(`The photo is too large: expected at most ${photoBytesMax} bytes.`);
+      if (bytes > photoBytesMax) throw new RangeError(`Response too large: expected at most ${photoBytesMax} bytes.`);
       chunks.push(chunk);
     }
   } finally {
     response.destroy();
   }
-  return { type: type.trim(), content: Buffer.concat(chunks) };
+  const content = Buffer.concat(chunks);
+  const type = photoTypeOf(content);
+  if (type === undefined) throw new TypeError("Response of another type: expected a photo.");
+  return { type, content };
 }

@@ -20,8 +20,8 @@ interface PriceStripProps {
 
 /** The strip is drawn twice, of which the style sheet shows one: how many stacks a width has, and the radius of dots in pixels. */
 const variants = [
-  { name: "wide", stacks: 90, radius: 4.5, ticks: 9 },
-  { name: "narrow", stacks: 40, radius: 3.4, ticks: 4 },
+  { name: "on-wide", stacks: 90, radius: 4.5, ticks: 9 },
+  { name: "on-phone", stacks: 40, radius: 3.4, ticks: 4 },
 ] as const;
 
 /** The space of the labels above, in pixels, and that of an axis below. */
