@@ -16,6 +16,7 @@ import { inventoryParts, rowsPerFile, writeDialect } from "./deliveries/dialect-
 import { dialects } from "./deliveries/dialects.ts";
 import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { createDayRows, inventoryRows } from "./deliveries/inventory.ts";
+import { createAppeal } from "./market/appeal.ts";
 import { createCars } from "./market/cars.ts";
 import { createDealers } from "./market/dealers.ts";
 import { createStays } from "./market/stays.ts";
@@ -101,6 +102,7 @@ export async function* generateDays(
 async function createMarket(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
   await loadFactTables(session);
   await createVariants(session, shape.end);
+  await createAppeal(session);
   await createCatalogue(session);
   await createEquipment(session, draws, shape.options);
   await createDealers(session, draws, shape);

@@ -14,9 +14,11 @@ const factFiles = [
   "options",
   "paints",
   "plants",
+  "regions",
+  "seasons",
 ];
 
-/** Creates a table `<file>_facts` per reference file, with the file's row number as `line`, and the tables `zips` and `aliases`. */
+/** Creates a table `<file>_facts` per reference file, with the file's row number as `line`, and the tables `zips`, `state_people` and `aliases`. */
 export async function loadFactTables(session: Session): Promise<void> {
   for (const file of [...factFiles, "stores", "states"]) {
     await session.createTempTable(
@@ -26,8 +28,12 @@ export async function loadFactTables(session: Session): Promise<void> {
   }
   await session.createTempTable(
     "zips",
-    sql`SELECT *, sum(population) OVER (ORDER BY postal_code ROWS UNBOUNDED PRECEDING) - population AS people_before
+    sql`SELECT *, sum(population) OVER (ORDER BY state, postal_code ROWS UNBOUNDED PRECEDING) - population AS people_before
         FROM ${csv("zip_codes.csv", "postal_code")} SEMI JOIN states_facts USING (state) WHERE population > 0`,
+  );
+  await session.createTempTable(
+    "state_people",
+    sql`SELECT state, region, min(people_before) AS people_before, sum(population) AS people FROM zips JOIN states_facts USING (state) GROUP BY ALL`,
   );
   await session.createTempTable(
     "aliases",

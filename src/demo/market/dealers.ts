@@ -34,21 +34,32 @@ export async function createDealers(session: Session, draws: RandomDraws, shape:
   await session.createTempTable(
     "locations",
     sql`
-    WITH settled AS (
-      SELECT dealer, ${draws.uniform("place", dealer)} * (SELECT max(people_before + population) FROM zips) AS person FROM stores
+    WITH spans AS (
+      SELECT line, people_before, people, sum(weight) OVER up_to_state / sum(weight) OVER (PARTITION BY line) AS span_end, weight / sum(weight) OVER (PARTITION BY line) AS span
+      FROM (SELECT line, state, people_before, people, people * ${appealOfMakes} AS weight
+            FROM (SELECT DISTINCT line, makes FROM stores) AS kinds_of_stores CROSS JOIN state_people)
+      WINDOW up_to_state AS (PARTITION BY line ORDER BY state ROWS UNBOUNDED PRECEDING)
+    ), settled AS (
+      SELECT dealer, people_before + people * (place - span_end + span) / span AS person
+      FROM (SELECT dealer, line, (copy + ${draws.uniform("place", dealer)}) / copies AS place FROM stores) AS placed
+      ASOF JOIN (SELECT *, span_end - span AS span_start FROM spans) AS spans ON placed.line = spans.line AND placed.place >= spans.span_start
     )
-    SELECT dealer, postal_code, city, state, latitude + (${draws.uniform("north", dealer)} - 0.5) / 100 AS latitude,
+    SELECT dealer, postal_code, city, state, region, latitude + (${draws.uniform("north", dealer)} - 0.5) / 100 AS latitude,
            longitude + (${draws.uniform("east", dealer)} - 0.5) / 100 AS longitude
-    FROM settled ASOF JOIN zips ON settled.person >= zips.people_before`,
+    FROM settled ASOF JOIN zips ON settled.person >= zips.people_before JOIN states_facts USING (state)`,
   );
   await session.createTempTable("dealer_groups", dealerGroups(draws));
   await session.createTempTable("dealers", dealerDetails(draws, shape));
 }
 
+/** The mean appeal of the makes of a kind of stores in the region of a row of `state_people`. */
+const appealOfMakes = sql`coalesce((SELECT sum(appeal) + len(makes) - count(*) FROM make_appeal
+  WHERE make_appeal.region = state_people.region AND list_contains(makes, make)) / len(makes), 1)`;
+
 /** Franchised stores and independents in national proportions, each with its weight (relative size). */
 const stores = (scale: number, draws: RandomDraws): Sql => sql`
-  SELECT dealer, store, makes, named, exp(${numberLiteral(sizeDeviation)} * ${draws.normal("size", sql`dealer`)}) AS weight
-  FROM (SELECT row_number() OVER (ORDER BY line, copy) AS dealer, store, makes, named
+  SELECT dealer, line, copy, copies, store, makes, named, exp(${numberLiteral(sizeDeviation)} * ${draws.normal("size", sql`dealer`)}) AS weight
+  FROM (SELECT row_number() OVER (ORDER BY line, copy) AS dealer, count(*) OVER (PARTITION BY line) AS copies, *
         FROM (SELECT line, store, string_split(makes, '|') AS makes, named, unnest(range(greatest(1, round(rooftops * ${numberLiteral(scale)}))::INTEGER)) AS copy FROM stores_facts
               UNION ALL SELECT 100000, NULL, [], 'independent', unnest(range(${numberLiteral(Math.max(3, Math.round(unitedStates.independentDealers * scale)))}::INTEGER))))`;
 
@@ -102,7 +113,7 @@ function dealerDetails(draws: RandomDraws, { days, shares }: MarketShape): Sql {
   return sql`
     WITH sized AS (SELECT dealer, sum(slots)::INTEGER AS slots FROM places GROUP BY dealer), details AS (
       SELECT ${dealer}::INTEGER AS dealer, slots, store, makes, ${name} AS name, md5('dealer ' || ${draws.integerBelow("id", dealer, 2 ** 31 - 1)} || ' ' || ${dealer})::UUID::VARCHAR AS dealer_id,
-             (100 + ${draws.integerBelow("house", dealer, 9800)}) || ' ' || ${draws.pick("street", dealer, names("street"))} AS line1, city, state, postal_code,
+             (100 + ${draws.integerBelow("house", dealer, 9800)}) || ' ' || ${draws.pick("street", dealer, names("street"))} AS line1, city, state, locations.region, postal_code,
              round(latitude, 4) AS latitude, round(longitude, 4) AS longitude, '(' || area_code || ') 555-' || lpad((100 + ${draws.integerBelow("phone", dealer, 100)})::VARCHAR, 4, '0') AS phone,
              ${closesOn} AS closes_on, slots >= ${numberLiteral(largeDealerSlots)} AS is_large, dealer_groups.next_store,
              if(${draws.occurs("has habit", dealer, habitShare)}, ${draws.integerBelow("habit", dealer, 7)}, NULL) AS habit, ${draws.integerBelow("hour", dealer, 6 * 3600)} AS reads_at,

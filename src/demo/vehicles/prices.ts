@@ -26,6 +26,9 @@ const oddDeviation = 0.25;
 /** By which part of the usual discount of its make a new car's discount is smaller for a price level or an excess of 1. */
 const discountOfLevel = 7;
 const discountOfExcess = 0.15;
+/** By which part of its `season`, the logarithm of its appeal in the month of its arrival, a car's price is higher and its cuts are less probable. */
+const priceOfSeason = 0.03;
+const cutsOfSeason = 0.1;
 /** Lowest asking price, in dollars. */
 const priceMin = 1995;
 
@@ -55,7 +58,7 @@ export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
 
 /** Returns SQL for the first asking price in dollars, over a row of `createCars` with its mileage and base color. */
 export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
-  const level = sql`(price_level + ${numberLiteral(deviations.color)} * ${draws.normal("color price", textKey(sql`paint_base`))})`;
+  const level = sql`(price_level + ${numberLiteral(priceOfSeason)} * season + ${numberLiteral(deviations.color)} * ${draws.normal("color price", textKey(sql`paint_base`))})`;
   const discount = sql`CASE WHEN ${draws.occurs("above list", car, aboveListShare)} THEN -0.01 - 0.09 * ${draws.uniform("markup", car)}
     WHEN ${draws.occurs("at list", car, atListShare)} THEN 0
     ELSE discount * (0.3 + 1.4 * ${draws.uniform("discount", car)} - ${numberLiteral(discountOfLevel)} * ${level} - ${numberLiteral(discountOfExcess)} * ${excessOf(draws, car)}) END`;
@@ -79,7 +82,7 @@ export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
   const turn = sql`${car} * 16 + turn`;
   const usual = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
-  const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)}))`;
+  const share = sql`greatest(${numberLiteral(cutBounds.min)}, least(${numberLiteral(cutBounds.max)}, ${usual} + ${numberLiteral(cutSlope)} * ${excessOf(draws, car)} - ${numberLiteral(cutsOfSeason)} * season))`;
   const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
   const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;

@@ -77,7 +77,8 @@ const variantsUpTo = ({ year, share }: { readonly year: number; readonly share: 
          ${fuel} AS fuel_type, coalesce(nullif(regexp_extract(engine, '[IVHW]([0-9]+)', 1), '')::INTEGER, 0) AS cylinders,
          (round(listed * (1 + 0.045 * (drive_rank - 1)) * (1 - 0.06 * (cab_rank - 1))
            * pow(1 - ${numberLiteral(annualIncrease)}, least("last", ${numberLiteral(year)}) - "year") / 5) * 5)::INTEGER AS base_msrp,
-         days, discount, model_code, make_key, (dense_rank() OVER (ORDER BY make, model))::INTEGER AS model_key, line, age,
+         days, discount, model_code, make_key, (dense_rank() OVER (ORDER BY make, model))::INTEGER AS model_key,
+         (dense_rank() OVER (ORDER BY make, model, body_type, drivetrain, ${powertrain}))::INTEGER AS kind_key, line, age,
          if(age <= 1, sales * days * share * if(age = 0, ${numberLiteral(share)}, if(newest < ${numberLiteral(year)}, 1, ${numberLiteral(1 - share)})), 0) AS as_new,
          sales * share * used AS as_used, sales * share * certified AS as_certified
   FROM with_share JOIN (SELECT age, used, certified FROM ages_facts) USING (age)`;
