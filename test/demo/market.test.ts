@@ -1,18 +1,10 @@
 /** A generated market compared with its reference data: builds, prices, VINs and dealers. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
-import { defaultShares } from "../../src/demo/market-shape.ts";
-import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
 import { readReference, referenceValue } from "../support/lakes/reference-data.ts";
-import { fileScope } from "../support/scope.ts";
+import { dealers, inventory, listings } from "./national-market.ts";
 import { checkDigit, modelYear } from "./vin.ts";
-
-const listings = 30_000;
-const folder = await generateFeeds(fileScope, { listings, days: 1, shares: { ...defaultShares, dirt: 0 } });
-const inventory = await readCsv(join(folder, "2026-11-19", "inventory.csv"));
-const dealers = await readCsv(join(folder, "2026-11-19", "dealers.csv"));
 
 const text = (row: Row, column: string): string => String(row[column] ?? "");
 const number = (row: Row, column: string): number => Number(text(row, column).replace(/[$,]/g, ""));

@@ -73,6 +73,15 @@ test("a month with many irregularities has each kind of event", () => {
   }
 });
 
+test("more cars leave on Fridays and Saturdays than on Sundays", () => {
+  const meanOn = (...weekdays: readonly number[]): number => {
+    const days = truth.slice(1).filter((row) => weekdays.includes(new Date(String(row.day)).getUTCDay()));
+    return days.reduce((sum, row) => sum + Number(row.missing), 0) / days.length;
+  };
+  const [busy, sunday] = [meanOn(5, 6), meanOn(0)];
+  assert.ok(busy > 1.6 * sunday, `${busy} on Fridays and Saturdays, ${sunday} on Sundays`);
+});
+
 test("evidence has each transfer and each relisting that the generator recorded, and the sale before it", async () => {
   const moved = await queryLake(lake, "SELECT vin FROM listing_intervals GROUP BY vin HAVING count(DISTINCT id) > 1");
   const version = await LakeVersion.open(lake, `${reports.at(-1)?.version}`);

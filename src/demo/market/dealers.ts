@@ -92,14 +92,14 @@ function placesFor(listings: number): Sql {
     FROM counted WHERE slots > 0`;
 }
 
-/** Groups franchised stores within a state. The sister of a store is the next store of its group. */
+/** Groups franchised stores within a region. The sister of a store is the next store of its group. */
 const dealerGroups = (draws: RandomDraws): Sql => sql`
   WITH members AS (
-    SELECT dealer, state, (row_number() OVER (PARTITION BY state ORDER BY dealer) - 1) // ${numberLiteral(storesPerGroup)} AS group_number
+    SELECT dealer, region, (row_number() OVER (PARTITION BY region ORDER BY dealer) - 1) // ${numberLiteral(storesPerGroup)} AS group_number
     FROM stores JOIN locations USING (dealer) WHERE named = 'franchise' AND ${draws.occurs("grouped", sql`dealer`, groupedShare)}
   )
-  SELECT dealer, min(dealer) OVER members_of_group AS first_store, coalesce(lead(dealer) OVER (PARTITION BY state, group_number ORDER BY dealer), min(dealer) OVER members_of_group) AS next_store
-  FROM members WINDOW members_of_group AS (PARTITION BY state, group_number)`;
+  SELECT dealer, min(dealer) OVER members_of_group AS first_store, coalesce(lead(dealer) OVER (PARTITION BY region, group_number ORDER BY dealer), min(dealer) OVER members_of_group) AS next_store
+  FROM members WINDOW members_of_group AS (PARTITION BY region, group_number)`;
 
 function dealerDetails(draws: RandomDraws, { days, shares }: MarketShape): Sql {
   const dealer = sql`stores.dealer`;
