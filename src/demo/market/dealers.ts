@@ -12,6 +12,8 @@ import {
 import type { RandomDraws } from "../random.ts";
 import { priceLevelOf } from "../vehicles/prices.ts";
 
+/** A smaller market has fewer and smaller dealers: with very few stores of a make, one of them would decide what is common in its state. */
+const dealersExponent = 0.75;
 /** Standard deviation of the logarithm of dealer size. */
 const sizeDeviation = 0.8;
 /** Share of franchised dealers that belong to a group. */
@@ -27,7 +29,7 @@ const habitShare = 0.25;
  * `first_place` at the dealer) and `dealers` (one row each: feed fields, `slots`, `closes_on`, and `sister`, another store of its group).
  */
 export async function createDealers(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
-  const scale = shape.listings / unitedStates.listings;
+  const scale = (shape.listings / unitedStates.listings) ** dealersExponent;
   const dealer = sql`dealer`;
   await session.createTempTable("stores", stores(scale, draws));
   await session.createTempTable("places", placesFor(Math.round(shape.listings * (1 + vacancyShare))));
@@ -38,7 +40,7 @@ export async function createDealers(session: Session, draws: RandomDraws, shape:
       SELECT line, people_before, people, sum(weight) OVER up_to_state / sum(weight) OVER (PARTITION BY line) AS span_end, weight / sum(weight) OVER (PARTITION BY line) AS span
       FROM (SELECT line, state, people_before, people, people * ${appealOfMakes} AS weight
             FROM (SELECT DISTINCT line, makes FROM stores) AS kinds_of_stores CROSS JOIN state_people)
-      WINDOW up_to_state AS (PARTITION BY line ORDER BY state ROWS UNBOUNDED PRECEDING)
+      WINDOW up_to_state AS (PARTITION BY line ORDER BY weight DESC, state ROWS UNBOUNDED PRECEDING)
     ), settled AS (
       SELECT dealer, people_before + people * (place - span_end + span) / span AS person
       FROM (SELECT dealer, line, (copy + ${draws.uniform("place", dealer)}) / copies AS place FROM stores) AS placed
