@@ -78,7 +78,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("a sample says which listings of how many it has, and has them all", async () => {
     const page = await open("/?layout=charts");
     const note =
-      (await page.locator("figure", { hasText: "Price against miles" }).locator(".note").first().textContent()) ?? "";
+      (await page.locator("figure", { hasText: "Price against miles" }).locator(".sub").first().textContent()) ?? "";
     const [, sampled, total, ends = ""] =
       /A sample of (\d+) of (\d+) listings: those whose VIN ends in ([\d, ]+)\./.exec(note) ?? [];
     const masks = ends
@@ -113,7 +113,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const gap = await startService(t, (await createLake(t, feeds)).lake);
     const page = await (await signedInBrowser(t, gap)).open("/?layout=charts&chart=time");
     const figure = page.locator("figure", { hasText: "Inventory" });
-    assert.match((await figure.locator(".note").first().textContent()) ?? "", /Days without a delivery are shaded\.$/);
+    assert.match((await figure.locator(".sub").first().textContent()) ?? "", /Days without a delivery are shaded\.$/);
     const shade = figure.locator(".shade");
     assert.equal(await shade.count(), 1);
     assert.equal(await shade.locator("title").textContent(), "No delivery from Nov 15, 2026 to Nov 16, 2026");
@@ -146,7 +146,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await page.locator(".us-map .place").count(), zips.size);
     const compared = await open("/?layout=charts&chart=map&inventory_type=used&beside=inventory_type%3Dnew");
     assert.equal(await compared.locator(".us-map").count(), 2);
-    assert.equal(await compared.locator("figure", { hasText: "Dealers by inventory" }).locator(".panel").count(), 1);
+    assert.equal(await compared.locator("figure", { hasText: "Dealers by inventory" }).locator(".ranking").count(), 1);
   });
 
   test("a kept search stands beside the next one, in ranges of one width", async () => {
@@ -157,7 +157,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await page.waitForURL(({ searchParams }) => !searchParams.has("inventory_type"), { waitUntil: "commit" });
     await page.locator('[id="inventory_type=used"]').check();
     await page.waitForURL(({ searchParams }) => searchParams.get("inventory_type") === "used", { waitUntil: "commit" });
-    assert.equal(await page.locator("figure").first().locator(".panel").count(), 2);
+    assert.equal(await page.locator("figure").first().locator("path.line.series-2").count(), 1);
     const rows = await csvOf(page, "prices");
     for (const type of ["used", "new"]) {
       const own = rows.filter(({ search }) => search === `Condition ${type}`);

@@ -1,6 +1,7 @@
-/** A chart with its title, its key, and its numbers as a table and as CSV. */
+/** A chart with its title, its key, its numbers as a table and as CSV, and its drawing as PNG and SVG. */
 import type { ComponentChildren, JSX } from "preact";
 import { csvLines, escapeFormula } from "../../formats/csv.ts";
+import { SeriesName } from "./plot-area.tsx";
 
 /** A number, a text, or a text with a link to a page. */
 export type NumbersCell = string | number | null | { readonly text: string; readonly path: string };
@@ -41,14 +42,17 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
   return (
     <figure class={isWide ? "graph wide" : "graph"}>
       <figcaption>
-        <h2>{title}</h2>
-        <p class="note">{note}</p>
+        <div class="head">
+          <h2>{title}</h2>
+          {numbers.rows.length === 0 ? null : <Files id={id} title={title} numbers={numbers} />}
+        </div>
+        <p class="sub">{note}</p>
       </figcaption>
       {names.length < 2 ? null : (
         <ul class="graph-key">
           {names.map((name, index) => (
-            <li class={`series-${index + 1}`} key={index}>
-              {name}
+            <li key={index}>
+              <SeriesName series={index + 1} name={name} />
             </li>
           ))}
         </ul>
@@ -59,46 +63,56 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
   );
 };
 
+/** The numbers as a file, and the drawing as one, which a browser module writes (`client/drawings.ts`). */
+const Files = ({ id, title, numbers }: Pick<ChartFigureProps, "id" | "title" | "numbers">): JSX.Element => (
+  <span class="end">
+    <a href={csvUrl(numbers)} download={`${id}.csv`}>
+      CSV<span class="vh"> of {title}</span>
+    </a>
+    {["PNG", "SVG"].map((format) => (
+      <button type="button" class="plain js-only" key={format} data-draw={`${id}.${format.toLowerCase()}`}>
+        {format}
+        <span class="vh"> of {title}</span>
+      </button>
+    ))}
+  </span>
+);
+
 type NumbersTableProps = Pick<ChartFigureProps, "id" | "title" | "isOpen" | "numbers">;
 
 const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.Element => {
   const { columns, rows } = numbers;
   return (
-    <div class="numbers">
-      <a class="csv" href={csvUrl(numbers)} download={`${id}.csv`}>
-        CSV<span class="vh"> of {title}</span>
-      </a>
-      <details id={`numbers-${id}`} open={isOpen}>
-        <summary>
-          Table<span class="vh"> of {title}</span>
-        </summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column.name} scope="col" class={column.format === undefined ? undefined : "num"}>
-                    {column.title}
-                  </th>
+    <details class="numbers" id={`numbers-${id}`} open={isOpen}>
+      <summary>
+        Table<span class="vh"> of {title}</span>
+      </summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th key={column.name} scope="col" class={column.format === undefined ? undefined : "num"}>
+                  {column.title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>
+                {columns.map((column, at) => (
+                  <td key={column.name} class={column.format === undefined ? undefined : "num"}>
+                    {cellContent(row[at] ?? null, column)}
+                  </td>
                 ))}
               </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, index) => (
-                <tr key={index}>
-                  {columns.map((column, at) => (
-                    <td key={column.name} class={column.format === undefined ? undefined : "num"}>
-                      {cellContent(row[at] ?? null, column)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      </details>
-    </div>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </details>
   );
 };
 

@@ -1,7 +1,7 @@
 /** Lines over days: one for each series, interrupted where a value is unknown, over shaded ranges of days. */
 import type { JSX } from "preact";
 import { type Axis, dayAxis, percentText, roundAxis, timeOfDay } from "./axis.ts";
-import { PlotArea } from "./plot-area.tsx";
+import { PlotArea, ValueText } from "./plot-area.tsx";
 
 export interface LinePoint {
   readonly day: string;
@@ -79,15 +79,15 @@ const Marks = ({
     {lines.flatMap((line, index) =>
       line.points.map(({ day, value, title }) =>
         value === null || line.points.length > marksMax ? null : (
-          <circle
-            key={`${index} ${day}`}
-            class={`mark series-${index + 1}`}
-            cx={percentText(x.at(timeOfDay(day)))}
-            cy={percentText(100 - y.at(value))}
-            r="2.5"
-          >
-            <title>{title}</title>
-          </circle>
+          <g class="point" key={`${index} ${day}`}>
+            <circle
+              class={`mark series-${index + 1}`}
+              cx={percentText(x.at(timeOfDay(day)))}
+              cy={percentText(100 - y.at(value))}
+              r="2.5"
+            />
+            <ValueText text={title} at={[x.at(timeOfDay(day)), y.at(value)]} />
+          </g>
         ),
       ),
     )}

@@ -10,15 +10,26 @@ interface PlotAreaProps {
   readonly label: string;
   readonly x: Axis;
   readonly y: Axis;
+  /** The data of a browser module, for a plot whose marks are links. */
+  readonly interaction?: Readonly<Record<string, string | undefined>> | undefined;
+  /** In pixels. */
+  readonly height?: number;
   readonly children: ComponentChildren;
 }
 
-const height = 220;
+const usualHeight = 220;
 /** The distance of ticks from the area, in pixels. */
 const tickGap = 8;
 
-export const PlotArea = ({ label, x, y, children }: PlotAreaProps): JSX.Element => (
-  <svg class="plot-area" width="100%" height={height} role="img" aria-label={label}>
+export const PlotArea = ({ label, x, y, interaction, height = usualHeight, children }: PlotAreaProps): JSX.Element => (
+  <svg
+    class="plot-area"
+    width="100%"
+    height={height}
+    role={interaction === undefined ? "img" : "group"}
+    aria-label={label}
+    {...interaction}
+  >
     {y.ticks.map(({ at, text }) => (
       <g key={at}>
         <line class="grid" x1="0%" x2="100%" y1={percentText(100 - at)} y2={percentText(100 - at)} />
@@ -36,11 +47,18 @@ export const PlotArea = ({ label, x, y, children }: PlotAreaProps): JSX.Element 
   </svg>
 );
 
-/** Keeps the texts at the ends within the area. */
-function anchorAt(at: number): "start" | "middle" | "end" {
-  if (at < 4) return "start";
-  return at > 96 ? "end" : "middle";
+/** Keeps texts that are closer to an end than `margin` within the area. */
+function anchorAt(at: number, margin = 4): "start" | "middle" | "end" {
+  if (at < margin) return "start";
+  return at > 100 - margin ? "end" : "middle";
 }
+
+/** The words of a mark, above it, which are shown while a pointer or the focus is on it. */
+export const ValueText = ({ text, at: [x, y] }: { readonly text: string; readonly at: readonly [number, number] }) => (
+  <text class="value" x={percentText(x)} y={percentText(100 - y)} dy="-0.6em" text-anchor={anchorAt(x, 15)}>
+    {text}
+  </text>
+);
 
 interface PanelsProps {
   /** The names of the panels, and their plots. A single panel needs no name. */
@@ -52,9 +70,29 @@ export const Panels = ({ panels }: PanelsProps): JSX.Element => (
   <div class={panels.length > 1 ? "panels several" : "panels"}>
     {panels.map(([name, plot], index) => (
       <div class="panel" key={index}>
-        {panels.length > 1 ? <h3 class={`series-${index + 1}`}>{name}</h3> : null}
+        {panels.length > 1 ? (
+          <h3>
+            <SeriesName series={index + 1} name={name} />
+          </h3>
+        ) : null}
         {plot}
       </div>
     ))}
   </div>
+);
+
+interface SeriesNameProps {
+  /** The number of the series, from 1. */
+  readonly series: number;
+  readonly name: string;
+}
+
+/** The name of a series, with its color. */
+export const SeriesName = ({ series, name }: SeriesNameProps): JSX.Element => (
+  <span class={`series series-${series}`}>
+    <svg width="12" height="12" aria-hidden="true">
+      <rect class="bar" width="12" height="12" rx="2" />
+    </svg>
+    {name}
+  </span>
 );

@@ -9,7 +9,16 @@ import { queryString, type TextParameters } from "../../operations/operation-req
 export type ViewParameters = TextParameters;
 
 /** Parameters that only the page knows. */
-const layoutNames: ReadonlySet<string> = new Set(["layout", "columns", "chart", "by", "period", "shade", "beside"]);
+const layoutNames: ReadonlySet<string> = new Set([
+  "layout",
+  "columns",
+  "chart",
+  "by",
+  "period",
+  "shade",
+  "beside",
+  "change",
+]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters that choose the market, which has a control instead of links that remove it. */
 export const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);

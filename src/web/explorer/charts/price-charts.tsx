@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
-import { ScatterPanels } from "../../charts/scatter-panels.tsx";
+import { ScatterPlot } from "../../charts/scatter-plot.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { nameOf } from "../listing-fields.tsx";
@@ -16,6 +16,7 @@ import {
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
+import { FewPrices, manyMin } from "./few-prices.tsx";
 import { countBeside, countRanges, RangeChart, type RangeQuery } from "./range-chart.tsx";
 import { type ListingSample, sampleListings } from "./vin-sample.ts";
 
@@ -65,21 +66,29 @@ interface PriceChartsProps {
   readonly sampled: readonly SampledSearch[];
 }
 
-const PriceCharts = ({ view, counted, sampled }: PriceChartsProps): JSX.Element => (
-  <>
-    <RangeChart
-      id="prices"
-      title="Prices"
-      facet="price"
-      unit="price in US dollars"
-      counted={counted}
-      format={dollars}
-      tickFormat={shortDollars}
-    />
-    {sampled.length === 0 ? null : <PricesAndMiles sampled={sampled} />}
-    <MedianPrices view={view} by={rankedFacet(view)} counted={counted} />
-  </>
-);
+const PriceCharts = ({ view, counted, sampled }: PriceChartsProps): JSX.Element => {
+  const [few] = sampled.filter(({ sample: { listings } }) => listings.length > 0 && listings.length < manyMin);
+  return (
+    <>
+      {few !== undefined && counted.length === 1 ? (
+        <FewPrices view={view} listings={few.sample.listings} />
+      ) : (
+        <RangeChart
+          view={view}
+          id="prices"
+          title="Prices"
+          facet="price"
+          unit="price in US dollars"
+          counted={counted}
+          format={dollars}
+          tickFormat={shortDollars}
+        />
+      )}
+      {sampled.length === 0 ? null : <PricesAndMiles sampled={sampled} />}
+      <MedianPrices view={view} by={rankedFacet(view)} counted={counted} />
+    </>
+  );
+};
 
 /** Returns the facet whose medians are compared: that of the view, else models within one make. */
 function rankedFacet(view: ViewParameters): "make" | "model" {
@@ -94,7 +103,7 @@ const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Ele
     <ChartFigure
       id="prices-and-miles"
       title="Price against miles"
-      isWide={drawn.length > 1}
+      names={searches.map(({ name }) => name)}
       note={drawn.map(({ search, note }, index) => (
         <span key={index}>{`${drawn.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
       ))}
@@ -110,9 +119,9 @@ const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Ele
         ),
       }}
     >
-      <ScatterPanels
+      <ScatterPlot
         title="Price in US dollars against miles"
-        scatters={drawn.map(({ search: { name }, points }) => ({ name, points }))}
+        scatters={drawn.map(({ points }) => points)}
         xFormat={shortCount}
         yFormat={shortDollars}
       />
@@ -166,7 +175,7 @@ const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => 
           <a href={viewPath(withParameters(view, { by: other }))}>{`By ${other}`}</a>
         </>
       }
-      isWide
+      names={searches.map(({ name }) => name)}
       numbers={{
         columns: [
           ...searchColumns(searches),

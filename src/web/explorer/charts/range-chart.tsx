@@ -1,11 +1,12 @@
 /** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
 import type { JSX } from "preact";
 import type { TextParameters } from "../../../operations/operation-request.ts";
-import { ChartFigure } from "../../charts/chart-figure.tsx";
-import { HistogramPanels } from "../../charts/histogram-panels.tsx";
+import { ChartFigure, type Numbers } from "../../charts/chart-figure.tsx";
+import { HistogramPlot } from "../../charts/histogram-plot.tsx";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { apiFilters } from "../view.ts";
+import { facetDefinitions } from "../facets.ts";
+import { apiFilters, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { besidePart, type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
 
 type RangeFacetName = "price" | "days_on_market";
@@ -59,6 +60,7 @@ const intervalOf = ({ answer }: CountedSearch, facet: RangeFacetName): number | 
   answer.data.range_facets[facet]?.interval ?? null;
 
 interface RangeChartProps {
+  readonly view: ViewParameters;
   readonly id: string;
   readonly title: string;
   readonly facet: RangeFacetName;
@@ -68,44 +70,108 @@ interface RangeChartProps {
   readonly tickFormat: (value: number) => string;
 }
 
-export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat }: RangeChartProps): JSX.Element => {
+export const RangeChart = (props: RangeChartProps): JSX.Element => {
+  const { view, id, title, facet, unit, counted, format, tickFormat } = props;
   const searches = counted.map(({ search }) => search);
-  const bucketsOf = ({ answer }: CountedSearch) => answer.data.range_facets[facet]?.buckets ?? [];
   const measure = counted.length > 1 ? "Share of listings" : "Listings";
+  const boundNames = boundNamesOf(facet);
   return (
     <ChartFigure
       id={id}
       title={title}
       note={`${measure} by ${unit}. ${searches.length > 1 ? "" : statsText(counted[0], facet, format)}${tailsText(counted, facet)}`}
-      isWide={searches.length > 1}
-      numbers={{
-        columns: [
-          ...searchColumns(searches),
-          { name: "from", title: "From", format },
-          { name: "below", title: "Below", format },
-          { name: "listings", title: "Listings", format: count },
-        ],
-        rows: counted.flatMap((one) =>
-          bucketsOf(one).map(({ min, max, count: listings }) => [
-            ...searchCells(searches, one.search),
-            ...[min, max, listings],
-          ]),
-        ),
-      }}
+      names={counted.map((one) => `${one.search.name}. ${statsText(one, facet, format)}`)}
+      isWide
+      numbers={numbersOf(props)}
     >
-      <HistogramPanels
+      <HistogramPlot
         title={`${title}, ${measure.toLowerCase()} by ${unit}`}
         histograms={counted.map((one) => ({
-          name: `${one.search.name}. ${statsText(one, facet, format)}`,
-          buckets: bucketsOf(one),
+          name: searches.length > 1 ? one.search.name : "",
+          buckets: bucketsOf(one, facet),
           interval: intervalOf(one, facet) ?? 1,
         }))}
         format={format}
         tickFormat={tickFormat}
+        pathOf={({ min, max }) =>
+          viewPath(withParameters(view, { [boundNames[0]]: String(min), [boundNames[1]]: String(max - 1) }))
+        }
+        boundNames={boundNames}
       />
+      <SelectionWords view={view} boundNames={boundNames} title={title} names={searches.map(({ name }) => name)} />
     </ChartFigure>
   );
 };
+
+const bucketsOf = ({ answer }: CountedSearch, facet: RangeFacetName) => answer.data.range_facets[facet]?.buckets ?? [];
+
+function numbersOf({ counted, facet, format }: RangeChartProps): Numbers {
+  const searches = counted.map(({ search }) => search);
+  return {
+    columns: [
+      ...searchColumns(searches),
+      { name: "from", title: "From", format },
+      { name: "below", title: "Below", format },
+      { name: "listings", title: "Listings", format: count },
+    ],
+    rows: counted.flatMap((one) =>
+      bucketsOf(one, facet).map(({ min, max, count: listings }) => [
+        ...searchCells(searches, one.search),
+        ...[min, max, listings],
+      ]),
+    ),
+  };
+}
+
+/** Returns the parameters of the bounds of a facet. */
+function boundNamesOf(facet: RangeFacetName): readonly [min: string, max: string] {
+  const [min, max] = facetDefinitions.find(({ name }) => name === facet)?.parameters ?? [];
+  if (min !== undefined && max !== undefined) return [min, max];
+  throw new TypeError(`No bounds of ${facet}: expected it among the facets of the explorer with a range.`);
+}
+
+interface SelectionWordsProps {
+  readonly view: ViewParameters;
+  readonly boundNames: readonly [min: string, max: string];
+  readonly title: string;
+  readonly names: readonly string[];
+}
+
+/** What a selection of bars holds, which a browser module fills in (`client/brushes.ts`), and the link that filters by it. */
+const SelectionWords = ({ view, boundNames, title, names }: SelectionWordsProps): JSX.Element => (
+  <div class="selection" data-selection>
+    <p class="rest">
+      {boundNames.every((name) => view[name] === undefined) ? (
+        <>
+          Choose a bar to filter by it<span class="js-only">, or drag across several</span>.
+        </>
+      ) : (
+        <a href={viewPath(withParameters(view, { [boundNames[0]]: undefined, [boundNames[1]]: undefined }))}>
+          {`All ${title.toLowerCase()}`}
+        </a>
+      )}
+    </p>
+    <p class="made" hidden>
+      <span role="status">
+        <b data-range />
+        {" holds "}
+        {names.map((name, index) => (
+          <span key={name}>
+            {index === 0 ? "" : " and "}
+            <span data-holds />
+            {names.length > 1 ? ` of ${name}` : ""}
+          </span>
+        ))}
+        .{" "}
+      </span>
+      <a href={viewPath(view)}>Filter to it</a>
+      {" · "}
+      <button type="button" class="plain">
+        Clear
+      </button>
+    </p>
+  </div>
+);
 
 /** Describes a search: its listings, their median, and the number of unknown values. */
 function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format: (value: number) => string): string {

@@ -51,19 +51,24 @@ export async function loadTimeCharts(
       Promise.all([own, ...others].map(trendsOf)),
     ]);
     const known = trended.filter((one) => one !== undefined);
-    return { ...headOf(counted), charts: <TimeCharts counted={counted} trended={known} firstDay={days.first} /> };
+    return {
+      ...headOf(counted),
+      charts: <TimeCharts view={view} counted={counted} trended={known} firstDay={days.first} />,
+    };
   };
 }
 
 interface TimeChartsProps {
+  readonly view: ViewParameters;
   readonly counted: readonly CountedSearch[];
   readonly trended: readonly TrendedSearch[];
   readonly firstDay: string;
 }
 
-const TimeCharts = ({ counted, trended, firstDay }: TimeChartsProps): JSX.Element => (
+const TimeCharts = ({ view, counted, trended, firstDay }: TimeChartsProps): JSX.Element => (
   <>
     <RangeChart
+      view={view}
       id="days-on-market"
       title="Days on market"
       facet="days_on_market"

@@ -1,0 +1,214 @@
+/**
+ * Histograms in one plot: the first as bars, a second as a step line over them. A single one shows counts; two show shares, because their totals
+ * differ. With `pathOf`, each bar is a link, and a browser module selects ranges of bars (`client/brushes.ts`).
+ */
+import type { JSX } from "preact";
+import { count } from "../shell/format.ts";
+import { type Axis, percentText, roundAxis } from "./axis.ts";
+import { PlotArea, ValueText } from "./plot-area.tsx";
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+interface CountedRange extends Range {
+  readonly count: number;
+}
+
+/** Ranges of a number, as the API counts them: of equal width, except those at the ends. */
+export interface Histogram {
+  readonly name: string;
+  readonly buckets: readonly CountedRange[];
+  /** The width of the regular ranges. */
+  readonly interval: number;
+}
+
+interface HistogramPlotProps {
+  readonly title: string;
+  readonly histograms: readonly Histogram[];
+  readonly format: (value: number) => string;
+  readonly tickFormat: (value: number) => string;
+  /** The value whose bar is emphasized. */
+  readonly marked?: number | null;
+  /** Returns the path of the view with the listings of a range. */
+  readonly pathOf?: (range: Range) => string;
+  /** The parameters of that path with the bounds of the range. */
+  readonly boundNames?: readonly [min: string, max: string];
+}
+
+/** A place for bars of one range. */
+interface Slot extends Range {
+  /** The listings of each histogram in the range. */
+  readonly counts: readonly number[];
+  /** Whether it counts everything beyond the regular ranges. */
+  readonly isEnd: boolean;
+  /** Whether a count includes listings beyond the range, which is regular in another histogram only. */
+  readonly isRough: boolean;
+}
+
+export const HistogramPlot = (props: HistogramPlotProps): JSX.Element => {
+  const { title, histograms, format, tickFormat, pathOf, boundNames } = props;
+  const isShare = histograms.length > 1;
+  const { slots, x } = slotsOf(histograms, tickFormat);
+  const totals = histograms.map(({ buckets }) => Math.max(1, sumOf(buckets)));
+  const sizesOf = ({ counts }: Slot): readonly number[] =>
+    counts.map((listings, index) => (isShare ? (100 * listings) / (totals[index] ?? 1) : listings));
+  const y = roundAxis(
+    [0, Math.max(1, ...slots.flatMap(sizesOf))],
+    (value) => (isShare ? `${value}%` : count(value)),
+    4,
+  );
+  const tops = slots.map((slot) => sizesOf(slot).map((size) => y.at(size)));
+  const summaries = histograms.map((one) => `${one.name} ${summaryOf(one, format)}`.trim());
+  const brush = pathOf && { "data-brush": boundNames?.join(), "data-totals": totals.join() };
+  return (
+    <PlotArea label={`${title}: ${summaries.join("; ")}`} x={x} y={y} interaction={brush}>
+      {slots.map((slot, index) => (
+        <SlotBar key={slot.min} {...props} slot={slot} place={[index, slots.length]} top={tops[index]?.[0] ?? 0} />
+      ))}
+      {isShare ? <StepLine tops={tops.map(([, top = 0]) => top)} /> : null}
+      {brush === undefined ? null : <Handles title={title} slots={slots} format={format} />}
+    </PlotArea>
+  );
+};
+
+interface SlotBarProps extends HistogramPlotProps {
+  readonly slot: Slot;
+  readonly place: readonly [index: number, slots: number];
+  /** The height of the bar, in percent. */
+  readonly top: number;
+}
+
+const SlotBar = (props: SlotBarProps): JSX.Element => {
+  const { slot, place, top, format, marked = null, pathOf } = props;
+  const [start, width] = [(100 * place[0]) / place[1], 100 / place[1]];
+  const isFaint = marked === null ? slot.isEnd : marked < slot.min || marked >= slot.max;
+  const text = `${rangeText(slot, format)}: ${slot.counts.map((listings) => count(listings)).join(" and ")}`;
+  const marks = (
+    <>
+      <rect class="hit" x={percentText(start)} width={percentText(width)} height="100%" />
+      <rect
+        class={isFaint ? "bar faint" : "bar"}
+        x={percentText(start + width * 0.04)}
+        width={percentText(width * 0.92)}
+        y={percentText(100 - top)}
+        height={percentText(top)}
+      />
+      <ValueText text={text} at={[start + width / 2, top]} />
+    </>
+  );
+  if (pathOf === undefined) return <g class="slot">{marks}</g>;
+  return (
+    <a
+      class="slot"
+      href={pathOf(slot)}
+      aria-label={text}
+      data-texts={`${format(slot.min)} to ${format(slot.max - 1)}`}
+      data-counts={slot.counts.join()}
+      data-rough={slot.isRough ? "" : undefined}
+    >
+      {marks}
+    </a>
+  );
+};
+
+/** A line over the slots, from the base to the base. */
+const StepLine = ({ tops }: { readonly tops: readonly number[] }): JSX.Element => {
+  const width = 100 / tops.length;
+  const steps = tops.map((top, index) => `V${round(100 - top)}H${round((index + 1) * width)}`);
+  return (
+    <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
+      <path class="line series-2" d={`M0,100${steps.join("")}V100`} />
+    </svg>
+  );
+};
+
+const round = (value: number): number => Math.round(value * 100) / 100;
+
+interface HandlesProps extends Pick<HistogramPlotProps, "title" | "format"> {
+  readonly slots: readonly Slot[];
+}
+
+/** The selected range, all at first, and its two ends, which move by bars. */
+const Handles = ({ title, slots, format }: HandlesProps): JSX.Element => {
+  const ends = [
+    ["Lowest", 0, slots[0]?.min ?? 0],
+    ["Highest", slots.length, (slots.at(-1)?.max ?? 1) - 1],
+  ] as const;
+  return (
+    <g class="brush js-only">
+      <rect class="selected" x="0%" width="0%" height="100%" />
+      {ends.map(([name, at, value]) => (
+        <g
+          key={name}
+          class="handle"
+          role="slider"
+          tabIndex={0}
+          aria-label={`${name}: ${title}`}
+          aria-valuemin={0}
+          aria-valuemax={slots.length}
+          aria-valuenow={at}
+          aria-valuetext={format(value)}
+        >
+          <line x1={at === 0 ? "0%" : "100%"} x2={at === 0 ? "0%" : "100%"} y1="0%" y2="100%" />
+          <rect x={at === 0 ? "0%" : "100%"} y="50%" width="10" height="24" rx="3" transform="translate(-5 -12)" />
+        </g>
+      ))}
+    </g>
+  );
+};
+
+const sumOf = (buckets: readonly CountedRange[]): number => buckets.reduce((sum, range) => sum + range.count, 0);
+
+const isRegular = ({ min, max }: Range, { interval }: Histogram): boolean => max - min === interval;
+
+/** Formats a range, `min <= value < max`, of whole numbers. */
+export const rangeText = ({ min, max }: Range, format: (value: number) => string): string =>
+  max - min === 1 ? format(min) : `${format(min)} to ${format(max - 1)}`;
+
+function summaryOf({ buckets }: Histogram, format: (value: number) => string): string {
+  const [fullest] = [...buckets].sort((one, other) => other.count - one.count);
+  return fullest === undefined ? "no listings" : `most listings from ${rangeText(fullest, format)}`;
+}
+
+/** Returns the slots of histograms with one interval, and their axis. Only the regular ranges have ticks, because only they are drawn to scale. */
+function slotsOf(histograms: readonly Histogram[], format: (value: number) => string) {
+  const interval = histograms[0]?.interval ?? 1;
+  const placed = histograms.map(
+    (one) => new Map(one.buckets.map((range) => [startSlot(range, one), { ...range, isEnd: !isRegular(range, one) }])),
+  );
+  const starts = placed.flatMap((one) => [...one.keys()]);
+  const [first, last] = [Math.min(...starts), Math.max(...starts) + 1];
+  const slots = Array.from({ length: last - first }, (_, index): Slot => {
+    const found = placed.map((one) => one.get(first + index));
+    const range = found.find((one) => one?.isEnd === false) ?? found.find((one) => one !== undefined);
+    const { min, max, isEnd } = range ?? {
+      ...{ min: (first + index) * interval, max: (first + index + 1) * interval, isEnd: false },
+    };
+    const isRough = !isEnd && found.some((one) => one?.isEnd === true);
+    return { min, max, isEnd, isRough, counts: found.map((one) => one?.count ?? 0) };
+  });
+  const at = (value: number): number => (100 * (value / interval - first)) / (last - first);
+  const regular = slots.filter(({ isEnd }) => !isEnd);
+  const values = regular.length === 0 ? [] : tickValues(regular[0]?.min ?? 0, regular.at(-1)?.max ?? 1);
+  const x: Axis = { at, ticks: values.map((value) => ({ at: at(value), text: format(value) })) };
+  return { slots, x };
+}
+
+/** Returns the slot of a range: one for each regular range, and one at either end. */
+function startSlot(range: CountedRange, histogram: Histogram): number {
+  const { buckets, interval } = histogram;
+  const regular = buckets.filter((one) => isRegular(one, histogram));
+  const [first, last] = [regular[0], regular.at(-1)];
+  if (first === undefined || last === undefined) return buckets.indexOf(range);
+  if (range.min < first.min) return first.min / interval - 1;
+  return (range.min > last.min ? last.max : range.min) / interval;
+}
+
+/** Returns round values within two ends. */
+function tickValues(min: number, max: number): readonly number[] {
+  const { ticks, at } = roundAxis([min, max], String, 4);
+  const [from, to] = [at(min), at(max)];
+  return ticks.filter((tick) => tick.at >= from - 1e-6 && tick.at <= to + 1e-6).map(({ text }) => Number(text));
+}
