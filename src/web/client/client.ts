@@ -1,8 +1,9 @@
 /** The entry of the browser modules, and what they do for every page. Every page works without them. */
-import { enhanceKeys } from "./keys.ts";
-import { hideBrokenPhotos } from "./photos.ts";
+
 import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
+import { enhanceKeys } from "./keys.ts";
+import { hideBrokenPhotos } from "./photos.ts";
 import { enhanceRanges } from "./ranges.ts";
 import { enhanceShortlist } from "./shortlist.ts";
 import { enhanceSuggestions } from "./suggestions.ts";

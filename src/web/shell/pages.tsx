@@ -98,16 +98,13 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", policy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set(
-    "Cache-Control",
-    ["explorer", isKept(content)"compare"].includes(content.section ?? "") ? "private, no-cache" : "no-store",
-  );
+  context.set("Cache-Control", keptSections.has(content.section ?? "") ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
 
-/** Whether a browser keeps a page: going back to one of the explorer is free, and the docs are public. Other pages may show secrets. */
-const isKept = ({ section }: PageContent): boolean => section === "explorer" || section === "docs";
+/** The sections whose pages a browser keeps: going back to one is free, and the docs are public. Other pages may show secrets. */
+const keptSections: ReadonlySet<string> = new Set(["explorer", "dealers", "compare", "docs"]);
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
 export function errorPage(context: RequestContext, thrown: unknown): PageContent {

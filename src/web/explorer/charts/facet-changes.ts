@@ -2,7 +2,7 @@
 import { percent } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { countViewFacets, noFacets } from "../facets.ts";
-import type { SnapshotDays } from "../search/inventory-bar.tsx";
+import type { SnapshotDays } from "../search/market-control.tsx";
 import { isSameValue, type ViewParameters } from "../view.ts";
 import { dayBefore } from "./key-numbers.tsx";
 

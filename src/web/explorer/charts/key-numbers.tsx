@@ -5,7 +5,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import { supplyDays } from "../../../listing/supply.ts";
 import { count, day, dollars, percent } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { SnapshotDays } from "../search/inventory-bar.tsx";
+import type { SnapshotDays } from "../search/market-control.tsx";
 import { apiFilters, inventoryOf, type ViewParameters } from "../view.ts";
 import type { ChartSearch } from "./chart-searches.ts";
 

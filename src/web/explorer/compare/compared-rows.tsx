@@ -4,9 +4,9 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import { type AttributeName, shownIn } from "../../../listing/schema.ts";
 import { count, day, dollars, plainWords, text } from "../../shell/format.ts";
 import { titleOf, valueText } from "../attributes.ts";
-import { ExternalLink } from "../listing/listing-page.tsx";
+import { ExternalLink } from "../listing/listing-head.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
-import { PriceRuler, RatingBadge, ratings } from "../value.tsx";
+import { PriceRuler, RatingBadge, ratingLooks } from "../value.tsx";
 
 export interface ComparedCar {
   readonly listing: AnswerOf<"getListing">["data"];
@@ -57,7 +57,7 @@ const priceRows: readonly ComparedRow[] = [
   },
   {
     title: "Value",
-    text: ({ listing: { value_rating: rating } }) => (rating === null ? "No rating" : ratings[rating][1]),
+    text: ({ listing: { value_rating: rating } }) => (rating === null ? "No rating" : ratingLooks[rating][1]),
     cell: ({ listing }) => (
       <>
         <RatingBadge rating={listing.value_rating} />
