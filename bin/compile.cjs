@@ -17,7 +17,10 @@ const dist = join(project, "dist");
 const keptMs = 24 * 60 * 60 * 1000;
 
 /** What a browser loads: the style sheets, drawings and modules of `src/web/`. */
-const clientEntries = ["styles/style.css", "styles/docs.css", "drawings/cars.svg", "client/client.ts", "client/docs.ts"].map((file) => `src/web/${file}`);
+const clientEntries = [
+  ...["styles/style.css", "styles/market.css", "styles/account.css", "styles/docs.css"],
+  ...["drawings/cars.svg", "client/client.ts", "client/docs.ts"],
+].map((file) => `src/web/${file}`);
 /** What browser modules import from other folders. */
 const sharedModules = ["src/accounts/policy/price-variant.ts"];
 

@@ -62,7 +62,7 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
 function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) =>
     router.get(path, signedInPage(services, signInPage, confirmed(handle)));
-  add("/", searchPage(services.current));
+  add("/", searchPage(services));
   add("/values/:facet", valuesPage(services.current));
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));

@@ -80,7 +80,7 @@ async function findWords(
   if (dealer !== undefined && !dealer.includes(",") && Object.keys(others).length === 0)
     return { address: `/dealers/${dealer}`, handle: dealerPage, params: { dealer_id: dealer } };
   const view = readView(new URLSearchParams(withYearBounds(filters)), meta.as_of);
-  const handle = searchPage(services.current, {
+  const handle = searchPage(services, {
     words,
     explained: <QuestionWords words={words} interpretation={data} />,
   });

@@ -44,6 +44,7 @@ export const listingPage =
     return {
       title: plainName(data),
       section: "explorer",
+      bundles: ["market.css"],
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">

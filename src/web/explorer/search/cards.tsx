@@ -1,22 +1,25 @@
 /** The cards of the results: each car in its frame, its price against its estimate, and facts in fixed lines, so that columns scan. */
 import type { JSX } from "preact";
+import type { PhotoMode } from "../../../http/service/photos.ts";
 import { count, day, dollars, text } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
-import { CarDrawing, drawingOf, paintClass } from "../car-drawing.tsx";
+import { drawingOf, paintClass } from "../car-drawing.tsx";
 import { nameOf, type ShownListing } from "../listing-fields.tsx";
+import { Frame } from "../photo-frame.tsx";
 import { beside, PriceRuler, RatingBadge } from "../value.tsx";
 import { inventoryOf, listingPath, type ViewParameters } from "../view.ts";
 
 interface CardsProps {
   readonly view: ViewParameters;
   readonly listings: readonly ShownListing[];
+  readonly photos: PhotoMode;
 }
 
-export const Cards = ({ view, listings }: CardsProps): JSX.Element => (
+export const Cards = ({ view, listings, photos }: CardsProps): JSX.Element => (
   <ul class="cars">
     {listings.map((listing) => (
-      <Card key={listing.id} view={view} listing={listing} />
+      <Card key={listing.id} view={view} listing={listing} photos={photos} />
     ))}
   </ul>
 );
@@ -24,16 +27,16 @@ export const Cards = ({ view, listings }: CardsProps): JSX.Element => (
 interface CardProps {
   readonly view: ViewParameters;
   readonly listing: ShownListing;
+  readonly photos: PhotoMode;
 }
 
-const Card = ({ view, listing }: CardProps): JSX.Element => {
+const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
   const { id, trim, exterior_color: color, inventory_type: condition } = listing;
   return (
     <li class={`car ${paintClass(listing.base_exterior_color)}`} id={`car-${id}`}>
-      <div class="shot">
-        <CarDrawing bodyType={listing.body_type} />
+      <Frame listing={listing} photos={photos}>
         {typeof condition === "string" ? <span class="cond">{conditions.get(condition) ?? condition}</span> : null}
-      </div>
+      </Frame>
       <div class="txt">
         <h2>
           <a href={listingPath(id, view)}>{nameOf(listing)}</a>

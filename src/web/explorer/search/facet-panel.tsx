@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, paintClass } from "../car-drawing.tsx";
+import type { FacetChanges } from "../charts/facet-changes.ts";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
 import { RatingBadge, ratingLooks } from "../value.tsx";
 import { isSameValue, listOf, type ViewParameters, viewPath } from "../view.ts";
@@ -11,11 +12,12 @@ import { RangeFacetField } from "./range-facet.tsx";
 interface FacetPanelProps {
   readonly view: ViewParameters;
   readonly facets: ViewFacets;
+  readonly changes: FacetChanges | undefined;
 }
 
 const shownMax = 8;
 
-export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
+export const FacetPanel = ({ view, facets, changes }: FacetPanelProps): JSX.Element => (
   <>
     {facetDefinitions.map((definition) =>
       definition.step !== undefined ? (
@@ -31,6 +33,7 @@ export const FacetPanel = ({ view, facets }: FacetPanelProps): JSX.Element => (
           definition={definition}
           buckets={inOrder(definition.name, facets.values[definition.name] ?? [])}
           view={view}
+          changes={changes}
         />
       ),
     )}
@@ -47,9 +50,10 @@ interface CategoryFacetProps {
   readonly definition: FacetDefinition;
   readonly buckets: readonly ValueBucket[];
   readonly view: ViewParameters;
+  readonly changes: FacetChanges | undefined;
 }
 
-const CategoryFacetField = ({ definition, buckets, view }: CategoryFacetProps): JSX.Element | null => {
+const CategoryFacetField = ({ definition, buckets, view, changes }: CategoryFacetProps): JSX.Element | null => {
   const { name, title, isOpen } = definition;
   const chosen = listOf(view, name);
   const isChosen = (value: string): boolean => chosen.some((item) => isSameValue(item, value));
@@ -71,6 +75,7 @@ const CategoryFacetField = ({ definition, buckets, view }: CategoryFacetProps): 
           {all.map((bucket) => (
             <ValueField
               {...{ key: bucket.value, name, bucket, isChosen: isChosen(bucket.value) }}
+              {...(bucket.count === undefined ? {} : { change: changes?.changeOf(name, bucket.value, bucket.count) })}
               {...(lookOf(name) === "vals" ? { share: (bucket.count ?? 0) / largest } : {})}
             />
           ))}
@@ -89,7 +94,10 @@ const CategoryFacetField = ({ definition, buckets, view }: CategoryFacetProps): 
 export const valuesPath = (facet: string, view: ViewParameters): string => viewPath(view, `/values/${facet}`);
 
 /** The field that searches all values of a facet; a browser module replaces those shown. */
-const ValueSearch = ({ definition: { name, title }, view }: Omit<CategoryFacetProps, "buckets">): JSX.Element => (
+const ValueSearch = ({
+  definition: { name, title },
+  view,
+}: Pick<CategoryFacetProps, "definition" | "view">): JSX.Element => (
   <input
     {...{ type: "search", class: "insearch js-only", id: `search-${name}`, autocomplete: "off", maxLength: 60 }}
     aria-label={`Search ${title.toLowerCase()}`}
@@ -112,11 +120,13 @@ interface ValueFieldProps {
   readonly bucket: { readonly value: string; readonly count: number | undefined };
   /** The part of the largest count, of a bar behind the value. */
   readonly share?: number;
+  /** How the count has changed, in words. */
+  readonly change?: string | undefined;
   readonly isChosen: boolean;
 }
 
 /** A value. One with a comma cannot be chosen: lists are separated by commas. */
-export const ValueField = ({ name, bucket, share, isChosen }: ValueFieldProps): JSX.Element => {
+export const ValueField = ({ name, bucket, share, change, isChosen }: ValueFieldProps): JSX.Element => {
   const { value, count: listings } = bucket;
   const look = lookOf(name);
   const id = `${name}=${value}`;
@@ -139,7 +149,10 @@ export const ValueField = ({ name, bucket, share, isChosen }: ValueFieldProps): 
       ) : (
         <span class="name">{labels.get(value) ?? value}</span>
       )}
-      <span class="count">{count(listings)}</span>
+      <span class="count">
+        {count(listings)}
+        {change === undefined ? null : <span class="chg">{change}</span>}
+      </span>
     </label>
   );
 };

@@ -1,6 +1,7 @@
 /** The results of a search: cards or a table, and the links to other pages. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { PhotoMode } from "../../../http/service/photos.ts";
 import { count } from "../../shell/format.ts";
 import { chosenColumns, type ShownListing } from "../listing-fields.tsx";
 import { listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
@@ -9,15 +10,16 @@ import { Cards } from "./cards.tsx";
 interface ResultsProps {
   readonly view: ViewParameters;
   readonly answer: AnswerOf<"searchListings">;
+  readonly photos: PhotoMode;
 }
 
-export const ResultList = ({ view, answer }: ResultsProps): JSX.Element => {
+export const ResultList = ({ view, answer, photos }: ResultsProps): JSX.Element => {
   return (
     <>
       {view.layout === "table" ? (
         <ListingTable view={view} listings={answer.data} columns={listOf(view, "columns")} />
       ) : (
-        <Cards view={view} listings={answer.data} />
+        <Cards view={view} listings={answer.data} photos={photos} />
       )}
       <Paging view={view} pagination={answer.pagination} />
     </>

@@ -2,6 +2,8 @@
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { PhotoMode } from "../../../http/service/photos.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { count } from "../../shell/format.ts";
@@ -11,9 +13,12 @@ import type { PageHandler } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { ChartControls, loadCharts } from "../charts/charts-view.tsx";
+import { type FacetChanges, facetChanges } from "../charts/facet-changes.ts";
+import { changeDays, dayBefore } from "../charts/key-numbers.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
 import { cardFields, chosenColumns } from "../listing-fields.tsx";
-import { apiFilters, filterNames, listOf, readView, type ViewParameters, viewPath } from "../view.ts";
+import { photoHostsOf } from "../photo-frame.tsx";
+import { apiFilters, filterNames, listOf, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { FewResults, findStepsBack, type StepBack, sparseBelow } from "./few-results.tsx";
@@ -32,17 +37,18 @@ interface AskedQuestion {
 }
 
 export const searchPage =
-  (current: CurrentVersion, question?: AskedQuestion): PageHandler =>
+  ({ current, photos }: Pick<SiteServices, "current" | "photos">, question?: AskedQuestion): PageHandler =>
   async ({ context, query, requests }) => {
     const days = await snapshotDays(current);
     const view = readView(query, days.last);
     const canonical = viewPath(view);
     if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const found = await findView(requests, view, days);
+    const found = await findView({ requests, days, photos: photos.mode }, view);
     return {
       title: titleOf(found, view),
       section: "explorer",
       question: question?.words,
+      imageHosts: photoHostsOf(photos.mode),
       body: (
         <>
           <SearchView view={view} days={days} found={found} question={question}>
@@ -64,6 +70,7 @@ interface ShownResults {
 export interface FoundView {
   readonly shown?: ShownResults;
   readonly facets: ViewFacets;
+  readonly changes: FacetChanges | undefined;
   /** How to find more, if there are few. */
   readonly steps: readonly StepBack[];
   readonly missing: readonly MissingPart[];
@@ -77,33 +84,42 @@ type RemainingResults = () => Promise<ShownResults>;
  * Searches, then counts. The first request validates the view, so that nothing is charged for an invalid one, which has no results, so
  * that its filters can be corrected.
  */
-async function findView(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<FoundView> {
+async function findView(search: Search, view: ViewParameters): Promise<FoundView> {
+  const { requests, days } = search;
   let loadRest: RemainingResults;
   try {
-    loadRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
+    loadRest = await (view.layout === "charts" ? findCharts : findListings)(search, view);
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
-    return { facets: noFacets, steps: [], missing: [], invalid: thrown.message };
+    return { facets: noFacets, changes: undefined, steps: [], missing: [], invalid: thrown.message };
   }
-  const [shown, facets] = await Promise.all([loadRest(), countViewFacets(requests, view, days.last)]);
+  const [shown, facets, changes] = await Promise.all([
+    loadRest(),
+    countViewFacets(requests, view, days.last),
+    facetChanges(requests, view, days),
+  ]);
   const steps = shown.total < sparseBelow ? await findStepsBack(requests, view, days.last) : [];
-  return { shown, facets, steps, missing: requests.missing };
+  return { shown, facets, changes, steps, missing: requests.missing };
 }
 
-async function findListings(
-  requests: PageRequests,
-  view: ViewParameters,
-  days: SnapshotDays,
-): Promise<RemainingResults> {
-  const answer = await requests.call("searchListings", searchParameters(view, days.last));
+/** What the answers of a view depend on besides the view. */
+interface Search {
+  readonly requests: PageRequests;
+  readonly days: SnapshotDays;
+  readonly photos: PhotoMode;
+}
+
+async function findListings({ requests, days, photos }: Search, view: ViewParameters): Promise<RemainingResults> {
+  const parameters = searchParameters(view, days.last, photos);
+  const answer = await requests.call("searchListings", parameters);
   const { total } = answer.pagination;
   return async () => ({
     ...{ total, unmatched: answer.meta.unmatched },
-    results: <ResultList view={view} answer={answer} />,
+    results: <ResultList view={view} answer={answer} photos={photos} />,
   });
 }
 
-async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RemainingResults> {
+async function findCharts({ requests, days }: Search, view: ViewParameters): Promise<RemainingResults> {
   const loadRest = await loadCharts(requests, view, days);
   return async () => {
     const { charts, ...head } = await loadRest();
@@ -111,10 +127,12 @@ async function findCharts(requests: PageRequests, view: ViewParameters, days: Sn
   };
 }
 
-function searchParameters(view: ViewParameters, asOf: string): TextParameters {
+function searchParameters(view: ViewParameters, asOf: string, photos: PhotoMode): TextParameters {
   const { sort, offset, layout } = view;
   const isTable = layout === "table";
-  const fields = isTable ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields) : cardFields;
+  const fields = isTable
+    ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields)
+    : [...cardFields, ...(photos === "off" ? [] : ["photo_urls"])];
   return {
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
@@ -144,8 +162,9 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
       <div class="filters">
         <KeptFields view={view} without={controlledNames} />
         <MarketControl view={view} days={days} />
+        <ChangeChoice view={view} days={days} />
         <PlaceFields view={view} />
-        <FacetPanel view={view} facets={found.facets} />
+        <FacetPanel view={view} facets={found.facets} changes={found.changes} />
       </div>
       <footer>
         <button type="submit" class="apply prime">
@@ -175,6 +194,17 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
     <FootBar view={view} />
   </div>
 );
+
+/** The choice to compare each count with that of 30 days before. */
+const ChangeChoice = ({ view, days }: Pick<SearchViewProps, "view" | "days">): JSX.Element | null => {
+  if (dayBefore(view, days) === undefined) return null;
+  const isShown = view.change !== undefined;
+  return (
+    <a class="more" href={viewPath(withParameters(view, { change: isShown ? undefined : String(changeDays) }))}>
+      {isShown ? "Counts without their change" : `Change of each count in ${changeDays} days`}
+    </a>
+  );
+};
 
 /** On phones, what the sidebar and the tray are elsewhere. */
 const FootBar = ({ view }: Pick<SearchViewProps, "view">): JSX.Element => {
