@@ -103,14 +103,11 @@ const dealerRows: readonly ComparedRow[] = [
     cell: ({ listing: { dealer } }) => <a href={`/dealers/${dealer.dealer_id}`}>{dealer.name}</a>,
   },
   { title: "Place", text: ({ listing: { dealer } }) => text(plainWords(dealer.city, dealer.state)) },
+  { title: "Phone", text: ({ listing: { dealer } }) => text(dealer.phone) },
   {
-    title: "Contact",
-    text: ({ listing }) => `${listing.dealer.phone} ${listing.vdp_url}`,
-    cell: ({ listing }) => (
-      <>
-        {text(listing.dealer.phone)} <ExternalLink url={listing.vdp_url}>Dealer's page</ExternalLink>
-      </>
-    ),
+    title: "Its page",
+    text: ({ listing }) => text(listing.vdp_url),
+    cell: ({ listing }) => <ExternalLink url={listing.vdp_url}>Dealer's page</ExternalLink>,
   },
 ];
 
@@ -138,7 +135,7 @@ export interface Equipment {
   readonly rows: readonly ComparedRow[];
 }
 
-export function equipmentOf(cars: readonly ComparedCar[]): Equipment {
+export function sharedEquipment(cars: readonly ComparedCar[]): Equipment {
   const known = cars.flatMap(({ summary }) => (summary?.features === undefined ? [] : [summary.features]));
   const counts = new Map<string, number>();
   for (const feature of known.flat()) counts.set(feature, (counts.get(feature) ?? 0) + 1);

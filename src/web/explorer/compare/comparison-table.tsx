@@ -1,12 +1,19 @@
 /** Cars side by side: a column each, a row for each attribute. Cells that agree are paler, and hidden where only differences are shown. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { day } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import { nameOf } from "../listing-fields.tsx";
 import { KeepButton } from "../search/cards.tsx";
 import { AddCar, comparisonPath, placesMax } from "./car-choice.tsx";
-import { agree, bestOf, type ComparedCar, type ComparedRow, comparedGroups, equipmentOf } from "./compared-rows.tsx";
+import {
+  agree,
+  bestOf,
+  type ComparedCar,
+  type ComparedRow,
+  comparedGroups,
+  sharedEquipment,
+} from "./compared-rows.tsx";
 
 const numberWords = ["", "", "two", "three", "four", "five", "six"];
 
@@ -15,7 +22,7 @@ interface CarsProps {
 }
 
 export const ComparisonTable = ({ cars }: CarsProps): JSX.Element => {
-  const equipment = equipmentOf(cars);
+  const equipment = sharedEquipment(cars);
   const groups = comparedGroups(equipment);
   const rows = groups.flatMap(([, ofGroup]) => ofGroup);
   const differing = rows.filter((row) => !agree(row, cars)).length;
@@ -36,19 +43,9 @@ export const ComparisonTable = ({ cars }: CarsProps): JSX.Element => {
             </tr>
           </thead>
           {groups.map(([title, ofGroup]) => (
-            <tbody key={title}>
-              <tr class="grp">
-                <th colSpan={cars.length + 1} scope="rowgroup">
-                  {title}
-                </th>
-              </tr>
-              {ofGroup.map((row) => (
-                <Row key={row.title} row={row} cars={cars} />
-              ))}
-              {title === "Equipment" && equipment.inAll.length > 0 ? (
-                <Shared cars={cars} features={equipment.inAll} />
-              ) : null}
-            </tbody>
+            <Group key={title} title={title} rows={ofGroup} cars={cars}>
+              {ofGroup === equipment.rows ? <Shared cars={cars} features={equipment.inAll} /> : null}
+            </Group>
           ))}
         </table>
       </section>
@@ -59,6 +56,26 @@ export const ComparisonTable = ({ cars }: CarsProps): JSX.Element => {
     </>
   );
 };
+
+interface GroupProps extends CarsProps {
+  readonly title: string;
+  readonly rows: readonly ComparedRow[];
+  readonly children: ComponentChildren;
+}
+
+const Group = ({ title, rows, cars, children }: GroupProps): JSX.Element => (
+  <tbody>
+    <tr class="grp">
+      <th colSpan={cars.length + 1} scope="rowgroup">
+        {title}
+      </th>
+    </tr>
+    {rows.map((row) => (
+      <Row key={row.title} row={row} cars={cars} />
+    ))}
+    {children}
+  </tbody>
+);
 
 interface HeadProps extends CarsProps {
   readonly differing: number;
