@@ -69,7 +69,7 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/listings/:listing_id", listingPage(services));
   router.get("/photos/:listing_id/:number", listingPhoto(services));
   add("/dealers/:dealer_id", dealerPage);
-  add("/compare", comparePage);
+  add("/compare", comparePage(services));
 }
 
 /** Adds the pages and forms of an account to a router. */

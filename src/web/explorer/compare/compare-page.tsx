@@ -1,7 +1,9 @@
 /** The page that compares two to six cars of its address. For one car or none it says how to add more, of more it lets the reader choose. */
+import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
+import { photoHostsOf } from "../photo-frame.tsx";
 import { CarChoice, comparisonPath, placesMax } from "./car-choice.tsx";
 import type { ComparedCar } from "./compared-rows.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
@@ -9,38 +11,45 @@ import { ComparisonTable } from "./comparison-table.tsx";
 /** The most cars that a shortlist has. */
 const carsMax = 24;
 
-export const comparePage: PageHandler = async ({ context, query, requests }) => {
-  const given = query.getAll("ids").join().toLowerCase().split(",");
-  const words = (query.get("add") ?? "").trim();
-  const added = words === "" ? undefined : await addedId(requests, words);
-  const ids = [...new Set([...given.map((id) => id.trim()), added ?? ""])].filter((id) => id !== "");
-  const isUnknown = words !== "" && added === undefined && requests.missing.length === 0;
-  const isTooLong = ids.length > carsMax;
-  const cars = isTooLong ? [] : await loadCars(requests, ids);
-  const isCompared = cars.length > 1 && cars.length <= placesMax;
-  return {
-    title: isCompared ? `Compare ${cars.length} cars` : "Compare cars",
-    section: "compare",
-    ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: comparisonPath(ids) }),
-    status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,
-    body: (
-      <div class="stack">
-        <MissingParts missing={requests.missing} />
-        {isTooLong ? (
-          <p class="notice">{`The address names ${ids.length} cars: expected at most ${carsMax}.`}</p>
-        ) : null}
-        {isUnknown ? (
-          <p class="notice">
-            {`“${words}” is neither the VIN of a listing nor the id of one. `}
-            <a href={`/find?${new URLSearchParams({ q: words })}`}>Find it by its words</a>, and keep it.
-          </p>
-        ) : null}
-        {isCompared ? <ComparisonTable cars={await withSummaries(requests, cars)} /> : <CarChoice cars={cars} />}
-        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
-      </div>
-    ),
+export const comparePage =
+  ({ photos: { mode: photos } }: Pick<SiteServices, "photos">): PageHandler =>
+  async ({ context, query, requests }) => {
+    const given = query.getAll("ids").join().toLowerCase().split(",");
+    const words = (query.get("add") ?? "").trim();
+    const added = words === "" ? undefined : await addedId(requests, words);
+    const ids = [...new Set([...given.map((id) => id.trim()), added ?? ""])].filter((id) => id !== "");
+    const isUnknown = words !== "" && added === undefined && requests.missing.length === 0;
+    const isTooLong = ids.length > carsMax;
+    const cars = isTooLong ? [] : await loadCars(requests, ids);
+    const isCompared = cars.length > 1 && cars.length <= placesMax;
+    return {
+      title: isCompared ? `Compare ${cars.length} cars` : "Compare cars",
+      section: "compare",
+      imageHosts: photoHostsOf(photos),
+      ...(words === "" && query.getAll("ids").length < 2 ? {} : { address: comparisonPath(ids) }),
+      status: isTooLong ? 400 : ids.length > 0 && cars.length === 0 ? 404 : 200,
+      body: (
+        <div class="stack">
+          <MissingParts missing={requests.missing} />
+          {isTooLong ? (
+            <p class="notice">{`The address names ${ids.length} cars: expected at most ${carsMax}.`}</p>
+          ) : null}
+          {isUnknown ? (
+            <p class="notice">
+              {`“${words}” is neither the VIN of a listing nor the id of one. `}
+              <a href={`/find?${new URLSearchParams({ q: words })}`}>Find it by its words</a>, and keep it.
+            </p>
+          ) : null}
+          {isCompared ? (
+            <ComparisonTable cars={await withSummaries(requests, cars)} photos={photos} />
+          ) : (
+            <CarChoice cars={cars} />
+          )}
+          <ApiRequests origin={serviceOrigin(context)} requests={requests} />
+        </div>
+      ),
+    };
   };
-};
 
 /** Returns the id of the listing that words name by its id, its address or its VIN; undefined if they name none. */
 async function addedId(requests: PageRequests, words: string): Promise<string | undefined> {

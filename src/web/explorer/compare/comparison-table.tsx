@@ -1,9 +1,11 @@
 /** Cars side by side: a column each, a row for each attribute. Cells that agree are paler, and hidden where only differences are shown. */
 import type { ComponentChildren, JSX } from "preact";
+import type { PhotoMode } from "../../../http/service/photos.ts";
 import { day } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
-import { CarDrawing, paintClass } from "../car-drawing.tsx";
+import { paintClass } from "../car-drawing.tsx";
 import { nameOf } from "../listing-fields.tsx";
+import { Frame } from "../photo-frame.tsx";
 import { KeepButton } from "../search/cards.tsx";
 import { AddCar, comparisonPath, placesMax } from "./car-choice.tsx";
 import {
@@ -21,7 +23,11 @@ interface CarsProps {
   readonly cars: readonly ComparedCar[];
 }
 
-export const ComparisonTable = ({ cars }: CarsProps): JSX.Element => {
+interface ComparisonProps extends CarsProps {
+  readonly photos: PhotoMode;
+}
+
+export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element => {
   const equipment = sharedEquipment(cars);
   const groups = comparedGroups(equipment);
   const rows = groups.flatMap(([, ofGroup]) => ofGroup);
@@ -38,7 +44,7 @@ export const ComparisonTable = ({ cars }: CarsProps): JSX.Element => {
                 <span>{`${cars.length} of ${placesMax} places`}</span>
               </th>
               {cars.map((car) => (
-                <CarHead key={car.listing.id} car={car} cars={cars} />
+                <CarHead key={car.listing.id} car={car} cars={cars} photos={photos} />
               ))}
             </tr>
           </thead>
@@ -116,22 +122,21 @@ const Head = ({ cars, differing, total }: HeadProps): JSX.Element => {
   );
 };
 
-interface CarHeadProps extends CarsProps {
+interface CarHeadProps extends ComparisonProps {
   readonly car: ComparedCar;
 }
 
-const CarHead = ({ car, cars }: CarHeadProps): JSX.Element => {
+const CarHead = ({ car, cars, photos }: CarHeadProps): JSX.Element => {
   const { listing } = car;
   const { build } = listing.vehicle;
   const summary = { ...build, id: listing.id, vin: listing.vin, price: listing.price };
   const name = nameOf(summary);
   const others = cars.map((other) => other.listing.id).filter((id) => id !== listing.id);
   return (
-    <th scope="col">
-      <div class={`shot ${paintClass(build.base_exterior_color)}`}>
-        <CarDrawing bodyType={build.body_type} />
+    <th scope="col" class={paintClass(build.base_exterior_color)}>
+      <Frame listing={{ ...summary, photo_urls: listing.photo_urls }} photos={photos}>
         <KeepButton listing={summary} />
-      </div>
+      </Frame>
       <div class="txt">
         <h2>
           <a class="plain" href={`/listings/${listing.id}`}>
