@@ -35,7 +35,7 @@ interface PhotoProps {
 
 /** A photo over the drawn car, which a script uncovers if the photo does not load. */
 export const Photo = ({ source, id, alt = "" }: PhotoProps): JSX.Element => (
-  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerPolicy="no-referrer" />
+  <img class="photo" id={id} src={source} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" />
 );
 
 interface FrameProps {

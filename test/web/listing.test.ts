@@ -1,0 +1,200 @@
+/** The page of a listing: its numbers are those of the API, and photos are those of its dealer. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parse } from "csv-parse/sync";
+import { parseHTML } from "linkedom";
+import { photoSources } from "../../src/web/explorer/photo-frame.tsx";
+import { skipWithoutBrowser } from "../support/http/browser.ts";
+import { startService } from "../support/http/service.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
+
+const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
+const folder = await temporaryFolder(fileScope);
+const cache = { folder, bytesMax: 1_000_000 };
+// All hosts are in the service's own network, so that only cached photos can be seen.
+const photos = { ...cache, mode: "proxy", resolve: async () => ["10.0.0.1"] } as const;
+const client = await startService(fileScope, lake, { photos });
+const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+
+const fetchPage = (path: string, url = client.url): Promise<Response> =>
+  fetch(`${url}${path}`, { headers: { Cookie } });
+
+async function documentOf(path: string): Promise<Document> {
+  const response = await fetchPage(path);
+  assert.equal(response.status, 200, path);
+  return parseHTML(await response.text()).document;
+}
+
+const textsOf = (page: Document, selector: string): readonly string[] =>
+  [...page.querySelectorAll(selector)].map(({ textContent }) => (textContent ?? "").trim());
+
+const dollars = (value: number | null): string =>
+  value === null ? "–" : `${value < 0 ? "−" : ""}$${Math.abs(value).toLocaleString("en-US")}`;
+
+/** Returns listings with photos and more comparables than the page shows at first. */
+async function comparedListings() {
+  const path =
+    "/v1/listings?value_rating=great,good,fair,high&sort=-days_on_market&fields=photo_urls,days_on_market&limit=100";
+  const { data } = await client.getBody("searchListings", path);
+  const photographed = data.filter(({ photo_urls }) => (photo_urls ?? []).length > 1).slice(0, 20);
+  const compared = await Promise.all(
+    photographed.map(async (listing) => {
+      const valued = await client.getBody("getListingComparables", `/v1/listings/${listing.id}/comparables?limit=60`);
+      return { ...listing, valued: valued.data };
+    }),
+  );
+  return compared.filter(({ valued }) => valued.comparables.length > 5);
+}
+
+const compared = await comparedListings();
+
+test("the numbers of a listing's page are those of the API, and it names what it cost", async () => {
+  assert.ok(compared.length > 1);
+  for (const { id, vin, days_on_market: days, valued } of compared.slice(0, 1)) {
+    const page = await documentOf(`/listings/${id}`);
+    const { comparables, valuation, summary } = valued;
+    const rows = [...page.querySelectorAll(".comparables tbody tr")].map((row) =>
+      [...row.querySelectorAll("td")].slice(1, 7).map(({ textContent }) => textContent),
+    );
+    assert.deepEqual(
+      rows,
+      comparables.map(({ miles, distance_miles, price, adjustment, adjusted_price, weight }) => [
+        miles?.toLocaleString("en-US") ?? "–",
+        distance_miles === null ? "–" : `${Math.round(distance_miles).toLocaleString("en-US")} mi`,
+        dollars(price),
+        `${adjustment > 0 ? "+" : ""}${dollars(adjustment)}`,
+        dollars(adjusted_price),
+        weight.toFixed(2),
+      ]),
+    );
+    for (const variant of [".on-wide", ".on-phone"]) {
+      assert.equal(page.querySelectorAll(`.strip ${variant} circle:not(.subject)`).length, comparables.length);
+      const sold = comparables.filter(({ status }) => status === "sold");
+      assert.equal(page.querySelectorAll(`.strip ${variant} circle.sold`).length, sold.length);
+    }
+    const file = page.querySelector('a[download="comparables.csv"]')?.getAttribute("href") ?? "";
+    const records: readonly Record<string, string>[] = parse(decodeURIComponent(file.replace(/^[^,]*,/, "")), {
+      columns: true,
+    });
+    assert.deepEqual(
+      records.map((one) => [one.listing_id, one.adjusted_price]),
+      comparables.map((one) => [one.listing_id, String(one.adjusted_price)]),
+    );
+    const [estimate, percentile, age, change] = textsOf(page, ".four dd");
+    const [low, high] = [dollars(valuation.market_value_low), dollars(valuation.market_value_high)];
+    assert.equal(estimate, `${dollars(valuation.market_value)}80%: ${low} to ${high}`);
+    assert.match(
+      percentile ?? "",
+      new RegExp(`^${Math.round(summary?.percentile ?? NaN)}(st|nd|rd|th)of ${summary?.sample} `),
+    );
+    assert.match(age ?? "", new RegExp(`^${days} day`));
+    const { data: listing } = await client.getBody("getListing", `/v1/listings/${id}`);
+    const total = listing.price_change_total ?? 0;
+    assert.ok(change?.startsWith(`${total > 0 ? "+" : ""}${dollars(total)}`), change);
+    const evidence = await client.getBody("getEvidence", `/v1/vins/${vin}/evidence`);
+    const newest = [...evidence.data.steps].reverse();
+    const shown = textsOf(page, ".trail li:not(.key)");
+    assert.deepEqual(shown.length, newest.length);
+    for (const [index, { text }] of newest.entries()) assert.ok(shown[index]?.includes(text), text);
+    const prices = textsOf(page, ".requests li span").map((usd) => Number(usd.replace("$", "")));
+    const cost = Number(page.querySelector("#view-cost")?.textContent?.replace("$", ""));
+    assert.equal(cost.toFixed(6), prices.reduce((sum, usd) => sum + usd, 0).toFixed(6));
+    assert.ok(cost <= 0.035, String(cost));
+  }
+});
+
+test("the median of each day is drawn, and charged, if it is asked for", async () => {
+  const path = `/listings/${compared[0]?.id}`;
+  const link = (await documentOf(path)).querySelector(`a[href="${path}?median=days"]`);
+  const cost = /\(\$([\d.]+)\)/.exec(link?.parentElement?.textContent ?? "")?.[1];
+  const asked = await documentOf(`${path}?median=days`);
+  assert.equal(asked.querySelector("#view-cost")?.textContent, `$${cost}`);
+  assert.ok(
+    textsOf(asked, ".requests code").some((request) => request.startsWith("GET /v1/trends?metric=price.median")),
+  );
+});
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+test("photos are those that the listing states, for signed-in visitors, without a charge", async () => {
+  const { id, photo_urls: urls } = compared[0] ?? assert.fail();
+  const [url = "", ...others] = urls ?? [];
+  await writeFile(join(folder, createHash("sha256").update(url).digest("hex")), png);
+  const { totals } = await client.getBody("getUsage", "/v1/usage");
+  const found = await fetchPage(`/photos/${id}/1`);
+  assert.deepEqual([found.status, Buffer.from(await found.arrayBuffer())], [200, png]);
+  assert.equal(found.headers.get("Content-Type"), "image/png");
+  assert.equal(found.headers.get("Cache-Control"), "private, max-age=86400");
+  assert.equal(found.headers.get("Content-Security-Policy"), "default-src 'none'; sandbox");
+  const missing = [`${id}/2`, `${id}/${others.length + 2}`, `${id}/0`, `${id}/x`, `${"0".repeat(32)}/1`, "x/1"];
+  for (const path of missing) assert.equal((await fetchPage(`/photos/${path}`)).status, 404, path);
+  assert.equal((await fetch(`${client.url}/photos/${id}/1`)).status, 404, "not signed in");
+  assert.deepEqual((await client.getBody("getUsage", "/v1/usage")).totals, totals);
+  assert.match(
+    (await fetchPage(`/listings/${id}`)).headers.get("Content-Security-Policy") ?? "",
+    /img-src 'self' data:;/,
+  );
+});
+
+test("photos from their hosts need https and a policy that allows them; without photos, the page has links", async (scope) => {
+  const listing = { id: "1", photo_urls: ["http://a.example/1.jpg", "https://b.example/2.jpg", "javascript:alert(1)"] };
+  assert.deepEqual(photoSources(listing, "direct"), ["https://b.example/2.jpg"]);
+  assert.deepEqual(photoSources(listing, "proxy"), ["/photos/1/1", "/photos/1/2"]);
+  assert.deepEqual(photoSources(listing, "off"), []);
+  const direct = await startService(scope, lake, { photos: { ...cache, mode: "direct" }, accounts: client.accounts });
+  const { id, photo_urls: urls } = compared[0] ?? assert.fail();
+  const response = await fetchPage(`/listings/${id}`, direct.url);
+  assert.match(response.headers.get("Content-Security-Policy") ?? "", /img-src https: 'self' data:;/);
+  const shown = [
+    ...(await response.text()).matchAll(
+      /<img class="photo" id="[^"]*" src="([^"]*)"[^>]* referrerpolicy="no-referrer"/g,
+    ),
+  ];
+  assert.deepEqual(
+    shown.map(([, source]) => source),
+    urls?.slice(0, 6),
+  );
+  assert.equal((await fetchPage(`/photos/${id}/1`, direct.url)).status, 404);
+});
+
+test("the page is accessible and fits a phone, with photos and without", {
+  skip: skipWithoutBrowser,
+}, async (scope) => {
+  const site = await signedInBrowser(scope, client);
+  const { id, vin, valued } = compared[0] ?? assert.fail();
+  const page = await site.open(`/?vin_pattern=${vin}`);
+  await page.locator(`a[href="/listings/${id}"]`).first().click();
+  await page.waitForURL(`${client.url}/listings/${id}`);
+  assert.equal(
+    await page.getByRole("link", { name: "Search", exact: true }).getAttribute("href"),
+    `/?vin_pattern=${vin}`,
+  );
+  await page.locator("#photo-1").evaluate((photo) => (photo as HTMLImageElement).decode());
+  assert.equal(await page.locator("#photo-1").isVisible(), true);
+  await page.getByRole("link", { name: "Photo 2", exact: true }).click();
+  await page.locator('.thumbs a[href="#photo-2"] img').waitFor({ state: "hidden" });
+  assert.equal(await page.locator("#photo-1").isVisible(), false);
+  await page.locator("#photo-2").waitFor({ state: "hidden" });
+  assert.equal(
+    await page.locator(".frame .drawing").isVisible(),
+    true,
+    "the drawn car, below a photo that does not load",
+  );
+  await assertAccessible(page);
+  await assertFitsPhone(page);
+  const plain = await site.openWithoutScripts(`/listings/${id}`);
+  assert.equal(await plain.locator(".strip .on-wide").isVisible(), true);
+  assert.equal(await plain.locator("[data-keep]").isVisible(), false);
+  await plain.locator("details.more > summary").first().click();
+  assert.equal(await plain.locator(".comparables tbody tr:visible").count(), valued.comparables.length);
+  assert.deepEqual(site.faults, []);
+});
