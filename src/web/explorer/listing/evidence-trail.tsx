@@ -29,7 +29,7 @@ export const EvidenceTrail = ({ evidence: { data, meta }, valued }: EvidenceTrai
       </ol>
       {more.length === 0 ? null : (
         <details class="more">
-          <summary>{meta.truncated ? `The ${count(more.length)} before` : `All ${count(meta.total)} steps`}</summary>
+          <summary>{count(more.length)} earlier</summary>
           <ol class="trail small">{more.map(Decision)}</ol>
         </details>
       )}

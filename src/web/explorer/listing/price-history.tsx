@@ -29,6 +29,7 @@ export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHisto
       <ChartFigure
         id="price-history"
         title="Price history"
+        empty="No history: this car has been seen on one day."
         note={<Note {...{ listing, such, medians, spent }} />}
         numbers={{
           columns: [
@@ -37,7 +38,7 @@ export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHisto
             { name: "change", title: "Change", format: dollars },
             { name: "miles", title: "Miles", format: count },
           ],
-          rows: tableOf(listing, first),
+          rows: first === last ? [] : tableOf(listing, first),
         }}
       >
         <PriceSteps title="Price of this car" steps={steps} others={others} otherName="such cars" />

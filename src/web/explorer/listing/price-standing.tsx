@@ -58,8 +58,8 @@ const reasons: Readonly<Record<NonNullable<Valued["valuation"]["null_reason"]>, 
 function describe(comparables: readonly Comparable[], reason: Valued["valuation"]["null_reason"]): string {
   if (reason !== null) return reasons[reason];
   if (comparables.length === 0) return "No listing is like this car.";
-  const distances = comparables.flatMap(({ distance_miles: miles }) => (miles === null ? [] : [miles]));
-  const within = distances.length === 0 ? "" : ` within ${count(Math.ceil(Math.max(...distances)), " miles")}`;
+  const farthest = Math.ceil(Math.max(0, ...comparables.map(({ distance_miles: miles }) => miles ?? 0)));
+  const within = farthest === 0 ? "" : ` within ${count(farthest, farthest === 1 ? " mile" : " miles")}`;
   return `${count(comparables.length)} comparables${within}, adjusted to this car's year, miles, trim and options. Filled: for sale. Open: sold.`;
 }
 
