@@ -12,6 +12,7 @@ interface Screenshot {
   readonly path: string;
   readonly colorScheme?: "dark";
   readonly width?: number;
+  readonly height?: number;
 }
 
 const screenshots: readonly Screenshot[] = [
@@ -19,7 +20,7 @@ const screenshots: readonly Screenshot[] = [
   { name: "explorer-phone", path: "/?make=Toyota", width: 390 },
   { name: "explorer-charts", path: "/?layout=charts&make=Toyota&beside=make%3DHonda" },
   { name: "dealers", path: "/dealers" },
-  { name: "docs-search", path: "/docs/searchListings", colorScheme: "dark" },
+  { name: "docs-search", path: "/docs/search-listings", colorScheme: "dark", height: 720 },
 ];
 
 const size = { width: 1280, height: 860 };
@@ -27,8 +28,8 @@ const size = { width: 1280, height: 860 };
 async function takeScreenshots(scope: Scope): Promise<void> {
   const lake = await temporaryFolder(scope);
   const service = await startServing(scope, ["start", "--lake", lake, "--port", "0", "--auth", "off"]);
-  for (const { name, path, colorScheme = "light", width = size.width } of screenshots) {
-    const context = await launchBrowser(scope, { colorScheme, viewport: { width, height: size.height } });
+  for (const { name, path, colorScheme = "light", width = size.width, height = size.height } of screenshots) {
+    const context = await launchBrowser(scope, { colorScheme, viewport: { width, height } });
     const page = await context.newPage();
     await page.goto(new URL(path, service.url).href, { waitUntil: "networkidle" });
     const file = projectPath(`docs/images/${name}.png`);

@@ -79,6 +79,7 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
   assert.ok(shown.includes(`curl -G ${client.url}/v1/listings`), "the origin of the service");
   for (const path of ["/docs/", "/docs/guides/none", "/docs/guides/..%2F..%2FREADME", "/docs/images/none.png"])
     assert.equal((await get(path)).status, 404, path);
+  assert.equal((await get("/docs/searchListings")).headers.get("Location"), "/docs/search-listings");
   assert.equal((await get("/docs/open?page=https%3A%2F%2Felsewhere.example")).headers.get("Location"), "/docs");
 });
 

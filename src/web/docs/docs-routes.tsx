@@ -56,6 +56,8 @@ export function addDocsRoutes(router: Router<RequestState>, services: SiteServic
     "/docs/guides/:name",
     send(({ params }) => guidePage(params.name ?? "")),
   );
+  for (const { page: path, operation } of operationDocs)
+    router.get(`/docs/${operation.id}`, (context) => context.redirect(path));
   router.get("/docs/open", openPage);
   router.get("/docs/search", searchResults(services));
   router.get("/docs/index.json", searchIndex());

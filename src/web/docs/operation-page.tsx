@@ -35,7 +35,7 @@ export const OperationPage = ({ docs, isOpen }: OperationProps): JSX.Element => 
           </p>
         </div>
         <Prose text={description} />
-        <Terms docs={docs} />
+        <Terms docs={docs} isOpen={isOpen} />
         <ParameterList docs={docs} />
         <BodyProperties body={operation.requestBody} />
         <Errors docs={docs} />
@@ -51,12 +51,13 @@ export const OperationPage = ({ docs, isOpen }: OperationProps): JSX.Element => 
 };
 
 /** What a request needs and costs. */
-const Terms = ({ docs }: { readonly docs: OperationDocs }): JSX.Element => (
+const Terms = ({ docs, isOpen }: OperationProps): JSX.Element => (
   <dl class="kv left">
     <dt>Scope</dt>
     <dd>{docs.operation.scope === undefined ? "none, and no key" : <code>{docs.operation.scope}</code>}</dd>
     <dt>Price</dt>
     <dd>
+      {isOpen ? "nothing on this service, which has no accounts; else " : null}
       <Price docs={docs} />
     </dd>
     <dt>Limit</dt>
