@@ -47,7 +47,13 @@ test("before the first publish the service is alive and not ready", async (conte
       503,
       {
         ...{ status: "no version published", reasons: [], version: null },
-        ...{ ingest: null, lake: { files: 0, checked: 0, damages: 0 }, serving: noServingFiles, answers: emptyCache },
+        ...{
+          ingest: null,
+          freshness: null,
+          lake: { files: 0, checked: 0, damages: 0 },
+          serving: noServingFiles,
+          answers: emptyCache,
+        },
       },
     ],
   );
@@ -62,8 +68,16 @@ test("before the first publish the service is alive and not ready", async (conte
 test("a service with a published version is ready and names the version", async (context) => {
   const client = await startService(context, lake);
   const { status, body } = await client.get("/readyz");
-  const { lake: counts, ...others } = body as { readonly lake: { readonly damages: number } };
+  const {
+    lake: counts,
+    freshness,
+    ...others
+  } = body as {
+    readonly lake: { readonly damages: number };
+    readonly freshness: { readonly status: string; readonly day: string };
+  };
   assert.equal(counts.damages, 0);
+  assert.deepEqual([freshness.status, freshness.day], ["fresh", "2026-11-19"]);
   assert.deepEqual(
     [status, others],
     [

@@ -30,13 +30,13 @@ export interface Readiness {
       readonly waiting: number;
       readonly refused: number;
     } | null;
+    /** Null before the first version. `due` is null if the next delivery is never overdue. */
     readonly freshness: {
       readonly status: FreshnessReport["status"];
-      readonly day: string | null;
+      readonly day: string;
       readonly published: string | null;
-      /** From when on the next delivery is overdue; null if never. */
       readonly due: string | null;
-    };
+    } | null;
     readonly lake: CurrentVersion["fileCounts"];
     readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
     readonly answers: ResultCache["counts"];
@@ -71,9 +71,9 @@ function ingestReport({ lastIngest, hasFailed }: Freshness): Readiness["report"]
   return { at, failed: hasFailed, waiting, refused };
 }
 
-const freshnessReport = ({ status, day, publishedAtMs, dueAtMs }: FreshnessReport) => ({
-  ...{ status, day, published: isoTime(publishedAtMs), due: isoTime(dueAtMs) },
-});
+function freshnessReport({ status, day, publishedAtMs, dueAtMs }: FreshnessReport): Readiness["report"]["freshness"] {
+  return day === null ? null : { status, day, published: isoTime(publishedAtMs), due: isoTime(dueAtMs) };
+}
 
 /** Returns the router of the health checks. */
 export function serveHealth(readiness: () => Readiness): Routes {

@@ -35,7 +35,9 @@ export const CalendarTable = (props: CalendarTableProps): JSX.Element => {
               <th class="r">Dealer</th>
               {days.map((day, index) => (
                 <th key={day} class={`d ${widthOf(days, index)}`} title={dayText(day)}>
-                  {weekday(day)[0]} {Number(day.slice(-2))}
+                  {weekday(day)[0]}
+                  <br />
+                  {Number(day.slice(-2))}
                 </th>
               ))}
               <th class="sum">VINs</th>

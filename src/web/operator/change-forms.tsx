@@ -22,14 +22,27 @@ export const ChangeForms = (props: ChangeFormsProps): JSX.Element => (
   </section>
 );
 
+/** The command of each form. */
+const commands = {
+  credit: "credits add --account <id> --kind <kind> --usd <usd>",
+  adjustment: "credits adjust --account <id> --usd <usd>",
+  "rate-limit": "accounts rate-limit --account <id> --per10s <n> --per60s <n>",
+  cap: "accounts cap --account <id> <usd>",
+  "low-balance": "accounts low-balance --account <id> <usd>",
+  state: "accounts state --account <id> <state>",
+  operator: "accounts operator --account <id> <on|off>",
+  invite: "accounts invite --account <id> [--sign-in]",
+} as const;
+
 interface ChangeFormProps extends ChangeFormsProps {
-  readonly form: string;
+  readonly form: keyof typeof commands;
   readonly children: ComponentChildren;
 }
 
 const ChangeForm = ({ account, visitor, form, children }: ChangeFormProps): JSX.Element => (
   <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/${form}`} class="inline">
     {children}
+    <code class="cmd">carquet {commands[form].replace("<id>", account.accountId)}</code>
   </Form>
 );
 
@@ -38,13 +51,20 @@ const usdOf = (micros: number | null): string => (micros === null ? "" : String(
 /** Returns the reference of a form. It is unique, so that a form which is sent twice is posted once. */
 const newReference = (): string => `form_${randomId(16)}`;
 
+type FieldProps = { readonly label: string } & JSX.IntrinsicElements["input"];
+
+/** A text that a form sends. */
+const Field = ({ label, ...input }: FieldProps): JSX.Element => (
+  <label>
+    {label}
+    <input type="text" maxLength={500} {...input} />
+  </label>
+);
+
 const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
   <>
     <ChangeForm {...props} form="credit">
-      <label>
-        Credit, USD
-        <input type="text" name="usd" inputMode="decimal" required />
-      </label>
+      <Field label="Credit, USD" name="usd" inputMode="decimal" required />
       <label>
         Kind
         <select name="kind">
@@ -53,10 +73,7 @@ const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
           ))}
         </select>
       </label>
-      <label>
-        Reference
-        <input type="text" name="reference" maxLength={200} value={newReference()} required />
-      </label>
+      <Field label="Reference" name="reference" value={newReference()} required />
       <label class="check">
         <input type="checkbox" name="confirmed" checked /> Confirmed
       </label>
@@ -64,72 +81,55 @@ const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
     </ChangeForm>
     <ChangeForm {...props} form="adjustment">
       <input type="hidden" name="reference" value={newReference()} />
-      <label>
-        Adjustment, USD
-        <input type="text" name="usd" inputMode="text" placeholder="-1.50" required />
-      </label>
-      <label>
-        Reason
-        <input class="wide" type="text" name="note" maxLength={500} />
-      </label>
+      <Field label="Adjustment, USD" name="usd" placeholder="-1.50" required />
+      <Field label="Reason" name="note" class="wide" />
       <button type="submit">Adjust the balance</button>
     </ChangeForm>
   </>
 );
 
-const LimitForms = ({ account, visitor }: ChangeFormsProps): JSX.Element => (
-  <>
-    <ChangeForm account={account} visitor={visitor} form="rate-limit">
-      <label>
-        Requests in 10 s
-        <input type="text" name="per10s" inputMode="numeric" value={account.rateLimitOverride?.per10s ?? ""} />
-      </label>
-      <label>
-        Requests in 60 s
-        <input type="text" name="per60s" inputMode="numeric" value={account.rateLimitOverride?.per60s ?? ""} />
-      </label>
-      <button type="submit">Override the limits</button>
-    </ChangeForm>
-    <ChangeForm account={account} visitor={visitor} form="cap">
-      <label>
-        Spend cap, USD a month
-        <input type="text" name="cap" inputMode="decimal" value={usdOf(account.capMicros)} />
-      </label>
-      <button type="submit">Set the cap</button>
-    </ChangeForm>
-    <ChangeForm account={account} visitor={visitor} form="low-balance">
-      <label>
-        Low balance, USD
-        <input type="text" name="usd" inputMode="decimal" value={usdOf(account.lowBalanceMicros)} required />
-      </label>
-      <button type="submit">Set the bound</button>
-    </ChangeForm>
-  </>
-);
+const LimitForms = ({ account, visitor }: ChangeFormsProps): JSX.Element => {
+  const { rateLimitOverride: limits, capMicros, lowBalanceMicros } = account;
+  return (
+    <>
+      <ChangeForm account={account} visitor={visitor} form="rate-limit">
+        <Field label="Requests in 10 s" name="per10s" inputMode="numeric" value={limits?.per10s ?? ""} />
+        <Field label="Requests in 60 s" name="per60s" inputMode="numeric" value={limits?.per60s ?? ""} />
+        <button type="submit">Override the limits</button>
+      </ChangeForm>
+      <ChangeForm account={account} visitor={visitor} form="cap">
+        <Field label="Spend cap, USD a month" name="cap" inputMode="decimal" value={usdOf(capMicros)} />
+        <button type="submit">Set the cap</button>
+      </ChangeForm>
+      <ChangeForm account={account} visitor={visitor} form="low-balance">
+        <Field label="Low balance, USD" name="usd" inputMode="decimal" value={usdOf(lowBalanceMicros)} required />
+        <button type="submit">Set the bound</button>
+      </ChangeForm>
+    </>
+  );
+};
 
-const StateForms = ({ account, visitor }: ChangeFormsProps): JSX.Element => (
-  <>
-    <ChangeForm account={account} visitor={visitor} form="state">
-      {account.state === "active" ? (
-        <button type="submit" name="state" value="suspended" class="danger">
-          Suspend the account
+const StateForms = (props: ChangeFormsProps): JSX.Element => {
+  const { isOperator, state } = props.account;
+  const isActive = state === "active";
+  return (
+    <>
+      <ChangeForm {...props} form="state">
+        <button type="submit" name="state" value={isActive ? "suspended" : "active"} class={isActive ? "danger" : ""}>
+          {isActive ? "Suspend the account" : "Reactivate the account"}
         </button>
-      ) : (
-        <button type="submit" name="state" value="active">
-          Reactivate the account
+      </ChangeForm>
+      <ChangeForm {...props} form="operator">
+        <button type="submit" name="operator" value={isOperator ? "off" : "on"}>
+          {isOperator ? "Take the operator's view away" : "Give the operator's view"}
         </button>
-      )}
-    </ChangeForm>
-    <ChangeForm account={account} visitor={visitor} form="operator">
-      <button type="submit" name="operator" value={account.isOperator ? "off" : "on"}>
-        {account.isOperator ? "Take the operator's view away" : "Give the operator's view"}
-      </button>
-    </ChangeForm>
-    <ChangeForm account={account} visitor={visitor} form="invite">
-      <button type="submit">Create an invitation</button>
-      <button type="submit" name="kind" value="sign_in">
-        Create a sign-in link
-      </button>
-    </ChangeForm>
-  </>
-);
+      </ChangeForm>
+      <ChangeForm {...props} form="invite">
+        <button type="submit">Create an invitation</button>
+        <button type="submit" name="kind" value="sign_in">
+          Create a sign-in link
+        </button>
+      </ChangeForm>
+    </>
+  );
+};

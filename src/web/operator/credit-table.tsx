@@ -33,6 +33,8 @@ export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Elemen
           <Payment credit={credit} {...props} />,
         ])}
     />
+    <code class="cmd">{"carquet credits confirm <credit-id>"}</code>
+    <code class="cmd">{"carquet credits reverse <credit-id>"}</code>
   </Block>
 );
 
@@ -91,6 +93,7 @@ export const OperatorKeyTable = ({
         ),
       ])}
     />
+    <code class="cmd">{"carquet keys revoke <key-id>"}</code>
   </Block>
 );
 

@@ -71,23 +71,14 @@ const Health = ({ report, work }: HealthProps): JSX.Element => {
 
 const Facts = ({ report: { version, serving, lake, answers } }: Pick<HealthProps, "report">): JSX.Element => {
   const used = [serving.index ? "search index" : "", serving.rows ? "row store" : ""].filter((part) => part !== "");
+  const checked = `${count(lake.checked)} of ${count(lake.files)}, ${count(lake.damages)} found damaged since the start`;
+  const cache = `${count(answers.hits)} hits, ${count(answers.misses)} misses, ${size(answers.bytes)}`;
   return (
-    <dl class="facts">
-      <dt>Version</dt>
-      <dd>
-        <code>{version ?? "none"}</code>
-      </dd>
-      <dt>Served from</dt>
-      <dd>{used.length === 0 ? "Parquet files" : used.join(" and ")}</dd>
-      <dt>Files checked</dt>
-      <dd>
-        {count(lake.checked)} of {count(lake.files)}, {count(lake.damages)} found damaged since the start
-      </dd>
-      <dt>Response cache</dt>
-      <dd>
-        {count(answers.hits)} hits, {count(answers.misses)} misses, {count(Math.round(answers.bytes / 2 ** 20))} MiB
-      </dd>
-    </dl>
+    <DataTable
+      label="Service"
+      columns={["Version", "Served from", "Files checked", "Response cache"]}
+      rows={[[version ?? "none", used.join(" and ") || "Parquet files", checked, cache]]}
+    />
   );
 };
 
@@ -121,7 +112,7 @@ const Work = ({ running, limited }: WorkProps): JSX.Element => (
           `${age(agoMs)} ago`,
         ])}
       />
-      <code class="cmd">{"carquet accounts rate-limit --account <id> <per-10s> <per-60s>"}</code>
+      <code class="cmd">{"carquet accounts rate-limit --account <id> --per10s <n> --per60s <n>"}</code>
     </Block>
   </>
 );
