@@ -101,7 +101,7 @@ function lengthOfStay(draws: RandomDraws, key: Sql, { isInProgress, pace }: Stay
 
 /**
  * Creates the table `cars_with_variant`: each car with the first of its drawn variants that the appeal in its dealer's region and in the month of its
- * arrival accepts. Statements of their own: with more joins in one query, the engine chooses a join order that explodes.
+ * arrival accepts. Separate statements: with more joins in one query, the engine chooses a join order that explodes.
  */
 async function createCarsWithVariant(session: Session, draws: RandomDraws, rhythm: Rhythm): Promise<void> {
   const narrow = sql`car, kind, make, pool_key, dealer, place, is_large, price_level, arrives, leaves, region, "month"`;
