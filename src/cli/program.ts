@@ -5,36 +5,42 @@ import { Command, Option } from "commander";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
 
-type CommandRow = readonly [usage: string, summary: string, load: () => Promise<Command>];
+/** A command: its heading in the help, its words, its summary and its module. */
+type CommandRow = readonly [group: string, usage: string, summary: string, load: () => Promise<Command>];
 
-/** All commands, in the order of the help. */
+/** All commands, in the order of the help, which lists those of a group together. */
 // biome-ignore format: a table is read by its columns
 const commands: readonly CommandRow[] = [
-  ["start [options]",         "fill an empty lake with a demo market, then serve",      async () => (await import("./commands/start.ts")).startCommand()],
-  ["generate [options]",      "write the feeds of a generated market",                  async () => (await import("./commands/generate.ts")).generateCommand()],
-  ["map [options] [file]",    "propose a mapping of a file, or check one",              async () => (await import("./commands/feeds/map.ts")).mapCommand()],
-  ["fetch [options]",         "fetch feeds from their sources into a queue",            async () => (await import("./commands/feeds/fetch.ts")).fetchCommand()],
-  ["ingest [options] [path]", "ingest feeds and publish a version for each day",        async () => (await import("./commands/ingest.ts")).ingestCommand()],
-  ["quality [options] [day]", "report the quality of each dealer's feed of a day",      async () => (await import("./commands/feeds/quality.ts")).qualityCommand()],
-  ["release [options] <dealer> [day]", "release a feed that is held",                  async () => (await import("./commands/feeds/release.ts")).releaseCommand()],
-  ["index [options]",         "build the search index and the row store",               async () => (await import("./commands/index-lake.ts")).indexCommand()],
-  ["serve [options]",         "serve the API",                                          async () => (await import("./commands/serve.ts")).serveCommand()],
-  ["run [options]",           "serve, fetch and ingest, as one process",                async () => (await import("./commands/feeds/run.ts")).runCommand()],
-  ["accounts <command>",      "create and change accounts",                             async () => (await import("./commands/accounts/accounts.ts")).accountsCommand()],
-  ["keys <command>",          "create, list and revoke API keys",                       async () => (await import("./commands/accounts/keys.ts")).keysCommand()],
-  ["credits <command>",       "add, confirm, adjust, reverse and list credits",         async () => (await import("./commands/accounts/credits.ts")).creditsCommand()],
-  ["tiers <command>",         "review accounts for higher usage tiers",                 async () => (await import("./commands/accounts/tiers.ts")).tiersCommand()],
-  ["ledger <command>",        "back up, restore and verify the accounts file",          async () => (await import("./commands/accounts/ledger.ts")).ledgerCommand()],
-  ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./commands/sql.ts")).sqlCommand()],
-  ["mcp [options]",           "serve the tools for agents over standard input and output", async () => (await import("./commands/mcp.ts")).mcpCommand()],
-  ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./commands/export.ts")).exportCommand()],
-  ["iceberg [options]",       "rewrite the lake's Iceberg metadata",                 async () => (await import("./commands/iceberg.ts")).icebergCommand()],
-  ["follow [options] <source>", "keep a lake equal to a published one",                 async () => (await import("./commands/follow.ts")).followCommand()],
-  ["push [options] <target>", "copy the published version to a folder or a bucket",     async () => (await import("./commands/push.ts")).pushCommand()],
-  ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
-  ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./commands/migrate.ts")).migrateCommand()],
-  ["verify [options]",        "check the published version against its manifest",       async () => (await import("./commands/verify.ts")).verifyCommand()],
+  ["Serve",    "start [options]",                  "fill an empty lake with a demo market, then serve",         async () => (await import("./commands/start.ts")).startCommand()],
+  ["Serve",    "serve [options]",                  "serve the API",                                             async () => (await import("./commands/serve.ts")).serveCommand()],
+  ["Serve",    "run [options]",                    "serve, fetch and ingest, as one process",                   async () => (await import("./commands/feeds/run.ts")).runCommand()],
+  ["Serve",    "mcp [options]",                    "serve the tools for agents over standard input and output", async () => (await import("./commands/mcp.ts")).mcpCommand()],
+  ["Feeds",    "generate [options]",               "write the feeds of a generated market",                     async () => (await import("./commands/generate.ts")).generateCommand()],
+  ["Feeds",    "map [options] [file]",             "propose a mapping of a file, or check one",                 async () => (await import("./commands/feeds/map.ts")).mapCommand()],
+  ["Feeds",    "fetch [options]",                  "fetch feeds from their sources into a queue",               async () => (await import("./commands/feeds/fetch.ts")).fetchCommand()],
+  ["Feeds",    "ingest [options] [path]",          "ingest feeds and publish a version for each day",           async () => (await import("./commands/ingest.ts")).ingestCommand()],
+  ["Feeds",    "quality [options] [day]",          "report the quality of each dealer's feed of a day",         async () => (await import("./commands/feeds/quality.ts")).qualityCommand()],
+  ["Feeds",    "release [options] <dealer> [day]", "release a feed that is held",                               async () => (await import("./commands/feeds/release.ts")).releaseCommand()],
+  ["Analysis", "sql [options] [query]",            "query the lake in SQL (DuckDB)",                            async () => (await import("./commands/sql.ts")).sqlCommand()],
+  ["Analysis", "export [options] [parameters...]", "write all listings of a search to a file",                  async () => (await import("./commands/export.ts")).exportCommand()],
+  ["Accounts", "accounts <command>",               "create and change accounts",                                async () => (await import("./commands/accounts/accounts.ts")).accountsCommand()],
+  ["Accounts", "keys <command>",                   "create, list and revoke API keys",                          async () => (await import("./commands/accounts/keys.ts")).keysCommand()],
+  ["Accounts", "credits <command>",                "add, confirm, adjust, reverse and list credits",            async () => (await import("./commands/accounts/credits.ts")).creditsCommand()],
+  ["Accounts", "tiers <command>",                  "review accounts for higher usage tiers",                    async () => (await import("./commands/accounts/tiers.ts")).tiersCommand()],
+  ["Accounts", "ledger <command>",                 "back up, restore and verify the accounts file",             async () => (await import("./commands/accounts/ledger.ts")).ledgerCommand()],
+  ["Lake",     "index [options]",                  "build the search index and the row store",                  async () => (await import("./commands/index-lake.ts")).indexCommand()],
+  ["Lake",     "iceberg [options]",                "rewrite the lake's Iceberg metadata",                       async () => (await import("./commands/iceberg.ts")).icebergCommand()],
+  ["Lake",     "verify [options]",                 "check the published version against its manifest",          async () => (await import("./commands/verify.ts")).verifyCommand()],
+  ["Lake",     "vacuum [options]",                 "remove old days, versions and their files",                 async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
+  ["Lake",     "migrate [options]",                "upgrade a lake and an accounts file from an older release", async () => (await import("./commands/migrate.ts")).migrateCommand()],
+  ["Copies",   "follow [options] <source>",        "keep a lake equal to a published one",                      async () => (await import("./commands/follow.ts")).followCommand()],
+  ["Copies",   "push [options] <target>",          "copy the published version to a folder or a bucket",        async () => (await import("./commands/push.ts")).pushCommand()],
+  ["Shell",    "completion <shell>",               "print the script that completes commands in a shell",       async () => (await import("./completion.ts")).completionCommand(loadAll)],
 ];
+
+/** Returns all commands, with their summaries. */
+export const loadAll = (): Promise<readonly Command[]> =>
+  Promise.all(commands.map(async ([, , summary, load]) => (await load()).summary(summary)));
 
 /** Returns the program with the requested command of some arguments. Errors of its arguments are thrown as `CommanderError`, after they are printed in one line. */
 export async function createProgram(args: readonly string[]): Promise<Command> {
@@ -46,10 +52,11 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     .exitOverride();
   const requested = args.find((word) => !word.startsWith("-") && word !== "help");
   const usages = new Map<string, string>();
-  for (const [usage, summary, load] of commands) {
+  for (const [group, usage, summary, load] of commands) {
     const [name = ""] = usage.split(" ");
     usages.set(name, usage);
-    program.addCommand((name === requested ? await load() : new Command(name)).summary(summary));
+    const command = name === requested ? await load() : new Command(name);
+    program.commandsGroup(`${group}:`).addCommand(command.summary(summary));
   }
   inheritSettings(program);
   return program.configureHelp({ subcommandTerm: (command) => usages.get(command.name()) ?? "help [command]" });
