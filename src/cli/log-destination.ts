@@ -4,7 +4,9 @@
  */
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
 import { exitOnOutputError } from "../base/exits.ts";
+import { isObject } from "../base/json.ts";
 
 /** Lines that wait for standard error; lines beyond this size are dropped. */
 const bytesMax = 2 ** 20;
@@ -116,6 +118,29 @@ export class LogDestination {
       // No output remains to report the error.
     }
   }
+}
+
+/** Fields of log lines that people do not need. */
+const machineFields = new Set(
+  "level time pid hostname msg method path query status ms bytes ip account key requestId traceId parentId".split(" "),
+);
+
+/**
+ * Returns a JSON line of the log as a line for people: time, level unless it is `info`, what happened, and its other fields. Returns nothing for the
+ * operations of a page, which has a line itself. Control characters, which a terminal would obey, become `?`.
+ */
+export function readableLine(json: string): string {
+  const line: unknown = JSON.parse(json);
+  if (!isObject(line) || line.parentRequestId !== undefined) return "";
+  const { time, level, msg, method, path, query, status, ms } = line;
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const label = pino.levels.labels[Number(level)] ?? "";
+  const request = `${status} ${method} ${path}${query === undefined ? "" : `?${query}`} ${ms} ms`;
+  const fields = Object.entries(line).flatMap(([name, value]) =>
+    machineFields.has(name) ? [] : `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const parts = [clock, label === "info" ? "" : label.toUpperCase(), method === undefined ? msg : request, ...fields];
+  return `${parts.filter((part) => part !== "").join("  ")}\n`.replaceAll(/(?!\n$)\p{Cc}/gu, "?");
 }
 
 interface Output {

@@ -110,22 +110,18 @@ describe("a command that cannot run", () => {
     );
   });
 
-  test("explains why in one line: a port in use", async () => {
+  test("a port in use is named before the demo market is generated", async () => {
     const occupied = createServer();
     await new Promise<void>((listening) => occupied.listen(0, "127.0.0.1", listening));
     const address = occupied.address();
     assert.ok(typeof address === "object" && address !== null);
+    const fresh = join(await temporaryFolder(fileScope), "fresh");
     try {
-      const ended = await carquet(["serve", "--lake", lake, "--port", String(address.port)]);
-      assertRefused(
-        { ...ended, err: withoutLog(ended.err) },
-        new RegExp(`127\\.0\\.0\\.1:${address.port}.*EADDRINUSE`),
-      );
+      const ended = await carquet(["start", "--lake", fresh, "--port", String(address.port)]);
+      assertRefused(ended, new RegExp(`Port ${address.port} of 127\\.0\\.0\\.1 is in use: .*--port or CARQUET_PORT`));
+      await assert.rejects(readdir(fresh), { code: "ENOENT" });
     } finally {
       occupied.close();
     }
   });
 });
-
-/** The standard error of a service without its log. */
-const withoutLog = (err: string): string => err.replaceAll(/^\{.*\}\n/gm, "");

@@ -103,7 +103,7 @@ export class Terminal {
     this.service = await startServing(this.scope, [name, ...located], { env });
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
-    const [, demoKey] = /Bearer (cq_live_[\w-]+)/.exec(out) ?? [];
+    const [, demoKey] = /export KEY=(cq_live_[\w-]+)/.exec(out) ?? [];
     this.env = { KEY: demoKey ?? this.service.customer.key, ...(demoKey === undefined ? this.env : without(this.env)) };
     return { code: 0, out, err: "", statuses: [] };
   }

@@ -16,7 +16,7 @@ import { mountAgents } from "../../mcp/mount-agents.ts";
 import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
-import { LogDestination } from "../log-destination.ts";
+import { LogDestination, readableLine } from "../log-destination.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
 
@@ -24,7 +24,7 @@ export const serveCommand = (): Command =>
   addSettings(new Command("serve"), serviceSettings)
     .description(
       "Serve the API. Serves the published version of the lake and switches to each later one without a restart. Prints " +
-        "`listening on URL` when ready; logs JSON lines to standard error. SIGTERM and SIGINT stop it after the requests in flight. " +
+        "`listening on URL` when ready; logs to standard error: JSON lines, or lines for people on a terminal. SIGTERM and SIGINT stop it after the requests in flight. " +
         "Requests need an API key, except for the documentation and the health checks, and are charged to the account in the accounts " +
         "file, which is created if it does not exist, or in PostgreSQL, which several services share.",
     )
@@ -37,10 +37,11 @@ export async function serveUntilStopped(
   settings: ServiceValues,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
+  const lineOf = readsLines() ? readableLine : (line: string): string => line;
   const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
   const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
-  const logger = pino({ level, hooks: { streamWrite: redactKeys } }, destination);
+  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, destination);
   const { lake, scrubBytesPerHour: bytesPerHour } = settings;
   const files = certificateFilesOf(settings);
   await requireLakeFolder(lake);
@@ -69,6 +70,14 @@ export async function serveUntilStopped(
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
+}
+
+/** Whether the log is written for people: as `CARQUET_LOG_FORMAT` says, else where standard error is a terminal. Throws a UserError. */
+function readsLines(): boolean {
+  const format = process.env.CARQUET_LOG_FORMAT ?? (process.stderr.isTTY ? "lines" : "json");
+  if (format !== "lines" && format !== "json")
+    throw new UserError(`Invalid CARQUET_LOG_FORMAT "${format}": expected lines or json.`);
+  return format === "lines";
 }
 
 function warnOfEmptyLake(lake: string, logger: Logger): void {

@@ -38,7 +38,7 @@ export const startCommand = (): Command =>
   addSettings(new Command("start"), startSettings)
     .description(
       "Fill an empty lake with a generated market (takes less than half a minute), create a demo account with promotional credits and an API key, " +
-        "print three example requests and a link that signs in to the explorer once, and serve.",
+        "print a link that signs in to the explorer once, the key and a request, and serve. The port is checked before the market is generated.",
     )
     .action(async (settings: StartValues) => {
       await requireFreePort(settings.host, settings.port);
@@ -78,15 +78,13 @@ async function* generateDeliveries(
   for await (const { folder } of generateDays(feeds, shape, engine)) yield* await deliveriesAt(folder, undefined);
 }
 
-/** Returns lines that show how to explore the market: with access to the demo account, or without accounts. */
+/** Returns lines that show how to explore the market: with access to the demo account, or without accounts. They can be pasted. */
 function greeting(url: string, access: DemoAccess | undefined): readonly string[] {
-  const curl = access === undefined ? "curl" : `curl -H 'Authorization: Bearer ${access.key}'`;
+  const listings = `${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&limit=3`;
+  if (access === undefined) return [`explore the market: ${url}/`, `curl '${listings}'`];
   return [
-    access === undefined
-      ? `explore the market: ${url}/`
-      : `explore the market, signed in to the demo account by one click: ${linkUrl(url, "sign_in", access.linkSecret)}`,
-    `${curl} '${url}/v1/listings?limit=3'`,
-    `${curl} '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
-    `curl '${url}/v1/openapi.json'`,
+    `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", access.linkSecret)}`,
+    `export KEY=${access.key}`,
+    `curl -H "Authorization: Bearer $KEY" '${listings}'`,
   ];
 }

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type Koa from "koa";
-import { UserError } from "../../base/user-error.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import type { RequestState } from "../context.ts";
 import { headerBytesMax } from "../limits.ts";
 import { respondToClientErrors } from "./client-errors.ts";
@@ -119,13 +119,11 @@ function endResponseTime(response: ServerResponse): void {
 /** Resolves when a server listens. Throws a UserError, which names the settings of the port, if it cannot. */
 export function listen(server: Server, host: string, port: number, settings = "--port or CARQUET_PORT"): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(
-        new UserError(
-          `cannot listen on ${host}:${port}: ${error.message}: expected a free port; choose another one with ${settings}.`,
-        ),
-      ),
-    );
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const other = `choose another port with ${settings}, for example ${port + 1}.`;
+      const reason = error.code === "EADDRINUSE" ? `Port ${port} of ${host} is in use` : messageOf(error);
+      reject(new UserError(`${reason}: ${other}`));
+    });
     server.listen({ host, port, backlog: backlogMax }, resolve);
   });
 }
