@@ -16,8 +16,9 @@ const keyName = "npm start";
 /** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
 const earlierKeysMax = 3;
 
-/** Access to the demo: a new key, and the secret of a sign-in link. */
+/** Access to the demo: its account, a new key, and the secret of a sign-in link. */
 export interface DemoAccess {
+  readonly accountId: string;
   readonly key: string;
   readonly linkSecret: string;
 }
@@ -33,6 +34,7 @@ export function createDemoAccess(path: string, atMs: number): DemoAccess {
     const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);
     for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) revokeKey(database, keyId, atMs);
     return {
+      accountId,
       key: createKey(database, { accountId, scopes, name: keyName, atMs }).key,
       linkSecret: createLink(database, { accountId, kind: "sign_in", atMs }),
     };

@@ -38,6 +38,8 @@ export const serviceSettings = {
     help: "origins whose pages may call the API and the agent server, separated by commas or repeated; * for any, with an API key" },
   auth: { flags: "--auth <mode>", env: "CARQUET_AUTH", choices: ["keys", "off"], default: "keys",
     help: "off: no keys, accounts and charges, for one's own machine or network; needs a --host that is one address" },
+  explorer: { flags: "--explorer <mode>", env: "CARQUET_EXPLORER", choices: ["charged", "free"], default: "charged",
+    help: "free: pages of the explorer charge nothing to the accounts that are signed in" },
   privateWebhooks: { flags: "--private-webhooks", env: "CARQUET_PRIVATE_WEBHOOKS",
     help: "let webhooks of saved searches have any address, also without TLS or in the service's own network" },
   photos: { flags: "--photos <mode>", env: "CARQUET_PHOTOS", choices: ["off", "direct", "proxy"], default: "off",

@@ -12,6 +12,7 @@ import { type AccountServices, answerAccount } from "../operations/account-opera
 import { answererOf, type OperationServices } from "../operations/answer.ts";
 import type { Caller } from "../operations/caller.ts";
 import type { EndpointId, InternalId, OperationRequest } from "../operations/operation-request.ts";
+import type { PageCharges } from "../operations/page-charges.ts";
 import { bodyOf } from "../operations/result.ts";
 import type { Metrics } from "./service/metrics.ts";
 
@@ -38,7 +39,9 @@ export type CallOperation = <Id extends InternalId>(
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
 
-export function operationCallerOf(services: OperationServices & AccountServices, metrics: Metrics): CallOperation {
+type CallServices = OperationServices & AccountServices & { readonly pageCharges: PageCharges };
+
+export function operationCallerOf(services: CallServices, metrics: Metrics): CallOperation {
   const answerUnnamed = unnamedAnswererOf(services);
   return async ({ parentRequestId, log, ...internalCaller }, request) => {
     const caller: Caller = { ...internalCaller, requestId: uuidV7() };
@@ -65,7 +68,7 @@ export function operationCallerOf(services: OperationServices & AccountServices,
 const isMetered = (request: OperationRequest<InternalId>): request is OperationRequest<EndpointId> =>
   request.id !== "getUsage";
 
-function unnamedAnswererOf(services: OperationServices & AccountServices) {
+function unnamedAnswererOf(services: CallServices) {
   const answer = answererOf(services);
   return async <Id extends InternalId>(
     caller: Caller,
@@ -75,9 +78,13 @@ function unnamedAnswererOf(services: OperationServices & AccountServices) {
       const body = (await answerAccount("getUsage", caller, request, services)) as AnswerOf<Id>;
       return { body, usageClass: undefined, micros: 0 };
     }
-    const answered = await answer(caller, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));
+    const charge =
+      caller.page && services.pageCharges.check(caller.identity.key.accountId, services.current.version, request);
+    const isFree = charge?.isFree === true;
+    const answered = await answer({ ...caller, isFree }, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));
     if (answered === undefined)
       throw new TypeError(`No answer of ${request.id}: expected one for a caller without a cached answer.`);
+    if (!isFree) charge?.addCharge();
     return { body: answered.body as AnswerOf<Id>, ...answered.usage };
   };
 }

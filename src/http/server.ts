@@ -108,11 +108,8 @@ const drainLimits = (
   return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : {}) };
 };
 
-function createApp(
-  { logger, host, trustedProxies = 0, publicUrl, corsOrigins = [], mountSite = () => undefined }: ServeOptions,
-  state: AppState,
-  readiness: () => Readiness,
-): Koa<RequestState> {
+function createApp(options: ServeOptions, state: AppState, readiness: () => Readiness): Koa<RequestState> {
+  const { logger, host, trustedProxies = 0, publicUrl, corsOrigins = [], mountSite = () => undefined } = options;
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
   app.use(state.metrics.measureRequests());
@@ -127,12 +124,11 @@ function createApp(
   app.use(refuseLongUri);
   if (state.accounts.isOpen) app.use(refuseOtherSites(namesOf(host, publicUrl), corsOrigins));
   mountSite(app, {
-    ...state,
-    publicUrl,
-    host,
-    corsOrigins,
+    ...{ ...state, publicUrl, host, corsOrigins, readiness },
+    // Behind a proxy, all browsers seem to be on this machine.
+    demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
+    isExplorerFree: options.isExplorerFree ?? false,
     callOperation: operationCallerOf(state, state.metrics),
-    readiness,
   });
   app.use(serveDocs());
   app.use(routes(state));

@@ -81,13 +81,13 @@ export const answererOf =
 export async function holdPrice<Id extends EndpointId>(
   accounts: Accounts,
   id: Id,
-  { identity, idempotencyKey }: Caller,
+  { identity, idempotencyKey, isFree = false }: Caller,
   request: RequestOf<Id>,
 ): Promise<Hold> {
   const usageClass = usageClassOf(id, request.query);
   const idempotent = idempotentRequestOf(idempotencyKey, id, request);
   return idempotent === undefined
-    ? accounts.hold(identity, usageClass)
+    ? accounts.hold(identity, usageClass, undefined, isFree ? 0 : 1)
     : accounts.holdOnce(identity, usageClass, idempotent);
 }
 

@@ -22,6 +22,8 @@ export interface Caller {
   /** The header `Carquet-Version`. */
   readonly dataVersion?: string | undefined;
   readonly page?: CountedPage | undefined;
+  /** Whether nothing is charged. */
+  readonly isFree?: boolean;
 }
 
 /** Refuses with `missing_scope` if the key of a caller lacks the scope of an operation. */

@@ -72,9 +72,9 @@ test("a page allows no inline code and no other host, and names assets that are 
 });
 
 test("a page is charged for its API requests, and shows the sum", async () => {
-  const before = await chargedMicros();
-  const page = await (await get("/", { Cookie: cookie })).text();
-  const charged = (await chargedMicros()) - before;
+  const [customer, headers] = await signedInCustomer({});
+  const page = await (await get("/", headers)).text();
+  const charged = await chargedMicros(customer);
   assert.ok(charged > 0);
   assert.ok(page.includes(`<dd id="view-cost">$${(charged / 1_000_000).toFixed(3)}</dd>`), `${charged} micros`);
 });
@@ -142,16 +142,16 @@ test("a page that the box finds costs what finding it cost too, and shows it", a
     [String(dealer_name), `/dealers/${dealer_id}`, 100],
   ];
   for (const [words, address, micros] of finds) {
-    const before = await chargedMicros();
-    await get(address, { Cookie: cookie });
-    const direct = (await chargedMicros()) - before;
-    const page = await (await get(`/find?q=${encodeURIComponent(words)}`, { Cookie: cookie })).text();
+    const [[customer, opened], [finder, signedIn]] = [await signedInCustomer({}), await signedInCustomer({})];
+    await get(address, opened);
+    const direct = await chargedMicros(customer);
+    const page = await (await get(`/find?q=${encodeURIComponent(words)}`, signedIn)).text();
     assert.ok(page.includes(`<link rel="canonical" href="${address}"/>`), words);
     assert.ok(
       page.includes(`<dd id="view-cost">$${((direct + micros) / 1e6).toFixed(4).replace(/0$/, "")}</dd>`),
       words,
     );
-    assert.equal((await chargedMicros()) - before, 2 * direct + micros, words);
+    assert.equal(await chargedMicros(finder), direct + micros, words);
     const [poor, headers] = await signedInCustomer({ usd: (micros / 1e6).toFixed(4) });
     const found = await (await get(`/find?q=${encodeURIComponent(words)}`, headers)).text();
     assert.ok(found.includes(`<a href="${address}">`), words);

@@ -37,10 +37,11 @@ export type Shortfall =
   | { readonly code: "billing_state_blocked"; readonly state: BillingState; readonly why: string }
   | { readonly code: "monthly_spend_cap_exceeded"; readonly cap: string };
 
-/** Returns undefined if an account can pay a price, else why not. */
+/** Returns undefined if an account can pay a price, else why not. Only a suspended account cannot pay nothing. */
 export function shortfall(funds: Funds, micros: number): Shortfall | undefined {
   const state = billingState(funds);
   if (state === "suspended") return { code: "billing_state_blocked", state, why: "" };
+  if (micros === 0) return undefined;
   if (funds.balanceMicros < micros) {
     const why = `: the request costs ${formatUsd(micros)} USD, the balance is ${formatUsd(funds.balanceMicros)} USD`;
     return { code: "billing_state_blocked", state, why };

@@ -34,7 +34,7 @@ export const serveCommand = (): Command =>
 
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
-  settings: ServiceValues,
+  settings: ServiceValues & Pick<ServeOptions, "demoAccountId">,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const lineOf = readsLines() ? readableLine : (line: string): string => line;
@@ -49,6 +49,7 @@ export async function serveUntilStopped(
   const service = await serve({
     ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
     photos: photosOf(settings),
+    isExplorerFree: settings.explorer === "free",
     ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: () => destination.droppedLines,

@@ -45,7 +45,7 @@ export const startCommand = (): Command =>
       await requireLakeFolder(settings.lake);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
-      await serveUntilStopped(settings, (url) => greeting(url, access));
+      await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));
     });
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */

@@ -15,6 +15,7 @@ import type { Synchronous } from "../../db/sqlite.ts";
 import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-formats.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
+import { PageCharges } from "../../operations/page-charges.ts";
 import { ResultCache } from "../../operations/result-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
@@ -98,6 +99,10 @@ export interface ServeOptions
   readonly publicUrl?: string;
   /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
   readonly corsOrigins?: readonly string[];
+  /** The account of the demo, which a browser on the same machine opens without a password; none by default. */
+  readonly demoAccountId?: string | undefined;
+  /** Whether pages of the explorer are free. */
+  readonly isExplorerFree?: boolean;
   /** Whether requests need no key, and nothing is charged: on one's own machine or network. */
   readonly isOpen?: boolean;
   /** Whether webhooks of saved searches may have any address, also one in the service's own network. Only public ones by default. */
@@ -113,6 +118,9 @@ export interface ServeOptions
 /** The services that the web application and the agent server use. */
 export interface SiteServices extends Pick<PipelineServices, "exports" | "exportAdmission" | "webhookFault"> {
   readonly publicUrl: string | undefined;
+  /** The account that browsers on this machine open without a password. */
+  readonly demoAccountId: string | undefined;
+  readonly isExplorerFree: boolean;
   /** The name or address that the service listens on. */
   readonly host: string;
   readonly corsOrigins: readonly string[];
@@ -144,6 +152,7 @@ export interface AppState extends PipelineServices {
   readonly photos: Photos;
   readonly sessions: Sessions;
   readonly visits: VisitLimits;
+  readonly pageCharges: PageCharges;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
   readonly stopScrub: () => void;
@@ -183,6 +192,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     encoder,
     sessions: new Sessions(accounts.administration),
     visits: new VisitLimits(() => clock.monotonicMs()),
+    pageCharges: new PageCharges(options.isExplorerFree ?? false, () => clock.monotonicMs()),
     signIn: new SignIn(accounts.administration, clock),
     authorization: new AuthorizationServer(oauth),
     exports: { lake: options.lake, current, accounts, spool, encoder, ...exportSettings },

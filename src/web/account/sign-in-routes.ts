@@ -2,11 +2,11 @@
 import type Router from "@koa/router";
 import { clientNetwork } from "../../base/client-network.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { Middleware, RequestState } from "../../http/context.ts";
+import type { Middleware, RequestContext, RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
 import { type Redirect, sendPage } from "../shell/pages.tsx";
-import { endBrowserSession, startBrowserSession } from "../shell/visitor.ts";
+import { demoAccountOf, endBrowserSession, startBrowserSession } from "../shell/visitor.ts";
 import { invalidLinkPage, invitationPage } from "./invitation-page.tsx";
 import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
 
@@ -18,7 +18,11 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   );
   router.post(
     "/sign-in/link",
-    publicForm(services, (form) => useSignInLink(services, form)),
+    publicForm(services, ({ context, fields }) => useSignInLink(services, context, fields.get("token") ?? "")),
+  );
+  router.post(
+    "/sign-in/demo",
+    publicForm(services, (form) => openDemo(services, form)),
   );
   router.post(
     "/sign-out",
@@ -31,21 +35,38 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   );
 }
 
-/** Shows the form, or the button of the sign-in link that the address names: other sites can cause a browser to open it. */
+/**
+ * Shows the form, or uses the sign-in link that the address names. A browser that another page led to it asks first, by a button: otherwise any site
+ * could sign its visitors in to an account of another person. So do programs that open links, and browsers that do not say.
+ */
 const openSignIn =
   (services: SiteServices): Middleware =>
   async (context) => {
     const secret = new URLSearchParams(context.querystring).get("token");
-    if (secret === null) return sendPage(context, { ...signInPage("/"), status: 200 });
+    if (secret === null) {
+      const isDemoOffered = demoAccountOf(context, services) !== undefined;
+      return sendPage(context, { ...signInPage("/", isDemoOffered), status: 200 });
+    }
+    if (context.method === "GET" && context.get("Sec-Fetch-Site") === "none") {
+      const result = await useSignInLink(services, context, secret);
+      return "location" in result ? context.redirect(result.location) : sendPage(context, result);
+    }
     const link = await services.signIn.findLink(secret, "sign_in");
     sendPage(context, link === undefined ? invalidLinkPage : signInLinkPage(link, secret));
   };
 
-async function useSignInLink(services: SiteServices, { context, fields }: SentForm) {
-  const link = await services.signIn.useSignInLink(fields.get("token") ?? "");
+async function useSignInLink(services: SiteServices, context: RequestContext, secret: string) {
+  const link = await services.signIn.useSignInLink(secret);
   if (link === undefined) return invalidLinkPage;
   await startBrowserSession(context, services, link.accountId);
   return { location: "/" };
+}
+
+async function openDemo(services: SiteServices, { context, fields }: SentForm) {
+  const [accountId, target] = [demoAccountOf(context, services), localTarget(fields.get("next"))];
+  if (accountId === undefined) return signInPage(target, false);
+  await startBrowserSession(context, services, accountId);
+  return { location: target };
 }
 
 /** An unknown name and a wrong password have the same answer. */

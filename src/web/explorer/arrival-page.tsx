@@ -7,7 +7,7 @@ export const confirmed =
   (handle: PageHandler): PageHandler =>
   async (visit) => {
     const { context, visitor } = visit;
-    return !visitor.isOpen && ["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))
+    return !visitor.isFree && ["cross-site", "same-site"].includes(context.get("Sec-Fetch-Site"))
       ? arrivalPage(`${context.path}${context.search}`)
       : handle(visit);
   };

@@ -166,7 +166,7 @@ const Who = ({ visitor: { identity, isOpen } }: { readonly visitor: Visitor }): 
 const Foot = ({ content, visitor }: DocumentProps): JSX.Element => (
   <footer class="foot">
     <div class="wrap">
-      {visitor === undefined || visitor.isOpen ? <span class="meter" /> : <Meter content={content} visitor={visitor} />}
+      {visitor === undefined || visitor.isFree ? <span class="meter" /> : <Meter content={content} visitor={visitor} />}
       <a href="/docs">API</a>
       <button type="button" class="js-only" data-keys>
         Keys

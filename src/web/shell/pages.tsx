@@ -8,7 +8,7 @@ import type { TextParameters } from "../../operations/operation-request.ts";
 import { type PageContent, renderDocument, type Section } from "./document.tsx";
 import { FreshnessBar } from "./freshness-bar.tsx";
 import { PageRequests } from "./page-requests.ts";
-import { type Visitor, visitorOf } from "./visitor.ts";
+import { demoAccountOf, type Visitor, visitorOf } from "./visitor.ts";
 
 /** Inline code and other hosts are forbidden, for scripts, styles, images and connections alike. */
 const contentSecurityPolicy = [
@@ -38,14 +38,16 @@ export interface Redirect {
 
 export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
 
-/** Returns the page for an anonymous visitor of a path with its query. */
-export type AnonymousPage = (target: string) => PageContent;
+/** Returns the page for an anonymous visitor of a path with its query, who may open the demo. */
+export type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
 
 /** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
 export function signedInPage(services: SiteServices, anonymousPage: AnonymousPage, handle: PageHandler): Middleware {
   return async (context) => {
     const visitor = await visitorOf(context, services);
-    if (visitor === undefined) return sendPage(context, anonymousPage(`${context.path}${context.search}`));
+    const isDemoOffered = demoAccountOf(context, services) !== undefined;
+    if (visitor === undefined)
+      return sendPage(context, anonymousPage(`${context.path}${context.search}`, isDemoOffered));
     const requests = new PageRequests(services.callOperation, context, visitor);
     const [params, query]: [TextParameters, URLSearchParams] = [
       context.params ?? {},

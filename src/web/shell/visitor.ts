@@ -13,6 +13,8 @@ export interface Visitor {
   readonly csrfToken: string;
   /** Whether the service has no accounts to sign in to, and charges nothing. */
   readonly isOpen: boolean;
+  /** Whether pages of the explorer are free. */
+  readonly isFree: boolean;
 }
 
 /** The token of forms of open access, which has no sessions. */
@@ -31,13 +33,18 @@ const sessionCookie = (context: RequestContext): string | undefined => context.c
  */
 export async function visitorOf(
   context: RequestContext,
-  { accounts, sessions, visits }: Pick<SiteServices, "accounts" | "sessions" | "visits">,
+  {
+    accounts,
+    sessions,
+    visits,
+    isExplorerFree,
+  }: Pick<SiteServices, "accounts" | "sessions" | "visits" | "isExplorerFree">,
   kind: VisitKind = "page",
 ): Promise<Visitor | undefined> {
   if (accounts.isOpen) {
     const identity = await accounts.localIdentity();
     context.state.identity = identity;
-    return { identity, csrfToken: openToken, isOpen: true };
+    return { identity, csrfToken: openToken, isOpen: true, isFree: true };
   }
   const cookie = sessionCookie(context);
   const session = cookie === undefined ? undefined : await sessions.find(cookie);
@@ -48,11 +55,24 @@ export async function visitorOf(
     const leave = visits.enter(identity.key.accountId, kind);
     if (context.res.closed) leave();
     else context.res.once("close", leave);
-    return { identity, csrfToken: session.csrfToken, isOpen: false };
+    return { identity, csrfToken: session.csrfToken, isOpen: false, isFree: isExplorerFree };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "invalid_api_key") return undefined;
     throw thrown;
   }
+}
+
+/** Headers that proxies add. */
+const proxyHeaders = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
+
+/** Returns the account of the demo if a browser on this machine asks, by a name of this machine and without a proxy; else undefined. */
+export function demoAccountOf(
+  context: RequestContext,
+  { demoAccountId }: Pick<SiteServices, "demoAccountId">,
+): string | undefined {
+  const isLocal = /^(::ffff:)?127\.|^::1$/.test(context.req.socket.remoteAddress ?? "");
+  const isNamed = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(context.host);
+  return isLocal && isNamed && proxyHeaders.every((name) => context.get(name) === "") ? demoAccountId : undefined;
 }
 
 /** How long a browser keeps the cookie. */
