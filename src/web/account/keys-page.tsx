@@ -1,5 +1,6 @@
 /** API keys in the dashboard: the list, new keys, whose secret is shown once, and revocation. */
 import type { JSX } from "preact";
+import { parseApiKey } from "../../accounts/keys/api-key.ts";
 import {
   type ApiScope,
   defaultScopes,
@@ -10,6 +11,7 @@ import {
 } from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
+import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { time } from "../shell/format.ts";
 import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
@@ -22,7 +24,8 @@ const path = "/dashboard/keys";
 
 export const keysPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
-  async ({ visitor, query }) => {
+  async ({ context, visitor, query }) => {
+    const created = takeCreatedKey(context);
     const keys = await administration.call("listKeys", { accountId: visitor.identity.key.accountId });
     const active = keys.filter(({ revokedAtMs, clientId }) => revokedAtMs === null && clientId === null);
     const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
@@ -30,6 +33,7 @@ export const keysPage =
       path,
       "Keys",
       <>
+        {created === undefined ? null : <NewKey apiKey={created} keys={active} origin={serviceOrigin(context)} />}
         <Notice text={query.get("changed") === "revoked" ? "The key is revoked." : undefined} />
         <p class="muted">All keys share the account's balance, spend cap and rate limits.</p>
         <KeyTable label="Active keys" keys={active.toReversed()} />
@@ -114,27 +118,53 @@ export const createVisitorKey =
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { key } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={serviceOrigin(context)} />);
+    context.cookies.set(createdKeyCookie, key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
+    return { location: path };
   };
+
+/** A new key travels to the page that shows it in a cookie, which every replica reads and the page deletes: reloading creates no second key. */
+const createdKeyCookie = "carquet-created-key";
+const createdKeyOptions = { httpOnly: true, sameSite: "strict", path, overwrite: true } as const;
+const createdKeyMaxAgeMs = 60_000;
+
+/** Returns the key that the form before has created, once. */
+function takeCreatedKey({ cookies }: RequestContext): string | undefined {
+  const key = cookies.get(createdKeyCookie);
+  if (key !== undefined) cookies.set(createdKeyCookie, "", { ...createdKeyOptions, expires: new Date(0) });
+  return key !== undefined && parseApiKey(key) !== undefined ? key : undefined;
+}
 
 interface NewKeyProps {
   readonly apiKey: string;
-  readonly name: string;
+  readonly keys: readonly UsedKey[];
   readonly origin: string;
 }
 
-const NewKey = ({ apiKey, name, origin }: NewKeyProps): JSX.Element => (
-  <>
-    <p class="message" role="status">
-      The key {name === "" ? "" : `“${name}” `}works now. Copy it: it is shown only this once.
-    </p>
-    <Code label="Key" text={apiKey} />
-    <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' '${origin}/v1/listings?limit=1'`} />
-    <p>
-      <a href={path}>All keys</a>
-    </p>
-  </>
-);
+/** A request that a key with a scope may send. */
+const firstRequests: Readonly<Partial<Record<ApiScope, string>>> = {
+  "inventory.read": "/v1/listings?limit=1",
+  "dealers.read": "/v1/dealers?limit=1",
+  "usage.read": "/v1/usage",
+};
+
+/** A key that was just created, with a request that its scopes allow. */
+const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
+  const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
+  const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
+  return (
+    <section class="block" aria-labelledby="created">
+      <h2 id="created">Your new key</h2>
+      <p class="message" role="status">
+        The key {key === undefined || key.name === "" ? "" : `“${key.name}” `}works now. Copy it: it is shown only this
+        once.
+      </p>
+      <Code label="Key" text={apiKey} />
+      {request === undefined ? null : (
+        <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' '${origin}${request}'`} />
+      )}
+    </section>
+  );
+};
 
 export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
   <figure class="code">

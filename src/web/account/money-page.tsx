@@ -36,6 +36,7 @@ export const moneyPage =
       "Money and usage",
       <>
         <Notice text={changed} />
+        <CapWarning account={account} />
         <Funds account={account} />
         <Cap account={account} visitor={visitor} />
         <Usage range={range} rows={rows} days={days} />
@@ -67,6 +68,19 @@ const Funds = ({ account }: { readonly account: Account }): JSX.Element => {
 
 const capNote = ({ capMicros, spentMicros }: Account): string =>
   capMicros === null ? "No spend cap" : `${usd(Math.max(0, capMicros - spentMicros))} left of ${usd(capMicros)}`;
+
+/** The share of the spend cap from which the page warns. */
+const warnedShare = 0.9;
+
+const CapWarning = ({ account: { capMicros, spentMicros } }: { readonly account: Account }): JSX.Element | null =>
+  capMicros === null || spentMicros < warnedShare * capMicros ? null : (
+    <p class="message alert" role="alert">
+      {spentMicros >= capMicros
+        ? `The spend cap of ${usd(capMicros)} is reached: paid requests are refused until the month ends in UTC. `
+        : `${usd(capMicros - spentMicros)} are left of the spend cap of ${usd(capMicros)}: then paid requests are refused. `}
+      <a href="#cap">Raise the cap</a>
+    </p>
+  );
 
 const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor: Visitor }): JSX.Element => (
   <section class="block" aria-labelledby="cap">
@@ -102,7 +116,7 @@ const Gauge = ({ part, whole }: { readonly part: number; readonly whole: number 
       aria-label={`${Math.round(share * 100)} % of the spend cap is used`}
     >
       <rect class="track" width="100" height="4" />
-      <rect class={share < 0.9 ? "part" : "part full"} width={Math.round(share * 1000) / 10} height="4" />
+      <rect class={share < warnedShare ? "part" : "part full"} width={Math.round(share * 1000) / 10} height="4" />
     </svg>
   );
 };
