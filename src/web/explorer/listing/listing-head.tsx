@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { RequestContext } from "../../../http/context.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
+import { Icon } from "../../shell/icons.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, drawingOf, paintClass } from "../car-drawing.tsx";
@@ -213,7 +214,9 @@ const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "has
             "data-keep-color": paintClass(base_exterior_color),
           }}
         >
-          Add to the shortlist
+          <Icon name="add" />
+          <Icon name="check" />
+          Shortlist
         </button>
         <a class="btn" href={`/compare?ids=${id}`}>
           Compare
