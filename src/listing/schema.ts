@@ -151,7 +151,7 @@ const listings = {
     search: "number",
     title: "Market value",
     unit: "dollars",
-    shown: { listing: 4 },
+    shown: { column: 15, listing: 4 },
   },
   market_value_low: { type: "INTEGER", feed: "valuation" },
   market_value_high: { type: "INTEGER", feed: "valuation" },
@@ -163,7 +163,7 @@ const listings = {
     ratio: ["price", "market_value"],
     title: "To value",
     unit: "fraction",
-    shown: { listing: 5 },
+    shown: { column: 16, listing: 5 },
   },
   /** What the value rests on: see `steps` in `valuation/rules.ts`. */
   value_step: { type: "VARCHAR", feed: "valuation" },

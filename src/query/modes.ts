@@ -22,6 +22,7 @@ export interface InventoryMode {
 type ModeParameters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date" | "value_rating"> & {
   readonly sort?: string | undefined;
   readonly group_by?: readonly string[];
+  readonly metric?: string | readonly string[] | undefined;
 };
 
 /** Returns the inventory mode of a request. Windows count back from the as-of date. Refuses parameters of different modes. */
@@ -41,17 +42,19 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
 
 const sold = { status: "sold", hasValues: false } as const;
 
-/** Refuses a filter or an order by values together with a parameter that selects listings without them. */
-function refuseValues({ value_rating, sort, group_by, ...query }: ModeParameters): void {
+/** Refuses a filter, an order or a metric of values together with a parameter that selects listings without them. */
+function refuseValues({ value_rating, sort, group_by, metric, ...query }: ModeParameters): void {
   const { inventory_status, sold_within_days, snapshot_date } = query;
   const isSold = inventory_status === "sold";
   const mode = firstDefined({ snapshot_date, sold_within_days, "inventory_status=sold": isSold ? true : undefined });
   const isByValue = sort === "value" || sort === "-value";
   const isGrouped = group_by?.includes("value_rating") === true;
+  const valuedMetric = [metric ?? []].flat().find((name) => name.startsWith("price_to_value."));
   const valued = firstDefined({
     value_rating,
     [`sort=${sort}`]: isByValue || undefined,
     "group_by=value_rating": isGrouped || undefined,
+    [`metric=${valuedMetric}`]: valuedMetric,
   });
   if (mode === undefined || valued === undefined) return;
   const reason = "values are those of the listings that are active on the published day";
