@@ -25,7 +25,8 @@ import { addSignInRoutes } from "./account/sign-in-routes.ts";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
-import { dealerPage } from "./explorer/dealer-page.tsx";
+import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
+import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
@@ -68,7 +69,8 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services));
   router.get("/photos/:listing_id/:number", listingPhoto(services));
-  add("/dealers/:dealer_id", dealerPage);
+  add("/dealers", dealersPage(services));
+  add("/dealers/:dealer_id", dealerPage(services.current));
   add("/compare", comparePage(services));
 }
 

@@ -36,6 +36,8 @@ export interface CalendarRequest {
   /** Whether dealers whose feeds all came are left out. */
   readonly hasProblems: boolean;
   readonly limit: number;
+  /** The ids of the only dealers that are shown. */
+  readonly dealers?: readonly string[];
 }
 
 /** Dealers, those with a problem on the last day first, then the largest; how many there are in all, and how many feeds of the last day are in each state. */
@@ -47,11 +49,12 @@ export interface DeliveryCalendar {
 
 export async function deliveryCalendar(source: QualitySource, request: CalendarRequest): Promise<DeliveryCalendar> {
   const { manifest, folder } = source;
-  const { days, hasProblems, limit } = request;
+  const { days, hasProblems, limit, dealers } = request;
   const last = days.at(-1) ?? manifest.as_of;
   const deliveries = filesOfDays(manifest.tables.deliveries, days);
   const rejects = filesOfDays(manifest.tables.rejects, days);
-  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
+  const isOfDealer = dealers === undefined ? sql`` : sql`AND dealer_id IN (${join(dealers.map(literal))})`;
+  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))}) ${isOfDealer}`;
   const rows = await source.rowsFrom(
     [...deliveries, ...rejects],
     sql`

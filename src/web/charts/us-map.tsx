@@ -28,7 +28,21 @@ interface UsMapProps {
   readonly focus?: string | undefined;
 }
 
-export const shadesMax = 5;
+const shadesMax = 5;
+
+/** Returns the upper bounds of the shades, so that each has about as many of the states with these values. */
+export function shadeBounds(values: readonly number[]): readonly number[] {
+  const sorted = [...values].sort((one, other) => one - other);
+  const bounds = Array.from(
+    { length: shadesMax },
+    (_, index) => sorted[Math.ceil(((index + 1) * sorted.length) / shadesMax) - 1] ?? 0,
+  );
+  return [...new Set(bounds)];
+}
+
+/** Returns the shade of a value, given the bounds of the shades. */
+export const shadeOf = (value: number, bounds: readonly number[]): number =>
+  bounds.findIndex((bound) => value <= bound) + 1;
 
 /** The radius of the smallest and of the largest dot, on a map of all states. */
 const [radiusMin, radiusMax] = [2, 11];

@@ -1,13 +1,13 @@
 /** The map: states in shades of their inventory or median price, and dealers, or the ZIP codes of one state, as dots. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import { ChartFigure, type Numbers, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { Panels } from "../../charts/plot-area.tsx";
-import { type ShadedState, ShadeKey, shadesMax, UsMap } from "../../charts/us-map.tsx";
+import { type ShadedState, ShadeKey, shadeBounds, shadeOf, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count, dollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
+import { dealerDots, findMarketDealers, type MarketDealers, placeDealers } from "../dealers/market-dealers.ts";
 import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   besidePart,
@@ -18,12 +18,11 @@ import {
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
-import { DealerChart, dealerFilters, loadDealers, type MappedDealers, mapDots, noDealers } from "./dealer-places.tsx";
 
 type Shading = "count" | "median";
 
 interface MappedSearch extends CountedSearch {
-  readonly dealers: MappedDealers;
+  readonly found: MarketDealers | undefined;
 }
 
 interface StateNumbers {
@@ -39,48 +38,38 @@ export async function loadMapCharts(
   [own, ...others]: ChartSearches,
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
 ): Promise<RemainingCharts> {
-  const dealers = new Map<string, Promise<MappedDealers>>();
-  const loadOnce = (filters: TextParameters): Promise<MappedDealers> => {
-    const key = queryString(filters);
-    const loading = dealers.get(key) ?? findDealers(requests, filters);
-    dealers.set(key, loading);
-    return loading;
-  };
   const mapBeside = (search: ChartSearch): Promise<MappedSearch | undefined> =>
     requests.loadPart(besidePart, async () => {
       const [answer, found] = await Promise.all([
         loadStates(requests, search, asOf),
-        loadOnce(dealerFilters(search.filters)),
+        findDealers(requests, search, asOf),
       ]);
-      return { search, answer, dealers: found };
+      return { search, answer, found };
     });
   const answer = await loadStates(requests, own, asOf);
   return async () => {
-    const [found, ...beside] = await Promise.all([loadOnce(dealerFilters(own.filters)), ...others.map(mapBeside)]);
-    const first = { search: own, answer, dealers: found };
+    const [found, ...beside] = await Promise.all([findDealers(requests, own, asOf), ...others.map(mapBeside)]);
+    const first = { search: own, answer, found };
     const mapped = [first, ...beside.filter((one) => one !== undefined)];
     return {
       ...{ total: totalOf(first), unmatched: answer.meta.unmatched },
-      charts: <MapCharts view={view} mapped={mapped} />,
+      charts: <StateMap view={view} mapped={mapped} />,
     };
   };
 }
 
-/** Loads dealers, once the states of a search are known. Returns none if the API refuses. */
-const findDealers = async (requests: PageRequests, filters: TextParameters): Promise<MappedDealers> =>
-  (await requests.loadPart("dealers", () => loadDealers(requests, filters))) ?? noDealers;
-
-const MapCharts = ({ view, mapped }: StateMapProps): JSX.Element => {
-  const listed = mapped.filter(
-    ({ dealers }, index) => dealers !== noDealers && (index === 0 || dealers !== mapped[0]?.dealers),
-  );
-  return (
-    <>
-      <StateMap view={view} mapped={mapped} />
-      {listed.length === 0 ? null : <DealerChart searches={listed} />}
-    </>
-  );
-};
+/** Finds the dealers of a search, and where the largest are. Returns undefined if the API refuses. */
+const findDealers = (requests: PageRequests, search: ChartSearch, asOf: string): Promise<MarketDealers | undefined> =>
+  requests.loadPart("dealers", async () => {
+    const found = await findMarketDealers(requests, apiFilters(search.filters, asOf));
+    return {
+      ...found,
+      placed: await placeDealers(
+        requests,
+        found.dealers.map(({ id }) => id),
+      ),
+    };
+  });
 
 /** Counts the states of a search without its filter by state. */
 function loadStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
@@ -141,8 +130,8 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
             key={one.search.name}
             label={`Map of the US: ${summaryOf(one)}`}
             states={shadedStates(view, one, { shading, bounds })}
-            dots={mapDots(one.dealers)}
-            focus={one.dealers.state}
+            dots={one.found === undefined ? [] : dealerDots(one.found)}
+            focus={chosenStates(one.search).length === 1 ? chosenStates(one.search)[0] : undefined}
           />,
         ])}
       />
@@ -175,7 +164,9 @@ const noteOf = (shading: Shading): string =>
     : "Listings in each state.";
 
 const dotsNote = ([first]: readonly MappedSearch[]): string =>
-  first?.dealers === noDealers ? "" : first?.dealers.state === undefined ? "Dots are dealers." : "Dots are ZIP codes.";
+  first?.found === undefined
+    ? ""
+    : `Dots are ${count(dealerDots(first.found).length)} of ${count(first.found.total)} dealers, by their listings.`;
 
 /** Names the states that have listings, but no shape, such as Puerto Rico. */
 function unmappedNote(mapped: readonly MappedSearch[]): string {
@@ -193,16 +184,6 @@ const summaryOf = ({ answer }: MappedSearch): string => {
 const shadedValue = ({ listings, median }: StateNumbers, shading: Shading): number | null =>
   shading === "median" ? median : listings;
 
-/** Returns the upper bounds of the shades, so that each has about as many states. */
-function shadeBounds(values: readonly number[]): readonly number[] {
-  const sorted = [...values].sort((one, other) => one - other);
-  const bounds = Array.from(
-    { length: shadesMax },
-    (_, index) => sorted[Math.ceil(((index + 1) * sorted.length) / shadesMax) - 1] ?? 0,
-  );
-  return [...new Set(bounds)];
-}
-
 interface MapShading {
   readonly shading: Shading;
   readonly bounds: readonly number[];
@@ -219,7 +200,7 @@ function shadedStates(
     const isChosen = chosen.includes(state.code);
     return {
       code: state.code,
-      shade: value === null ? 0 : bounds.findIndex((bound) => value <= bound) + 1,
+      shade: value === null ? 0 : shadeOf(value, bounds),
       title: `${state.name}: ${count(state.listings)} listings, median ${dollars(state.median)}`,
       path: viewPath(withParameters(view, { state: isChosen && chosen.length === 1 ? undefined : state.code })),
       isChosen,

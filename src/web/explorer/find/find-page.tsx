@@ -6,7 +6,7 @@ import type { PageContent } from "../../shell/document.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../../shell/pages.tsx";
 import { MissingParts } from "../api-requests.tsx";
-import { dealerPage } from "../dealer-page.tsx";
+import { dealerPage } from "../dealers/dealer-page.tsx";
 import { listingPage } from "../listing/listing-page.tsx";
 import { searchPage } from "../search/search-page.tsx";
 import { readView, viewPath } from "../view.ts";
@@ -78,7 +78,7 @@ async function findWords(
   if (spans.length === 0) return nothingShown(requests, words, { interpretation: data });
   const { dealer_id: dealer, ...others } = filters;
   if (dealer !== undefined && !dealer.includes(",") && Object.keys(others).length === 0)
-    return { address: `/dealers/${dealer}`, handle: dealerPage, params: { dealer_id: dealer } };
+    return { address: `/dealers/${dealer}`, handle: dealerPage(services.current), params: { dealer_id: dealer } };
   const view = readView(new URLSearchParams(withYearBounds(filters)), meta.as_of);
   const handle = searchPage(services, {
     words,

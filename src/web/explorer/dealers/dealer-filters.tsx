@@ -1,0 +1,73 @@
+/** The filters of the dealers: words of their names, and what their cars match. Those that have no field are chips. */
+import type { JSX } from "preact";
+import { stateShapes } from "../../charts/us-states.ts";
+import { Icon } from "../../shell/icons.tsx";
+import { filterText, KeptFields } from "../search/applied-filters.tsx";
+import { filterNames, type ViewParameters, viewPath, withParameters } from "../view.ts";
+
+type Choice = readonly [value: string, text: string];
+
+interface FilterField {
+  readonly name: string;
+  readonly label: string;
+  /** The values of a choice, and the text for any; other fields are typed. */
+  readonly choices?: readonly Choice[];
+}
+
+const fields: readonly FilterField[] = [
+  { name: "q", label: "Name, city or domain" },
+  { name: "make", label: "Make of cars" },
+  {
+    ...{ name: "state", label: "State" },
+    choices: [["", "Every state"], ...stateShapes().map(({ code, name }): Choice => [code, name])],
+  },
+  { name: "postal_code", label: "ZIP code" },
+  {
+    ...{ name: "radius", label: "Distance" },
+    choices: [
+      ["", "Any distance"],
+      ...["10", "25", "50", "100", "250"].map((miles): Choice => [miles, `${miles} miles`]),
+    ],
+  },
+  {
+    ...{ name: "dealer_type", label: "Type" },
+    choices: ["", "franchise", "independent"].map((type): Choice => [type, type || "Every type"]),
+  },
+];
+
+const fieldNames: ReadonlySet<string> = new Set(fields.map(({ name }) => name));
+
+export const DealerFilters = ({ view }: { readonly view: ViewParameters }): JSX.Element => (
+  <>
+    <form class="ends dealer-filters" action="/dealers" method="get" aria-label="Find dealers">
+      <KeptFields view={view} without={fieldNames} />
+      {fields.map(({ name, label, choices }) => {
+        const value = view[name] ?? "";
+        if (choices === undefined)
+          return <input {...{ key: name, type: "text", name, value, "aria-label": label, placeholder: label }} />;
+        const other: readonly Choice[] = choices.some(([one]) => one === value) ? [] : [[value, value]];
+        return (
+          <select key={name} name={name} aria-label={label}>
+            {[...choices, ...other].map(([one, words]) => (
+              <option key={one} value={one} selected={one === value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        );
+      })}
+      <button type="submit">Show</button>
+    </form>
+    <p class="chips">
+      {filterNames(view)
+        .filter((name) => !fieldNames.has(name))
+        .map((name) => (
+          <a key={name} class="chip" href={viewPath(withParameters(view, { [name]: undefined }), "/dealers")}>
+            <span class="vh">Remove </span>
+            {filterText(view, name)}
+            <Icon name="remove" />
+          </a>
+        ))}
+    </p>
+  </>
+);

@@ -1,0 +1,164 @@
+/** The dealers with cars that match filters: on a map, beside the prices of the market, and in a table that sorts. */
+import type { JSX } from "preact";
+import { errors, Refusal } from "../../../contract/errors.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
+import { type CalendarDealer, deliveryCalendar } from "../../../query/quality/calendar.ts";
+import type { CurrentVersion } from "../../../serving/current-version.ts";
+import { lastDays } from "../../../serving/published-day.ts";
+import { count } from "../../shell/format.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
+import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
+import { ApiRequests, MissingParts } from "../api-requests.tsx";
+import { Paging } from "../search/results.tsx";
+import { apiFilters, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { DealerFilters } from "./dealer-filters.tsx";
+import { DealerTable, largestFirst, sortDealers } from "./dealer-table.tsx";
+import { DealersMap } from "./dealers-map.tsx";
+import { findMarketDealers, type MarketDealer, type MarketDealers, placeDealers, placedMax } from "./market-dealers.ts";
+import { MarketPrices } from "./market-prices.tsx";
+
+const pageSize = 25;
+
+interface Answer {
+  readonly found?: MarketDealers;
+  /** Why the filters are invalid. */
+  readonly invalid?: string;
+}
+
+/** Returns the handler of `/dealers`. */
+export const dealersPage =
+  ({ current, freshness }: Pick<SiteServices, "current" | "freshness">): PageHandler =>
+  async ({ context, query, requests }) => {
+    const asOf = await current.use(async ({ manifest }) => manifest.as_of);
+    const view = readView(query, asOf);
+    const { found, invalid } = await findOrRefuse(requests, view, { asOf, silent: await silentIn(freshness, view) });
+    const feeds = found === undefined ? [] : await feedsOf(current, pageOf(view, found));
+    return {
+      title: "Dealers",
+      section: "dealers",
+      body: (
+        <div class="stack">
+          <header class="results-head">
+            <div>
+              <h1>{found === undefined ? "Dealers" : `${count(found.total)} dealers`}</h1>
+              {found === undefined ? null : <KeyNumbers view={view} found={found} />}
+            </div>
+            <DealerFilters view={view} />
+          </header>
+          {invalid === undefined ? null : (
+            <p class="notice" role="alert">
+              {invalid}
+            </p>
+          )}
+          <MissingParts missing={requests.missing} />
+          {found === undefined || found.dealers.length === 0 ? null : (
+            <FoundDealers view={view} found={found} feeds={feeds} />
+          )}
+          <ApiRequests origin={serviceOrigin(context)} requests={requests} />
+        </div>
+      ),
+    };
+  };
+
+interface Shown {
+  readonly asOf: string;
+  /** The ids of the only dealers that are shown. */
+  readonly silent: readonly string[] | undefined;
+}
+
+/** Returns the dealers without a feed on the published day if a view asks for them. */
+const silentIn = async (freshness: SiteServices["freshness"], { delivery }: ViewParameters) =>
+  delivery === "silent" ? ((await freshness.fullReport()).brought?.silent ?? []) : undefined;
+
+/** Reads what came from dealers on the last days. */
+async function feedsOf(current: CurrentVersion, dealers: readonly MarketDealer[]): Promise<readonly CalendarDealer[]> {
+  if (dealers.length === 0) return [];
+  const { dealers: feeds } = await current.use((version) => {
+    const days = lastDays(version.manifest.as_of).filter((day) => version.manifest.days[day] !== undefined);
+    return deliveryCalendar(version, {
+      days,
+      hasProblems: false,
+      limit: pageSize,
+      dealers: dealers.map(({ id }) => id),
+    });
+  });
+  return feeds;
+}
+
+/** Finds the dealers of a view, and where they are. An invalid view has none, so that its filters can be corrected. */
+async function findOrRefuse(requests: PageRequests, view: ViewParameters, { asOf, silent }: Shown): Promise<Answer> {
+  const { q, delivery, ...filters } = view;
+  if (silent?.length === 0) return { found: noDealers };
+  const only = silent === undefined ? {} : { dealer_id: silent.slice(0, placedMax).join() };
+  try {
+    return { found: await find(requests, { view, filters: { ...apiFilters(filters, asOf), ...only }, words: q }) };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
+    return { invalid: thrown.message };
+  }
+}
+
+interface DealerSearch {
+  readonly view: ViewParameters;
+  readonly filters: ViewParameters;
+  readonly words: string | undefined;
+}
+
+/** Finds dealers by their listings, then the places of those on the page and of the largest; by words of their names, places first. */
+async function find(requests: PageRequests, { view, filters, words: q }: DealerSearch): Promise<MarketDealers> {
+  if (q === undefined) {
+    const found = await findMarketDealers(requests, filters);
+    const ids = [...pageOf(view, found), ...found.dealers].map(({ id }) => id);
+    return { ...found, placed: await placeDealers(requests, ids) };
+  }
+  const { state, dealer_type: type, dealer_id } = filters;
+  const named = withParameters({ limit: String(placedMax) }, { q, state, type, dealer_id });
+  const { data } = await requests.call("searchDealers", named);
+  if (data.length === 0) return noDealers;
+  const ids = data.map((dealer) => dealer.dealer_id).join();
+  return { ...(await findMarketDealers(requests, { ...filters, dealer_id: ids })), placed: data };
+}
+
+const noDealers: MarketDealers = { dealers: [], total: 0, listings: 0, placed: [] };
+
+const offsetOf = ({ offset = "0" }: ViewParameters): number => (/^\d{1,6}$/.test(offset) ? Number(offset) : 0);
+
+const pageOf = (view: ViewParameters, { dealers }: MarketDealers): readonly MarketDealer[] =>
+  sortDealers(dealers, view.sort ?? largestFirst).slice(offsetOf(view), offsetOf(view) + pageSize);
+
+interface FoundProps {
+  readonly view: ViewParameters;
+  readonly found: MarketDealers;
+}
+
+const KeyNumbers = ({ view, found: { listings, dealers, total } }: FoundProps): JSX.Element => (
+  <p class="kpis">
+    <a href={viewPath(withParameters(view, { sort: undefined, q: undefined, delivery: undefined }))}>
+      <b>{count(listings)}</b> cars for sale
+    </a>
+    {dealers.length < total ? <span>{`shown are the ${count(dealers.length)} dealers with most of them`}</span> : null}
+  </p>
+);
+
+const FoundDealers = ({
+  view,
+  found,
+  feeds,
+}: FoundProps & { readonly feeds: readonly CalendarDealer[] }): JSX.Element => {
+  const [offset, total] = [offsetOf(view), found.dealers.length];
+  const page = { limit: pageSize, offset, total, next_offset: offset + pageSize < total ? offset + pageSize : null };
+  const pathOf = (sort: string): string =>
+    viewPath(withParameters(view, { sort: sort === largestFirst ? undefined : sort }), "/dealers");
+  return (
+    <>
+      <div class="graphs dealers-top">
+        <DealersMap view={view} found={found} />
+        <MarketPrices dealers={found.dealers} />
+      </div>
+      <section class="sheet pad stack">
+        <DealerTable {...{ found, feeds, rows: pageOf(view, found), sort: view.sort ?? largestFirst, pathOf }} />
+        <Paging view={view} pagination={page} path="/dealers" />
+      </section>
+    </>
+  );
+};
