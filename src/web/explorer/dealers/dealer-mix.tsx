@@ -5,7 +5,7 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import { count } from "../../shell/format.ts";
 import { conditions, titleOf } from "../attributes.ts";
-import { ratings } from "../value.tsx";
+import { ratingLooks } from "../value.tsx";
 import { viewPath } from "../view.ts";
 
 /** The facets of a dealer's mix. */
@@ -43,5 +43,5 @@ export const DealerMix = ({ dealerId, counts }: DealerMixProps): JSX.Element => 
   </>
 );
 
-const ratingWords = new Map<string, string>(Object.entries(ratings).map(([rating, [, word]]) => [rating, word]));
+const ratingWords = new Map<string, string>(Object.entries(ratingLooks).map(([rating, [, word]]) => [rating, word]));
 const wordsOf = (value: string): string => ratingWords.get(value) ?? conditions.get(value) ?? value;

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { createCustomer } from "../support/accounts.ts";
-import { createLinkSecret } from "../support/http/forms.ts";
-import { sampleService, startService } from "../support/http/service.ts";
-import { fileScope } from "../support/scope.ts";
+import { createCustomer } from "../../support/accounts.ts";
+import { createLinkSecret } from "../../support/http/forms.ts";
+import { sampleService, startService } from "../../support/http/service.ts";
+import { fileScope } from "../../support/scope.ts";
 
 const { lake, client } = await sampleService();
 const { url, accounts } = client;

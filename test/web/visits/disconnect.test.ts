@@ -1,11 +1,11 @@
 /** Pages whose client disconnects. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { audit } from "../../src/accounts/ledger/audit.ts";
-import { createCustomer, inAccountsFile } from "../support/accounts.ts";
-import { eventually } from "../support/command-line.ts";
-import { startService } from "../support/http/service.ts";
-import { createSlowLake, slowLakeDay, slowRequest, untilBusy } from "../support/http/slow-request.ts";
+import { audit } from "../../../src/accounts/ledger/audit.ts";
+import { createCustomer, inAccountsFile } from "../../support/accounts.ts";
+import { eventually } from "../../support/command-line.ts";
+import { startService } from "../../support/http/service.ts";
+import { createSlowLake, slowLakeDay, slowRequest, untilBusy } from "../../support/http/slow-request.ts";
 
 test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
   const narrow = await startService(t, await createSlowLake(t), { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });

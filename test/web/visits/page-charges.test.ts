@@ -1,12 +1,12 @@
 /** What pages of the explorer cost after their first view, by the entries of the ledger; and the free explorer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeAccount } from "../../src/accounts/account.ts";
-import { listEntryPage } from "../../src/accounts/ledger/entry-pages.ts";
-import { PageCharges } from "../../src/operations/page-charges.ts";
-import { type CustomerOptions, createCustomer, inAccountsFile } from "../support/accounts.ts";
-import { type Client, sampleService, startService } from "../support/http/service.ts";
-import { fileScope } from "../support/scope.ts";
+import { changeAccount } from "../../../src/accounts/account.ts";
+import { listEntryPage } from "../../../src/accounts/ledger/entry-pages.ts";
+import { PageCharges } from "../../../src/operations/page-charges.ts";
+import { type CustomerOptions, createCustomer, inAccountsFile } from "../../support/accounts.ts";
+import { type Client, sampleService, startService } from "../../support/http/service.ts";
+import { fileScope } from "../../support/scope.ts";
 
 const { lake, client } = await sampleService();
 
