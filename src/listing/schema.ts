@@ -47,7 +47,7 @@ const builds = {
 const dealers = {
   dealer_id: { ...plain },
   dealer_name: { column: "name", type: "VARCHAR", feed: "field" },
-  dealer_type: { ...plain, column: "type", title: "Dealer", shown: { facet: 16 } },
+  dealer_type: { ...plain, column: "type", title: "Dealer type", shown: { facet: 16 } },
   line1: { type: "VARCHAR", feed: "field", serve: "none" },
   city: { type: "VARCHAR", feed: "field" },
   state: { ...spelled, title: "State", shown: { facet: 15 } },

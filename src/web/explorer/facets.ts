@@ -31,8 +31,8 @@ const openFacets = 9;
 
 const shownFacets: readonly (FacetName & AttributeName)[] = shownIn("facet");
 
-/** All facets in the order of the page. */
-export const facetDefinitions: readonly FacetDefinition[] = shownFacets.map((name, index) => {
+/** The facets of attributes in the order of the page. */
+const attributeFacets = shownFacets.map((name, index): FacetDefinition => {
   const bound = boundNames[name];
   const shown = { name, title: titleOf(name), isOpen: index < openFacets };
   if (bound === undefined) return { ...shown, parameters: [name] };
@@ -40,6 +40,12 @@ export const facetDefinitions: readonly FacetDefinition[] = shownFacets.map((nam
   const step = ranged === undefined ? 1 : fromUnits(ranged, 1);
   return { ...shown, parameters: [`min_${bound}`, `max_${bound}`], step };
 });
+
+/** All facets in the order of the page. The values of the last one are ids of dealers, which are shown and found by their names. */
+export const facetDefinitions: readonly FacetDefinition[] = [
+  ...attributeFacets,
+  { name: "dealer_id", title: "Dealer", parameters: ["dealer_id"], isOpen: false },
+];
 
 /** The most values of a facet that are shown. */
 const valuesMax = 50;

@@ -2,12 +2,13 @@
 import type { JSX } from "preact";
 import { queryString } from "../../../operations/operation-request.ts";
 import { Icon } from "../../shell/icons.tsx";
-import { facetDefinitions } from "../facets.ts";
+import { facetDefinitions, type ViewFacets } from "../facets.ts";
 import {
   apiFilters,
   filterNames,
   inventoryNames,
   inventoryOf,
+  listOf,
   type ViewParameters,
   viewPath,
   withParameters,
@@ -39,9 +40,10 @@ export const KeptFields = ({ view, without }: KeptFieldsProps): JSX.Element => (
 interface AppliedFiltersProps {
   readonly view: ViewParameters;
   readonly asOf: string;
+  readonly facets: ViewFacets;
 }
 
-export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element | null => {
+export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX.Element | null => {
   const names = filterNames(view).filter((name) => !inventoryNames.has(name));
   if (names.length === 0) return null;
   const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
@@ -56,7 +58,7 @@ export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element
             )}
           >
             <span class="vh">Remove </span>
-            <span>{filterText(view, name)}</span>
+            <span>{filterText(view, name, facets)}</span>
             <Icon name="remove" />
           </a>
         </li>
@@ -75,9 +77,13 @@ export const AppliedFilters = ({ view, asOf }: AppliedFiltersProps): JSX.Element
   );
 };
 
-/** Returns a filter of a view in words. */
-export const filterText = (view: ViewParameters, name: string): string =>
-  `${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`;
+/** Returns a filter of a view in words. Ids have the names that the facets know. */
+export function filterText(view: ViewParameters, name: string, facets?: ViewFacets): string {
+  const values = listOf(view, name).map(
+    (id) => facets?.values[name]?.find(({ value, label }) => value === id && label !== undefined)?.label ?? id,
+  );
+  return `${filterTitle(name)} ${values.join(", ")}`;
+}
 
 /** Returns the words for a parameter. */
 export function filterTitle(name: string): string {

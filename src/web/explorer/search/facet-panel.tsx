@@ -117,7 +117,7 @@ const lookOf = (facet: string): Look => looks[facet] ?? "vals";
 interface ValueFieldProps {
   readonly name: string;
   /** The count is undefined if the value is not among the counted ones. */
-  readonly bucket: { readonly value: string; readonly count: number | undefined };
+  readonly bucket: Pick<ValueBucket, "value" | "label"> & { readonly count: number | undefined };
   /** The part of the largest count, of a bar behind the value. */
   readonly share?: number;
   /** How the count has changed, in words. */
@@ -127,7 +127,7 @@ interface ValueFieldProps {
 
 /** A value. One with a comma cannot be chosen: lists are separated by commas. */
 export const ValueField = ({ name, bucket, share, change, isChosen }: ValueFieldProps): JSX.Element => {
-  const { value, count: listings } = bucket;
+  const { value, count: listings, label } = bucket;
   const look = lookOf(name);
   const id = `${name}=${value}`;
   return (
@@ -147,7 +147,7 @@ export const ValueField = ({ name, bucket, share, change, isChosen }: ValueField
           <RatingBadge rating={value} />
         </span>
       ) : (
-        <span class="name">{labels.get(value) ?? value}</span>
+        <span class="name">{label ?? labels.get(value) ?? value}</span>
       )}
       <span class="count">
         {count(listings)}

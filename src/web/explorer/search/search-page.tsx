@@ -178,7 +178,7 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
       {question?.explained}
-      <AppliedFilters view={view} asOf={days.last} />
+      <AppliedFilters view={view} asOf={days.last} facets={found.facets} />
       {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}
       {found.invalid === undefined ? null : (
         <p class="notice" role="alert">
