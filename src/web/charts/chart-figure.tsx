@@ -44,7 +44,7 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
       <figcaption>
         <div class="head">
           <h2>{title}</h2>
-          {numbers.rows.length === 0 ? null : <Files id={id} title={title} numbers={numbers} />}
+          {numbers.rows.length === 0 ? null : <ChartFiles id={id} title={title} numbers={numbers} />}
         </div>
         <p class="sub">{note}</p>
       </figcaption>
@@ -64,7 +64,7 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
 };
 
 /** The numbers as a file, and the drawing as one, which a browser module writes (`client/drawings.ts`). */
-const Files = ({ id, title, numbers }: Pick<ChartFigureProps, "id" | "title" | "numbers">): JSX.Element => (
+export const ChartFiles = ({ id, title, numbers }: Pick<ChartFigureProps, "id" | "title" | "numbers">): JSX.Element => (
   <span class="end">
     <a href={csvUrl(numbers)} download={`${id}.csv`}>
       CSV<span class="vh"> of {title}</span>

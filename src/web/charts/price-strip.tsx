@@ -32,7 +32,7 @@ export const PriceStrip = (props: PriceStripProps): JSX.Element => {
   const extent = [...dots.map((dot) => dot.price), value, low, high, ...(price === null ? [] : [price])];
   const own = price === null ? "" : `this car at ${dollars(price)}, `;
   return (
-    <figure
+    <div
       class="strip"
       role="img"
       aria-label={`Adjusted prices of ${dots.length} comparables: ${own}estimate ${dollars(value)}, 80 % of prices from ${dollars(low)} to ${dollars(high)}`}
@@ -46,7 +46,7 @@ export const PriceStrip = (props: PriceStripProps): JSX.Element => {
         />
       ))}
       <p class="tiny muted">{`80% of comparable prices lie between ${dollars(low)} and ${dollars(high)}.`}</p>
-    </figure>
+    </div>
   );
 };
 

@@ -241,7 +241,7 @@ const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "has
         {webUrl(listing.vhr_url) === undefined && (hasPhotos || photos.length === 0) ? null : (
           <>
             <dt>Elsewhere</dt>
-            <dd class="chips">
+            <dd class="links">
               <ExternalLink url={listing.vhr_url}>Vehicle history report</ExternalLink>
               {(hasPhotos ? [] : photos).map((url, index) => (
                 <ExternalLink key={url} url={url}>

@@ -1,7 +1,7 @@
 /** Where a price stands: its comparables as a strip of adjusted prices, and as a table of adjustments and weights. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { csvUrl } from "../../charts/chart-figure.tsx";
+import { ChartFiles } from "../../charts/chart-figure.tsx";
 import { PriceStrip } from "../../charts/price-strip.tsx";
 import { count, day, dollars } from "../../shell/format.ts";
 
@@ -16,27 +16,26 @@ export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.
   const more = comparables.slice(firstRows);
   return (
     <section class="sheet pad">
-      <div class="head">
-        <h2>Where the price stands</h2>
-        <span class="end">
-          <a href="/docs/guides/valuation">How it is computed</a>
+      <figure>
+        <div class="head">
+          <h2>Where the price stands</h2>
           {comparables.length === 0 ? null : (
-            <a href={csvUrl(numbersOf(comparables))} download="comparables.csv">
-              CSV<span class="vh"> of comparables</span>
-            </a>
+            <ChartFiles id="comparables" title="comparables" numbers={numbersOf(comparables)} />
           )}
-        </span>
-      </div>
-      <p class="sub">{describe(comparables, valuation.null_reason)}</p>
-      {comparables.length === 0 || value === null || low === null || high === null ? null : (
-        <PriceStrip
-          {...{ price: subject.price, value, low, high }}
-          dots={comparables.map((one) => ({
-            ...{ price: one.adjusted_price, isSold: one.status === "sold" },
-            title: `${nameOf(one)}: ${dollars(one.adjusted_price)} adjusted, ${stateOf(one)}`,
-          }))}
-        />
-      )}
+        </div>
+        <p class="sub">
+          {describe(comparables, valuation.null_reason)} <a href="/docs/guides/valuation">How it is computed</a>
+        </p>
+        {comparables.length === 0 || value === null || low === null || high === null ? null : (
+          <PriceStrip
+            {...{ price: subject.price, value, low, high }}
+            dots={comparables.map((one) => ({
+              ...{ price: one.adjusted_price, isSold: one.status === "sold" },
+              title: `${nameOf(one)}: ${dollars(one.adjusted_price)} adjusted, ${stateOf(one)}`,
+            }))}
+          />
+        )}
+      </figure>
       <ComparableTable comparables={comparables.slice(0, firstRows)} />
       {more.length === 0 ? null : (
         <details class="more">
