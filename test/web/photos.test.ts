@@ -63,7 +63,7 @@ test("a photo is requested once, however often and by how many it is seen, and o
   assert.equal((await readdir(folder)).length, 2);
 });
 
-test("hosts in the service's own network are not requested, whatever their name", async (scope) => {
+test("hosts in the service's own network are not requested under any name", async (scope) => {
   const { url, requested } = await startHost(scope);
   const { port } = new URL(url);
   const settings = { mode: "proxy", folder: await temporaryFolder(scope), bytesMax: 1_000_000 } as const;

@@ -68,7 +68,7 @@ interface EndLabelProps {
 
 /** A label beside the end of a line; of several words, below each other. */
 const EndLabel = ({ name, at, isAbove = false, children }: EndLabelProps): JSX.Element => (
-  <g class={`end ${name}`}>
+  <g class={`end-label ${name}`}>
     <circle cx="100%" cy={`${100 - at}%`} r="3" />
     {children.map((line, index) => (
       <text key={line} x="100%" dx="8" y={`${100 - at}%`} dy={(isAbove ? index - 1 : index) * 14 + 4}>

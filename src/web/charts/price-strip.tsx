@@ -54,14 +54,9 @@ type StripProps = PriceStripProps & { readonly variant: (typeof variants)[number
 
 const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JSX.Element => {
   const { name, stacks, radius } = variant;
-  const heights = new Map<number, number>();
-  const placed = dots.map((dot) => {
-    const stack = Math.min(stacks - 1, Math.floor((axis.at(dot.price) / 100) * stacks));
-    const level = heights.get(stack) ?? 0;
-    heights.set(stack, level + 1);
-    return { dot, x: percentText((100 * (stack + 0.5)) / stacks), level };
-  });
-  const base = top + 2 * (radius + 0.6) * Math.max(5, ...heights.values()) + 6;
+  const placed = placesOf(dots, axis, stacks);
+  const step = 2 * (radius + 0.6);
+  const base = top + step * Math.max(5, ...placed.map(({ level }) => level + 1)) + 6;
   return (
     <svg class={name} width="100%" height={base + bottom} aria-hidden="true">
       <rect
@@ -80,7 +75,7 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
           key={index}
           class={dot.isSold ? "sold" : undefined}
           cx={x}
-          cy={base - 3 - radius - level * 2 * (radius + 0.6)}
+          cy={base - 3 - radius - level * step}
           r={radius}
         >
           <title>{dot.title}</title>
@@ -88,14 +83,22 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
       ))}
       <Mark {...{ name: "estimate", at: axis.at(value), y: top - 6, base }}>{`estimate ${dollars(value)}`}</Mark>
       {price === null ? null : (
-        <>
-          <Mark {...{ name: "subject", at: axis.at(price), y: top - 24, base }}>{`this car ${dollars(price)}`}</Mark>
-          <circle class="subject" cx={percentText(axis.at(price))} cy={base} r="6" />
-        </>
+        <Mark {...{ name: "subject", at: axis.at(price), y: top - 24, base }}>{`this car ${dollars(price)}`}</Mark>
       )}
     </svg>
   );
 };
+
+/** Returns where dots lie: the middle of their stack, and their level in it from 0. */
+function placesOf(dots: readonly PriceDot[], axis: Axis, stacks: number) {
+  const heights = new Map<number, number>();
+  return dots.map((dot) => {
+    const stack = Math.min(stacks - 1, Math.floor((axis.at(dot.price) / 100) * stacks));
+    const level = heights.get(stack) ?? 0;
+    heights.set(stack, level + 1);
+    return { dot, level, x: percentText((100 * (stack + 0.5)) / stacks) };
+  });
+}
 
 interface MarkProps {
   readonly name: "estimate" | "subject";
@@ -112,5 +115,6 @@ const Mark = ({ name, at, y, base, children }: MarkProps): JSX.Element => (
     <text x={percentText(at)} y={y} dx={at < 50 ? -1 : 1} text-anchor={at < 50 ? "start" : "end"}>
       {children}
     </text>
+    {name === "subject" ? <circle class="subject" cx={percentText(at)} cy={base} r="6" /> : null}
   </g>
 );

@@ -16,6 +16,7 @@ const styles = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-linejoin",
+  "paint-order",
 ];
 const textStyles = ["font-family", "font-size", "font-weight", "text-anchor"];
 

@@ -4,8 +4,7 @@ import { type AttributeName, shownIn } from "../../../listing/schema.ts";
 import { count, day, dollars, percent, plainWords, text } from "../../shell/format.ts";
 import { titleOf, valueText } from "../attributes.ts";
 import type { ShownListing } from "../listing-fields.tsx";
-import type { Details } from "./listing-page.tsx";
-import type { DealerInventory } from "./market.ts";
+import type { DealerInventory, ListingDetail } from "./market.ts";
 
 type Fact = readonly [name: string, value: string];
 
@@ -38,7 +37,7 @@ const factsOf = <T extends object>(values: T, names: readonly (keyof T & Attribu
   names.map((name) => [titleOf(name), valueText(name, values[name])]);
 
 /** What is known about the vehicle and its listing; unknown values are left out. */
-export const ListingDetails = ({ listing }: { readonly listing: Details }): JSX.Element => {
+export const ListingDetails = ({ listing }: { readonly listing: ListingDetail }): JSX.Element => {
   const { build } = listing.vehicle;
   const facts: readonly Fact[] = [
     ...factsOf(build, [...shownIn("vehicle"), ...shownIn("build")]),
@@ -54,11 +53,11 @@ export const ListingDetails = ({ listing }: { readonly listing: Details }): JSX.
   return <FactList title="Vehicle" facts={facts.filter(([, value]) => value !== text(null))} />;
 };
 
-const belowMsrp = ({ price, vehicle: { build } }: Details): string =>
+const belowMsrp = ({ price, vehicle: { build } }: ListingDetail): string =>
   percent(price === null || build.combined_msrp === null ? null : price / build.combined_msrp - 1);
 
 interface DealerFactsProps {
-  readonly dealer: Details["dealer"];
+  readonly dealer: ListingDetail["dealer"];
   readonly inventory: DealerInventory;
 }
 
@@ -107,7 +106,7 @@ const Amounts = ({ title, rows }: RowsProps): JSX.Element | null =>
   );
 
 /** The price breakdown; nothing if the provider has none. */
-export const PricingTable = ({ pricing }: Pick<Details, "pricing">): JSX.Element | null => {
+export const PricingTable = ({ pricing }: Pick<ListingDetail, "pricing">): JSX.Element | null => {
   if (pricing === null) return null;
   const rows = pricing.line_items.map(({ raw_label, role, applicability, direction, amount_usd: amount }) => {
     return [raw_label, plainWords(role, applicability), direction === "subtract" ? -amount : amount] as const;
@@ -121,7 +120,7 @@ export const PricingTable = ({ pricing }: Pick<Details, "pricing">): JSX.Element
   return <Amounts title="Price breakdown" rows={[...rows, ...totals]} />;
 };
 
-type Options = NonNullable<Details["vehicle"]["build"]["options"]>;
+type Options = NonNullable<ListingDetail["vehicle"]["build"]["options"]>;
 
 /** The decoded options; nothing without options. */
 export const OptionTable = ({ options }: { readonly options: Options }): JSX.Element => (

@@ -12,14 +12,13 @@ import type { ShownListing } from "../listing-fields.tsx";
 import { Photo, photoSources } from "../photo-frame.tsx";
 import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
 import { viewPath } from "../view.ts";
-import type { Details } from "./listing-page.tsx";
-import type { SuchCars } from "./market.ts";
+import type { ListingDetail, SuchCars } from "./market.ts";
 
-export const plainName = ({ vin, vehicle: { build } }: Details): string =>
+export const plainName = ({ vin, vehicle: { build } }: ListingDetail): string =>
   [build.year, build.make, build.model].filter((part) => part !== null).join(" ") || vin;
 
 interface CrumbsProps {
-  readonly listing: Details;
+  readonly listing: ListingDetail;
   readonly context: RequestContext;
 }
 
@@ -52,7 +51,7 @@ function searchBefore(context: RequestContext): string {
 }
 
 interface GalleryProps {
-  readonly listing: Details;
+  readonly listing: ListingDetail;
   readonly photos: PhotoMode;
 }
 
@@ -83,7 +82,7 @@ export const Gallery = ({ listing, photos }: GalleryProps): JSX.Element => {
 };
 
 interface ListingHeadProps {
-  readonly listing: Details;
+  readonly listing: ListingDetail;
   /** The listing in a search; undefined if it is neither for sale nor sold. */
   readonly own: ShownListing | undefined;
   readonly valued: AnswerOf<"getListingComparables">["data"] | undefined;
@@ -132,7 +131,7 @@ export const ListingHead = ({ listing, valued, supersededBy, ...props }: Listing
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
-const allIn = ({ all_in_price: total, seller_fees: fees }: Details): string =>
+const allIn = ({ all_in_price: total, seller_fees: fees }: ListingDetail): string =>
   total === null || fees === null
     ? "The dealer states no fees; taxes unknown."
     : `${dollars(total)} all in, with the ${dollars(fees)} of fees that the dealer states; taxes unknown.`;
@@ -195,7 +194,7 @@ function ordinal(rank: number | null | undefined): string {
 }
 
 const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "hasPhotos">): JSX.Element => {
-  const { id, price, vin, dealer, vehicle, photo_urls: photos } = listing;
+  const { id, price, vehicle } = listing;
   const { body_type, base_exterior_color } = vehicle.build;
   return (
     <>
@@ -225,34 +224,42 @@ const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "has
           Dealer's page
         </ExternalLink>
       </div>
-      <dl class="kv left small">
-        <dt>Dealer</dt>
-        <dd>
-          <a href={`/dealers/${dealer.dealer_id}`}>{text(dealer.name)}</a>
-          {`, ${plainWords(dealer.city, dealer.state)}`}
-        </dd>
-        <dt>VIN</dt>
-        <dd>
-          <output class="mono">{vin}</output>{" "}
-          <button type="button" class="plain js-only" data-copy>
-            copy
-          </button>
-        </dd>
-        {webUrl(listing.vhr_url) === undefined && (hasPhotos || photos.length === 0) ? null : (
-          <>
-            <dt>Elsewhere</dt>
-            <dd class="links">
-              <ExternalLink url={listing.vhr_url}>Vehicle history report</ExternalLink>
-              {(hasPhotos ? [] : photos).map((url, index) => (
-                <ExternalLink key={url} url={url}>
-                  Photo {index + 1}
-                </ExternalLink>
-              ))}
-            </dd>
-          </>
-        )}
-      </dl>
+      <Contacts listing={listing} hasPhotos={hasPhotos} />
     </>
+  );
+};
+
+/** The dealer, the VIN, and what other hosts have of the car. */
+const Contacts = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "hasPhotos">): JSX.Element => {
+  const { vin, dealer, photo_urls: photos } = listing;
+  return (
+    <dl class="kv left small">
+      <dt>Dealer</dt>
+      <dd>
+        <a href={`/dealers/${dealer.dealer_id}`}>{text(dealer.name)}</a>
+        {`, ${plainWords(dealer.city, dealer.state)}`}
+      </dd>
+      <dt>VIN</dt>
+      <dd>
+        <output class="mono">{vin}</output>{" "}
+        <button type="button" class="plain js-only" data-copy>
+          copy
+        </button>
+      </dd>
+      {webUrl(listing.vhr_url) === undefined && (hasPhotos || photos.length === 0) ? null : (
+        <>
+          <dt>Elsewhere</dt>
+          <dd class="links">
+            <ExternalLink url={listing.vhr_url}>Vehicle history report</ExternalLink>
+            {(hasPhotos ? [] : photos).map((url, index) => (
+              <ExternalLink key={url} url={url}>
+                Photo {index + 1}
+              </ExternalLink>
+            ))}
+          </dd>
+        </>
+      )}
+    </dl>
   );
 };
 

@@ -1,8 +1,9 @@
 /** The page of a listing, to judge one car: its price among comparables, over time and at its dealer, and what the data rests on. */
+import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { PageHandler } from "../../shell/pages.tsx";
+import type { PageHandler, PageVisit } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
@@ -17,30 +18,17 @@ import {
   PricingTable,
 } from "./listing-details.tsx";
 import { Crumbs, Gallery, ListingHead, plainName } from "./listing-head.tsx";
-import { countInventory, countSuchCars, loadMedians, suchCars } from "./market.ts";
+import { countInventory, countSuchCars, type ListingDetail, loadMedians, suchCars } from "./market.ts";
 import { PastDay, PriceHistory } from "./price-history.tsx";
 import { PriceStanding } from "./price-standing.tsx";
 
-export type Details = AnswerOf<"getListing">["data"];
-
 export const listingPage =
   ({ current, photos: { mode: photos } }: Pick<SiteServices, "current" | "photos">): PageHandler =>
-  async ({ context, params, query, requests, visitor }) => {
+  async (visit) => {
+    const { params, requests } = visit;
     const { data, meta } = await requests.call("getListing", { include: "price_history,options" }, params);
-    const filters = suchCars(data);
-    const hasMedians = filters !== undefined && (visitor.isOpen || query.get("median") === "days");
-    const [{ evidence, ofVin }, valued, such, inventory, medians] = await Promise.all([
-      loadEvidence(requests, data),
-      requests.loadPart("comparables", () =>
-        requests.call("getListingComparables", { limit: "60" }, { listing_id: data.id }),
-      ),
-      filters && requests.loadPart("such cars", () => countSuchCars(requests, filters)),
-      requests.loadPart("the dealer's inventory", () => countInventory(requests, data.dealer.dealer_id)),
-      hasMedians ? requests.loadPart("the model's median", () => loadMedians(requests, filters)) : undefined,
-    ]);
+    const parts = await loadParts(data, visit);
     const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
-    const own = ofVin.find(({ id }) => id === data.id);
-    const parts = { listing: data, own, valued: valued?.data, such };
     return {
       title: plainName(data),
       section: "explorer",
@@ -48,29 +36,61 @@ export const listingPage =
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">
-          <Crumbs listing={data} context={context} />
+          <Crumbs listing={data} context={visit.context} />
           <MissingParts missing={requests.missing} />
           <div class="two">
             <Gallery listing={data} photos={photos} />
-            <ListingHead {...parts} hasPhotos={photos !== "off"} supersededBy={meta.superseded_by} />
+            <ListingHead listing={data} {...parts} hasPhotos={photos !== "off"} supersededBy={meta.superseded_by} />
           </div>
-          <PastDay listing={data} date={query.get("snapshot_date")} asOf={asOf} />
-          {valued === undefined ? null : <PriceStanding {...valued.data} />}
-          <div class="two">
-            <PriceHistory {...parts} medians={medians} asOf={asOf} spent={visitor.isOpen ? 0 : requests.micros} />
-            {evidence === undefined ? null : <EvidenceTrail evidence={evidence} valued={valued?.data} />}
-          </div>
-          <ListingDetails listing={data} />
-          <PricingTable pricing={data.pricing} />
-          <OptionTable options={data.vehicle.build.options ?? []} />
-          <FeatureList features={own?.features ?? []} />
-          <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
-          {inventory === undefined ? null : <DealerFacts dealer={data.dealer} inventory={inventory} />}
-          <ApiRequests origin={serviceOrigin(context)} requests={requests} />
+          <PastDay listing={data} date={visit.query.get("snapshot_date")} asOf={asOf} />
+          <Sheets listing={data} parts={parts} asOf={asOf} spent={visit.visitor.isOpen ? 0 : requests.micros} />
+          <ApiRequests origin={serviceOrigin(visit.context)} requests={requests} />
         </article>
       ),
     };
   };
+
+/** Loads what the page has beside the listing: each part is undefined if it could not be loaded. */
+async function loadParts(listing: ListingDetail, { requests, query, visitor }: PageVisit) {
+  const { id: listing_id, dealer } = listing;
+  const filters = suchCars(listing);
+  const hasMedians = filters !== undefined && (visitor.isOpen || query.get("median") === "days");
+  const [vin, valued, such, inventory, medians] = await Promise.all([
+    loadEvidence(requests, listing),
+    requests.loadPart("comparables", () => requests.call("getListingComparables", { limit: "60" }, { listing_id })),
+    filters && requests.loadPart("such cars", () => countSuchCars(requests, filters)),
+    requests.loadPart("the dealer's inventory", () => countInventory(requests, dealer.dealer_id)),
+    hasMedians ? requests.loadPart("the median of such cars", () => loadMedians(requests, filters)) : undefined,
+  ]);
+  const own = vin.ofVin.find(({ id }) => id === listing_id);
+  return { ...vin, own, valued: valued?.data, such, inventory, medians };
+}
+
+interface SheetsProps {
+  readonly listing: ListingDetail;
+  readonly parts: Awaited<ReturnType<typeof loadParts>>;
+  readonly asOf: string;
+  readonly spent: number;
+}
+
+const Sheets = ({ listing, parts, asOf, spent }: SheetsProps): JSX.Element => {
+  const { valued, evidence, own, ofVin, inventory } = parts;
+  return (
+    <>
+      {valued === undefined ? null : <PriceStanding {...valued} />}
+      <div class="two">
+        <PriceHistory listing={listing} {...parts} asOf={asOf} spent={spent} />
+        {evidence === undefined ? null : <EvidenceTrail evidence={evidence} valued={valued} />}
+      </div>
+      <ListingDetails listing={listing} />
+      <PricingTable pricing={listing.pricing} />
+      <OptionTable options={listing.vehicle.build.options ?? []} />
+      <FeatureList features={own?.features ?? []} />
+      <OtherListings listings={ofVin.filter(({ id }) => id !== listing.id)} />
+      {inventory === undefined ? null : <DealerFacts dealer={listing.dealer} inventory={inventory} />}
+    </>
+  );
+};
 
 const summaryFields = "features,price,miles,days_on_market,status,sold_date,dealer_id,dealer_name,city,state";
 
@@ -81,7 +101,7 @@ interface VinParts {
 }
 
 /** Loads the evidence about a VIN and its listings: the sold ones only if this one is, or the evidence names others. */
-async function loadEvidence(requests: PageRequests, { id, vin, sold_date: sold }: Details): Promise<VinParts> {
+async function loadEvidence(requests: PageRequests, { id, vin, sold_date: sold }: ListingDetail): Promise<VinParts> {
   const query = { vin_pattern: vin, fields: summaryFields, limit: "20" };
   const search = (more: Readonly<Record<string, string>>): Promise<readonly ShownListing[]> =>
     requests

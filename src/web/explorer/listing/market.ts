@@ -1,7 +1,9 @@
 /** What a listing is compared with: cars like it that are for sale, their median price by day, and the inventory of its dealer. */
+import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import type { Details } from "./listing-page.tsx";
+
+export type ListingDetail = AnswerOf<"getListing">["data"];
 
 /** The fewest listings whose median is shown, as in the API. */
 const sampleMin = 10;
@@ -15,7 +17,7 @@ export interface SuchCars {
 }
 
 /** Returns the filters for cars of the same model and condition, at most one model year older or newer; undefined if the make or model is unknown. */
-export function suchCars({ vehicle: { build }, inventory_type: condition }: Details): TextParameters | undefined {
+export function suchCars({ vehicle: { build }, inventory_type: condition }: ListingDetail): TextParameters | undefined {
   const { make, model, year } = build;
   if (make === null || model === null || [make, model].some((name) => name.includes(","))) return undefined;
   return {

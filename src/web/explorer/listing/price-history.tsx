@@ -6,11 +6,11 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { type PriceOfDay, PriceSteps } from "../../charts/price-steps.tsx";
 import { count, day, dollars, usd } from "../../shell/format.ts";
 import { viewPath } from "../view.ts";
-import type { Details } from "./listing-page.tsx";
+import type { ListingDetail } from "./market.ts";
 import { type SuchCars, suchWords } from "./market.ts";
 
 interface PriceHistoryProps {
-  readonly listing: Details;
+  readonly listing: ListingDetail;
   readonly such: SuchCars | undefined;
   /** The median of such cars by day; undefined if it has not been loaded. */
   readonly medians: readonly PriceOfDay[] | undefined;
@@ -61,7 +61,7 @@ const Note = ({ listing, such, medians, spent }: Omit<PriceHistoryProps, "asOf">
 };
 
 interface PastDayProps {
-  readonly listing: Details;
+  readonly listing: ListingDetail;
   /** The day of the view that led here. */
   readonly date: string | null;
   readonly asOf: string;
@@ -79,24 +79,24 @@ export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | nu
 };
 
 /** Describes the state of a listing on a day: not observed yet, sold, or its price. */
-function stateOn(listing: Details, date: string): string {
+function stateOn(listing: ListingDetail, date: string): string {
   const { inventory_date: first, sold_date: sold } = listing;
   if (first !== null && date < first.slice(0, 10)) return "it had not been listed.";
   if (sold !== null && date >= sold) return "it had been sold.";
   return `its price was ${dollars(priceOn(listing, date))}.`;
 }
 
-function priceOn({ price_history: changes, price }: Details, date: string): number | null {
+function priceOn({ price_history: changes, price }: ListingDetail, date: string): number | null {
   const [next] = changes.filter((change) => change.date > date).sort(byTime);
   return next === undefined ? price : next.price_before;
 }
 
-type PriceChange = Details["price_history"][number];
+type PriceChange = ListingDetail["price_history"][number];
 
 const byTime = (one: PriceChange, other: PriceChange): number => (one.changed_at < other.changed_at ? -1 : 1);
 
 /** Returns the rows of the table: the first price, and each change. */
-const tableOf = ({ price_history: changes, price, miles }: Details, first: string) => {
+const tableOf = ({ price_history: changes, price, miles }: ListingDetail, first: string) => {
   const ordered = [...changes].sort(byTime);
   return [
     [first, ordered[0] === undefined ? price : ordered[0].price_before, null, ordered[0] === undefined ? miles : null],
@@ -107,7 +107,7 @@ const tableOf = ({ price_history: changes, price, miles }: Details, first: strin
 };
 
 /** Returns the prices from the first observation to the last one, or to the sale. */
-function pricesOf(listing: Details): readonly PriceOfDay[] {
+function pricesOf(listing: ListingDetail): readonly PriceOfDay[] {
   const { price_history: changes, inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
   const ordered = [...changes].sort(byTime);
   const start = {
