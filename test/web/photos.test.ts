@@ -82,7 +82,7 @@ test("the photos that were seen least recently leave a full cache, also after a 
     ...string[],
   ];
   const photos = await open({ bytesMax: 3100 });
-  for (const one of [first, second, third, first]) await photos.read(one ?? "");
+  for (const one of [first, second, third, second, third, first]) await photos.read(one ?? "");
   const restarted = await open({ bytesMax: 3100 });
   await restarted.read(fourth ?? "");
   requested.splice(0);
