@@ -45,12 +45,33 @@ test("dealers are labelled with their names, by which they are found", async () 
   for (const { values, dealer_name } of groups) assert.equal(dealer_name, names.get(values.dealer_id ?? ""));
 });
 
+test("the prices of a dealer beside their estimates have the median of its listings", async () => {
+  const { data } = await groupsOf("group_by=dealer_id&metric=price_to_value.median&sort=-metric&limit=3");
+  for (const { values, metrics } of data) {
+    const path = `/v1/listings?dealer_id=${values.dealer_id}&fields=price_to_value&limit=100`;
+    const { data: listings } = await client.getBody("searchListings", path);
+    const known = listings.flatMap(({ price_to_value: value }) => value ?? []).sort((one, other) => one - other);
+    const [low = 0, high = 0] = [known[Math.floor((known.length - 1) / 2)], known[Math.ceil((known.length - 1) / 2)]];
+    assert.equal(metrics[0]?.sample, known.length);
+    if (known.length < 10) assert.equal(metrics[0]?.value, null);
+    else assert.ok(Math.abs((metrics[0]?.value ?? 9) - (low + high) / 2) < 1e-6);
+  }
+});
+
 const refused = [
   ["/v1/groups?group_by=make&metric=days_supply&inventory_status=sold", /days_supply and inventory_status=sold/],
   ["/v1/groups?group_by=make&metric=price.mean,sell_through&sold_within_days=30", /sell_through and sold_within_days/],
   ["/v1/facets?facets=value_rating&metric=sell_through", /sell_through and value_rating/],
   ["/v1/facets?facets=make&metric=days_supply&value_rating=great", /days_supply and value_rating/],
   ["/v1/groups?group_by=make,value_rating&snapshot_date=2026-11-18", /group_by=value_rating and snapshot_date/],
+  [
+    "/v1/groups?group_by=make&metric=price_to_value.p5&inventory_status=sold",
+    /price_to_value.p5 and inventory_status=s/,
+  ],
+  [
+    "/v1/facets?facets=make&metric=price_to_value.mean&snapshot_date=2026-11-18",
+    /price_to_value.mean and snapshot_date/,
+  ],
   ["/v1/groups?group_by=make&sort=-metric", /-metric.*sort.*count or -count when metric is not set/],
   ["/v1/groups?group_by=features", /group_by/],
   ["/v1/groups?group_by=make,model,year,trim", /group_by/],

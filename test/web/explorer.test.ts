@@ -249,6 +249,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const paths = [
       "/",
       "/?layout=table&make=Toyota",
+      "/dealers",
       "/?inventory_status=sold",
       "/?make=toyotta",
       "/find?q=nothing+such",

@@ -118,7 +118,7 @@ const Head = ({ dealer, numbers }: HeadProps): JSX.Element => {
           );
         })}
       </p>
-      <p class="acts">
+      <p>
         <a class="btn prime" href={viewPath({ dealer_id })}>
           Explore its inventory
         </a>{" "}

@@ -1,6 +1,5 @@
 /** The dealers with cars that match filters: on a map, beside the prices of the market, and in a table that sorts. */
 import type { JSX } from "preact";
-import { errors, Refusal } from "../../../contract/errors.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import { type CalendarDealer, deliveryCalendar } from "../../../query/quality/calendar.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
@@ -19,19 +18,14 @@ import { MarketPrices } from "./market-prices.tsx";
 
 const pageSize = 25;
 
-interface Answer {
-  readonly found?: MarketDealers;
-  /** Why the filters are invalid. */
-  readonly invalid?: string;
-}
-
 /** Returns the handler of `/dealers`. */
 export const dealersPage =
   ({ current, freshness }: Pick<SiteServices, "current" | "freshness">): PageHandler =>
   async ({ context, query, requests }) => {
     const asOf = await current.use(async ({ manifest }) => manifest.as_of);
     const view = readView(query, asOf);
-    const { found, invalid } = await findOrRefuse(requests, view, { asOf, silent: await silentIn(freshness, view) });
+    const silent = view.delivery === "silent" ? ((await freshness.fullReport()).brought?.silent ?? []) : undefined;
+    const found = await requests.loadPart("dealers", () => find(requests, view, { asOf, silent }));
     const feeds = found === undefined ? [] : await feedsOf(current, pageOf(view, found));
     return {
       title: "Dealers",
@@ -45,11 +39,6 @@ export const dealersPage =
             </div>
             <DealerFilters view={view} />
           </header>
-          {invalid === undefined ? null : (
-            <p class="notice" role="alert">
-              {invalid}
-            </p>
-          )}
           <MissingParts missing={requests.missing} />
           {found === undefined || found.dealers.length === 0 ? null : (
             <FoundDealers view={view} found={found} feeds={feeds} />
@@ -66,10 +55,6 @@ interface Shown {
   readonly silent: readonly string[] | undefined;
 }
 
-/** Returns the dealers without a feed on the published day if a view asks for them. */
-const silentIn = async (freshness: SiteServices["freshness"], { delivery }: ViewParameters) =>
-  delivery === "silent" ? ((await freshness.fullReport()).brought?.silent ?? []) : undefined;
-
 /** Reads what came from dealers on the last days. */
 async function feedsOf(current: CurrentVersion, dealers: readonly MarketDealer[]): Promise<readonly CalendarDealer[]> {
   if (dealers.length === 0) return [];
@@ -85,27 +70,12 @@ async function feedsOf(current: CurrentVersion, dealers: readonly MarketDealer[]
   return feeds;
 }
 
-/** Finds the dealers of a view, and where they are. An invalid view has none, so that its filters can be corrected. */
-async function findOrRefuse(requests: PageRequests, view: ViewParameters, { asOf, silent }: Shown): Promise<Answer> {
-  const { q, delivery, ...filters } = view;
-  if (silent?.length === 0) return { found: noDealers };
-  const only = silent === undefined ? {} : { dealer_id: silent.slice(0, placedMax).join() };
-  try {
-    return { found: await find(requests, { view, filters: { ...apiFilters(filters, asOf), ...only }, words: q }) };
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
-    return { invalid: thrown.message };
-  }
-}
-
-interface DealerSearch {
-  readonly view: ViewParameters;
-  readonly filters: ViewParameters;
-  readonly words: string | undefined;
-}
-
 /** Finds dealers by their listings, then the places of those on the page and of the largest; by words of their names, places first. */
-async function find(requests: PageRequests, { view, filters, words: q }: DealerSearch): Promise<MarketDealers> {
+async function find(requests: PageRequests, view: ViewParameters, { asOf, silent }: Shown): Promise<MarketDealers> {
+  const { q, delivery: _, ...shown } = view;
+  const only = silent === undefined ? {} : { dealer_id: silent.slice(0, placedMax).join() };
+  const filters: ViewParameters = { ...apiFilters(shown, asOf), ...only };
+  if (silent?.length === 0) return noDealers;
   if (q === undefined) {
     const found = await findMarketDealers(requests, filters);
     const ids = [...pageOf(view, found), ...found.dealers].map(({ id }) => id);
