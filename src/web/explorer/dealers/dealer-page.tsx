@@ -108,16 +108,7 @@ const Head = ({ dealer, numbers }: HeadProps): JSX.Element => {
           </a>
         )}
       </p>
-      <p class="kpis">
-        {keyNumbers.map(([metric, title, format]) => {
-          const value = numbers?.metrics.find((one) => one.name === metric)?.value ?? null;
-          return value === null ? null : (
-            <span key={metric}>
-              <b>{format(value)}</b> {title}
-            </span>
-          );
-        })}
-      </p>
+      <KeyNumbers numbers={numbers} />
       <p>
         <a class="btn prime" href={viewPath({ dealer_id })}>
           Explore its inventory
@@ -129,6 +120,19 @@ const Head = ({ dealer, numbers }: HeadProps): JSX.Element => {
     </header>
   );
 };
+
+const KeyNumbers = ({ numbers }: Pick<HeadProps, "numbers">): JSX.Element => (
+  <p class="kpis">
+    {keyNumbers.map(([metric, title, format]) => {
+      const value = numbers?.metrics.find((one) => one.name === metric)?.value ?? null;
+      return value === null ? null : (
+        <span key={metric}>
+          <b>{format(value)}</b> {title}
+        </span>
+      );
+    })}
+  </p>
+);
 
 /** The orders of the listings, with their names. */
 const orders = [

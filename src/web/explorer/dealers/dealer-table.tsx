@@ -49,21 +49,48 @@ interface DealerTableProps {
   readonly pathOf: (sort: string) => string;
 }
 
-export const DealerTable = ({
-  found: { dealers, placed },
-  feeds,
-  rows,
-  sort,
-  pathOf,
-}: DealerTableProps): JSX.Element => {
-  const largest = Math.max(...dealers.map(({ listings }) => listings));
-  const places = new Map(placed.map(({ dealer_id, city, state }) => [dealer_id, plainWords(city, state)]));
-  const cells = ({ id, name, state, type, listings, days, toValue }: MarketDealer): readonly ComponentChildren[] => [
+export const DealerTable = ({ found, feeds, rows, sort, pathOf }: DealerTableProps): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+  <section class="scroll" aria-label="Dealers" tabIndex={0}>
+    <table class="dealers">
+      <thead>
+        <tr>
+          {columns.map(({ title, sort: [own] = [undefined], class: look }) => (
+            <th key={title} scope="col" class={look} aria-sort={directionOf(own, sort)}>
+              {own === undefined ? title : <a href={pathOf(sort === own ? reversed(own) : own)}>{title}</a>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((dealer) => (
+          <tr key={dealer.id}>
+            {cellsOf(dealer, found, feeds).map((cell, index) => (
+              <td key={index} class={columns[index]?.class}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+/** Returns the contents of a dealer's row, one for each column. */
+function cellsOf(
+  { id, name, state, type, listings, days, toValue }: MarketDealer,
+  { dealers, placed }: MarketDealers,
+  feeds: readonly CalendarDealer[],
+): readonly ComponentChildren[] {
+  const largest = Math.max(...dealers.map((dealer) => dealer.listings));
+  const place = placed.find(({ dealer_id }) => dealer_id === id);
+  return [
     <>
       <a class="plain strong" href={`/dealers/${id}`}>
         {name}
       </a>
-      <div class="tiny muted">{places.get(id) ?? text(state)}</div>
+      <div class="tiny muted">{plainWords(place?.city, state)}</div>
     </>,
     text(type),
     <>
@@ -76,38 +103,7 @@ export const DealerTable = ({
     <AgainstMarket key={id} fraction={toValue} />,
     <Ticks key={id} feeds={feeds.find(({ dealerId }) => dealerId === id)?.feeds ?? []} />,
   ];
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll" aria-label="Dealers" tabIndex={0}>
-      <table class="dealers">
-        <thead>
-          <tr>
-            {columns.map(({ title, sort: order, class: look }) => (
-              <th key={title} scope="col" class={look} aria-sort={directionOf(order?.[0], sort)}>
-                {order === undefined ? (
-                  title
-                ) : (
-                  <a href={pathOf(sort === order[0] ? reversed(sort) : order[0])}>{title}</a>
-                )}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((dealer) => (
-            <tr key={dealer.id}>
-              {cells(dealer).map((cell, index) => (
-                <td key={index} class={columns[index]?.class}>
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-};
+}
 
 const reversed = (sort: string): string => (sort.startsWith("-") ? sort.slice(1) : `-${sort}`);
 

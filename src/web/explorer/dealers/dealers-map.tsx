@@ -14,15 +14,8 @@ interface DealersMapProps {
 
 export const DealersMap = ({ view, found }: DealersMapProps): JSX.Element => {
   const chosen = listOf(view, "state").map((code) => code.toUpperCase());
-  const states = stateShapes().map(({ code, name }) => {
-    const own = found.dealers.filter(({ state }) => state === code);
-    const isChosen = chosen.includes(code);
-    return {
-      ...{ code, name, isChosen, dealers: own.length, listings: own.reduce((sum, one) => sum + one.listings, 0) },
-      path: viewPath(withParameters(view, { state: isChosen && chosen.length === 1 ? undefined : code }), "/dealers"),
-    };
-  });
-  const counted = states.filter(({ dealers }) => dealers > 0);
+  const states = statesOf(view, found, chosen);
+  const counted = states.filter(({ dealers }) => dealers > 0).sort((one, other) => other.listings - one.listings);
   const bounds = shadeBounds(counted.map(({ listings }) => listings));
   const dots = dealerDots(found);
   return (
@@ -36,18 +29,12 @@ export const DealersMap = ({ view, found }: DealersMapProps): JSX.Element => {
           { name: "dealers", title: "Dealers", format: count },
           { name: "listings", title: "Cars", format: count },
         ],
-        rows: [...counted]
-          .sort((one, other) => other.listings - one.listings)
-          .map(({ name, path, dealers, listings }) => [{ text: name, path }, dealers, listings]),
+        rows: counted.map(({ name, path, dealers, listings }) => [{ text: name, path }, dealers, listings]),
       }}
     >
       <UsMap
         label="Map of the US: dealers and their cars for sale"
-        states={states.map(({ name, dealers, listings, ...state }) => ({
-          ...state,
-          shade: dealers === 0 ? 0 : shadeOf(listings, bounds),
-          title: `${name}: ${count(listings)} cars, ${count(dealers)} dealers`,
-        }))}
+        states={states.map((state) => ({ ...state, shade: state.dealers === 0 ? 0 : shadeOf(state.listings, bounds) }))}
         dots={dots}
         focus={chosen.length === 1 ? chosen[0] : undefined}
       />
@@ -55,3 +42,17 @@ export const DealersMap = ({ view, found }: DealersMapProps): JSX.Element => {
     </ChartFigure>
   );
 };
+
+/** Returns all states, with their dealers and cars, and the path of the view that is filtered by each. */
+const statesOf = (view: ViewParameters, { dealers: all }: MarketDealers, chosen: readonly string[]) =>
+  stateShapes().map(({ code, name }) => {
+    const own = all.filter(({ state }) => state === code);
+    const listings = own.reduce((sum, dealer) => sum + dealer.listings, 0);
+    const isChosen = chosen.includes(code);
+    const state = isChosen && chosen.length === 1 ? undefined : code;
+    return {
+      ...{ code, name, isChosen, dealers: own.length, listings },
+      title: `${name}: ${count(listings)} cars, ${count(own.length)} dealers`,
+      path: viewPath(withParameters(view, { state }), "/dealers"),
+    };
+  });

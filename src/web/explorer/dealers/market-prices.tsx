@@ -17,8 +17,6 @@ export const MarketPrices = ({ dealers }: { readonly dealers: readonly MarketDea
     return { from, size: rated.filter((value) => isIn(Math.round(value * 10_000) / 100)).length };
   });
   const [under, over] = [rated.filter((value) => value < 0), rated.filter((value) => value >= 0.03)];
-  const largest = Math.max(1, ...bars.map(({ size }) => size));
-  const width = 100 / bars.length;
   return (
     <ChartFigure
       {...{ id: "dealer-prices", title: "Price against the market", empty: "No dealer has 10 rated cars." }}
@@ -31,24 +29,36 @@ export const MarketPrices = ({ dealers }: { readonly dealers: readonly MarketDea
         rows: rated.length === 0 ? [] : bars.map(({ from, size }) => [from, size]),
       }}
     >
-      <svg class="price-bars" width="100%" height={height + 24} role="img" aria-label="Dealers by price">
-        {bars.map(({ from, size }, index) => (
-          <rect
-            {...{ key: from, class: from < 0 ? "under" : "over", x: percentText(index * width) }}
-            {...{
-              width: percentText(width * 0.94),
-              y: height * (1 - size / largest),
-              height: (height * size) / largest,
-            }}
-          >
-            <title>{`${from}% to ${from + 1}%: ${count(size)} dealers`}</title>
-          </rect>
-        ))}
-        <line x1="50%" x2="50%" y1="0" y2={height} />
-        <text y={height + 18}>{`${-lowest}% under`}</text>
-        <text {...{ x: "50%", y: height + 18, "text-anchor": "middle" }}>market</text>
-        <text {...{ x: "100%", y: height + 18, "text-anchor": "end" }}>{`${highest + 1}% over`}</text>
-      </svg>
+      <PriceBars bars={bars} />
     </ChartFigure>
+  );
+};
+
+interface PriceBarsProps {
+  readonly bars: readonly { readonly from: number; readonly size: number }[];
+}
+
+const PriceBars = ({ bars }: PriceBarsProps): JSX.Element => {
+  const largest = Math.max(1, ...bars.map(({ size }) => size));
+  const width = 100 / bars.length;
+  return (
+    <svg class="price-bars" width="100%" height={height + 24} role="img" aria-label="Dealers by price">
+      {bars.map(({ from, size }, index) => (
+        <rect
+          {...{ key: from, class: from < 0 ? "under" : "over", x: percentText(index * width) }}
+          {...{
+            width: percentText(width * 0.94),
+            y: height * (1 - size / largest),
+            height: (height * size) / largest,
+          }}
+        >
+          <title>{`${from}% to ${from + 1}%: ${count(size)} dealers`}</title>
+        </rect>
+      ))}
+      <line x1="50%" x2="50%" y1="0" y2={height} />
+      <text y={height + 18}>{`${-lowest}% under`}</text>
+      <text {...{ x: "50%", y: height + 18, "text-anchor": "middle" }}>market</text>
+      <text {...{ x: "100%", y: height + 18, "text-anchor": "end" }}>{`${highest + 1}% over`}</text>
+    </svg>
   );
 };
