@@ -27,6 +27,9 @@ import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
 import { dealerPage } from "./explorer/dealers/dealer-page.tsx";
 import { dealersPage } from "./explorer/dealers/dealers-page.tsx";
+import { exportPage, startExport } from "./explorer/export/export-page.tsx";
+import { exportFile, exportStatusPage, stopExport } from "./explorer/export/export-status.tsx";
+import { VisitorExports } from "./explorer/export/visitor-exports.ts";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
@@ -72,6 +75,12 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
   add("/compare", comparePage(services));
+  const exports = new VisitorExports(services);
+  add("/export", exportPage(services, exports));
+  router.post("/export", visitorForm(services, startExport(services, exports)));
+  add("/export/:id", exportStatusPage(exports));
+  router.post("/export/:id/stop", visitorForm(services, stopExport(exports)));
+  router.get("/export/:id/file", exportFile(services, exports));
 }
 
 /** Adds the pages and forms of an account to a router. */

@@ -1,20 +1,35 @@
-/** The charts of the explorer in a browser. Their numbers are compared with those of the API. */
+/** The charts and exports of the explorer in a browser. Their numbers are compared with those of the API. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "csv-parse/sync";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
+import { vocabulary } from "../../src/contract/document.ts";
+import { exportColumns } from "../../src/export/columns.ts";
+import { exportFormats } from "../../src/formats/table-formats.ts";
+import { fieldsAmong } from "../../src/query/fields.ts";
 import { besideValue, chartSearches } from "../../src/web/explorer/charts/chart-searches.ts";
 import { serialEnds } from "../../src/web/explorer/charts/vin-sample.ts";
+import { equivalentSql } from "../../src/web/explorer/equivalent-sql.ts";
+import { percent } from "../../src/web/shell/format.ts";
 import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
+import { responseReaders } from "../support/http/read-formats.ts";
 import { startService } from "../support/http/service.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, signedInBrowser } from "../support/web/site.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
+/** Five days: the first is 30 days before the last, and none were delivered between it and the last three. */
+async function sparseFeeds(): Promise<string> {
+  const feeds = await generateFeeds(fileScope, { listings: 400, days: 5 });
+  await rm(join(feeds, "2026-11-16"), { recursive: true });
+  await rename(join(feeds, "2026-11-15"), join(feeds, "2026-10-20"));
+  return feeds;
+}
+
+const { lake } = await createLake(fileScope, await sparseFeeds());
 const client = await startService(fileScope, lake);
 
 type CsvRow = Readonly<Record<string, string>>;
@@ -49,6 +64,13 @@ test("a search beside another one is itself a search, and none if both are the s
   assert.equal(chartSearches({ make: "Toyota", beside: besideValue({}) }, "2026-11-19")[1]?.name, "All listings");
 });
 
+/** Returns the file that a button of a chart writes, in base64. */
+async function downloadOf(page: Page, figure: Locator, format: string): Promise<string> {
+  const started = page.waitForEvent("download");
+  await figure.getByRole("button", { name: format }).click();
+  return readFile(await (await started).path(), "base64");
+}
+
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
   const open = (path: string): Promise<Page> => {
@@ -56,75 +78,147 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     return site.open(path);
   };
 
+  const prices = site === undefined ? undefined : await open("/?layout=charts");
+  const shown = (): Page => {
+    if (prices === undefined) throw new Error("No browser.");
+    return prices;
+  };
+  const totalOf = async (query: string): Promise<number> =>
+    (await client.getBody("searchListings", `/v1/listings?${query}&limit=1`)).pagination.total;
+
   test("charts of prices have the numbers of the API, and the page shows their cost", async () => {
-    const page = await open("/");
-    await page.getByRole("link", { name: "Charts" }).click();
-    await page.waitForURL(/layout=charts/, { waitUntil: "commit" });
+    const page = shown();
     const { data } = await client.getBody("getFacets", "/v1/facets?facets=make,price&metric=price.median");
-    const prices = await csvOf(page, "prices");
+    const rows = await csvOf(page, "prices");
     assert.deepEqual(
-      prices.map((row) => [Number(row.from), Number(row.below), Number(row.listings)]),
+      rows.map((row) => [Number(row.from), Number(row.below), Number(row.listings)]),
       data.range_facets.price?.buckets.map(({ min, max, count }) => [min, max, count]),
     );
-    assert.equal(await page.locator(".plot-area").first().locator(".bar").count(), prices.length);
+    assert.equal(await page.locator(".plot-area").first().locator(".bar").count(), rows.length);
     const medians = await csvOf(page, "median-price-by-make");
     assert.deepEqual(
       medians.map(({ make, median_price: median }) => [make, median === "" ? null : Number(median)]),
       data.facets.make?.map(({ value, metric }) => [value, metric?.value ?? null]),
     );
-    // The facets of the list before are paid for.
-    assert.equal(await page.locator("#view-cost").textContent(), "$0.009");
+    assert.equal(await page.locator("#view-cost").textContent(), "$0.012");
   });
 
-  test("a sample says which listings of how many it has, and has them all", async () => {
-    const page = await open("/?layout=charts");
-    const note =
-      (await page.locator("figure", { hasText: "Price against miles" }).locator(".sub").first().textContent()) ?? "";
+  test("a sample says which listings of how many it has", async () => {
+    const figure = shown().locator("figure", { hasText: "Price against miles" });
+    const note = (await figure.locator(".sub").first().textContent()) ?? "";
     const [, sampled, total, ends = ""] =
       /A sample of (\d+) of (\d+) listings: those whose VIN ends in ([\d, ]+)\./.exec(note) ?? [];
     const masks = ends
       .split(", ")
       .map((end) => end.padStart(17, "?"))
       .join();
-    const listings = await client.getBody("searchListings", `/v1/listings?vin_pattern=${masks}&limit=1`);
-    assert.equal(Number(sampled), listings.pagination.total, note);
-    assert.equal(Number(total), (await client.getBody("searchListings", "/v1/listings?limit=1")).pagination.total);
-    const few = await open("/?layout=charts&make=Toyota");
-    const rows = await csvOf(few, "prices-and-miles");
-    const known = await client.getBody("searchListings", "/v1/listings?make=Toyota&min_price=0&min_mileage=0&limit=1");
-    assert.equal(rows.length, known.pagination.total);
+    assert.equal(Number(sampled), await totalOf(`vin_pattern=${masks}`), note);
+    assert.equal(Number(total), await totalOf(""));
   });
 
-  test("trends until a past day are those of the API", async () => {
-    const page = await open("/?layout=charts&chart=time&make=Toyota,Honda&snapshot_date=2026-11-17");
-    const query = "metric=count,sold&interval=day&to=2026-11-17&make=Toyota,Honda";
+  test("a chart is drawn as a PNG and an SVG with the marks and colors of the page", async () => {
+    const page = shown();
+    const figure = page.locator("figure", { hasText: "Prices" }).first();
+    const [png = "", svg = ""] = [await downloadOf(page, figure, "PNG"), await downloadOf(page, figure, "SVG")];
+    const bar = await page.evaluate(async (encoded) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${encoded}`;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext("2d");
+      context?.drawImage(image, 0, 0);
+      const [plot, highest] = [
+        document.querySelector("figure"),
+        [...document.querySelectorAll(".plot-area .bar")].sort(
+          (one, other) => other.getBoundingClientRect().height - one.getBoundingClientRect().height,
+        )[0],
+      ];
+      const [box, rect] = [plot?.getBoundingClientRect(), highest?.getBoundingClientRect()];
+      if (box === undefined || rect === undefined || highest === undefined) return undefined;
+      const at = [rect.left - box.left + 20 + rect.width / 2, rect.top - box.top + 20 + rect.height / 2];
+      const pixel = context?.getImageData(2 * (at[0] ?? 0), 2 * (at[1] ?? 0), 1, 1).data ?? [];
+      return {
+        width: image.width,
+        box: box.width,
+        pixel: [...pixel].slice(0, 3),
+        fill: getComputedStyle(highest).fill,
+      };
+    }, png);
+    assert.equal(bar?.width, 2 * Math.ceil((bar?.box ?? 0) + 40));
+    assert.equal(`rgb(${bar?.pixel.join(", ")})`, bar?.fill);
+    const text = Buffer.from(svg, "base64").toString();
+    const heights = [...text.matchAll(/<rect [^>]*height="([\d.]+)"/g)].length;
+    assert.ok(heights >= (await csvOf(page, "prices")).length && text.includes(">Prices</text>"), text.slice(0, 300));
+  });
+
+  test("a drag across bars selects a range, in words and as a link; a bar is a link itself", async () => {
+    const page = shown();
+    const rows = await csvOf(page, "prices");
+    const [first, last] = [rows[2], rows[5]];
+    const plot = page.locator("[data-brush]");
+    const box = await plot.boundingBox();
+    if (box === null || first === undefined || last === undefined) throw new Error("No plot.");
+    const placeOf = (slot: number): number => box.x + (box.width * (slot + 0.5)) / rows.length;
+    await page.mouse.move(placeOf(5), box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(placeOf(4), box.y + 60);
+    await page.mouse.move(placeOf(2), box.y + 60);
+    await page.mouse.up();
+    const words = page.locator("[data-selection] .made");
+    const held = rows.slice(2, 6).reduce((sum, row) => sum + Number(row.listings), 0);
+    const range = `$${Number(first.from).toLocaleString("en-US")} to $${(Number(last.below) - 1).toLocaleString("en-US")}`;
+    assert.match((await words.textContent()) ?? "", new RegExp(`^${range.replaceAll("$", "[$]")} holds ${held} \\(`));
+    const { searchParams } = new URL((await words.locator("a").getAttribute("href")) ?? "", client.url);
+    assert.deepEqual(
+      [searchParams.get("min_price"), searchParams.get("max_price")],
+      [first.from, String(Number(last.below) - 1)],
+    );
+    assert.equal(await totalOf(String(searchParams).replace("layout=charts&", "")), held);
+    await words.getByRole("button").click();
+    assert.equal(await words.isVisible(), false);
+    const single = await plot.locator("a.slot").nth(3).getAttribute("href");
+    assert.equal(single, `/?layout=charts&min_price=${rows[3]?.from}&max_price=${Number(rows[3]?.below) - 1}`);
+  });
+
+  test("the ends of a selection move by keyboard, one bar or five, and Enter filters", async () => {
+    const page = shown();
+    const rows = await csvOf(page, "prices");
+    const [lowest, highest] = [page.getByRole("slider", { name: "Lowest: Prices" }), page.locator(".handle").nth(1)];
+    await lowest.focus();
+    for (const key of ["ArrowRight", "ArrowRight", "Shift+ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+    assert.equal(await lowest.getAttribute("aria-valuenow"), "6");
+    await page.keyboard.press("Escape");
+    assert.equal(await lowest.getAttribute("aria-valuenow"), "0");
+    await highest.focus();
+    for (const key of ["Home", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+    assert.equal(await highest.getAttribute("aria-valuenow"), "3");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/max_price=/, { waitUntil: "commit" });
+    const held = rows.slice(0, 3).reduce((sum, row) => sum + Number(row.listings), 0);
+    await page.locator("#total", { hasText: `${held} for sale` }).waitFor();
+  });
+
+  test("trends until a past day are those of the API, and interrupted and shaded where there was no delivery", async () => {
+    const page = await open("/?layout=charts&chart=time&make=Toyota,Honda&snapshot_date=2026-11-18");
+    const query = "metric=count,sold&interval=day&from=2026-10-20&to=2026-11-18&make=Toyota,Honda";
     const { data } = await client.getBody("getTrends", `/v1/trends?${query}`);
     const points = data[0]?.points ?? [];
-    assert.equal(points.length, 5);
-    for (const [index, name] of ["count", "sold"].entries())
+    assert.equal(points.filter(({ days }) => days > 0).length, 3);
+    for (const [index, name] of ["count", "sold"].entries()) {
+      const rows = await csvOf(page, `trend-${name}`);
       assert.deepEqual(
-        numbersOf(await csvOf(page, `trend-${name}`), name),
-        points.map(({ metrics }) => metrics[index]?.value),
+        rows.map((row) => (row[name] === "" ? null : Number(row[name]))),
+        points.map(({ days, metrics }) => (days === 0 ? null : metrics[index]?.value)),
       );
-  });
-
-  test("lines are interrupted and shaded where there was no delivery", async (t) => {
-    const feeds = await generateFeeds(t, { listings: 400, days: 7 });
-    for (const day of ["2026-11-15", "2026-11-16"]) await rm(join(feeds, day), { recursive: true });
-    const gap = await startService(t, (await createLake(t, feeds)).lake);
-    const page = await (await signedInBrowser(t, gap)).open("/?layout=charts&chart=time");
+    }
     const figure = page.locator("figure", { hasText: "Inventory" });
     assert.match((await figure.locator(".sub").first().textContent()) ?? "", /Days without a delivery are shaded\.$/);
     const shade = figure.locator(".shade");
     assert.equal(await shade.count(), 1);
-    assert.equal(await shade.locator("title").textContent(), "No delivery from Nov 15, 2026 to Nov 16, 2026");
-    assert.match((await figure.locator(".plot-area").getAttribute("aria-label")) ?? "", /; No delivery from Nov 15/);
+    assert.equal(await shade.locator("title").textContent(), "No delivery from Oct 21, 2026 to Nov 16, 2026");
+    assert.match((await figure.locator(".plot-area").getAttribute("aria-label")) ?? "", /; No delivery from Oct 21/);
     assert.equal((await figure.locator("path.line").getAttribute("d"))?.match(/M/g)?.length, 2);
-    for (const metric of ["count", "sold", "price.median"]) {
-      const rows = await csvOf(page, `trend-${metric.replace(".", "-")}`);
-      const unknown = rows.filter((row) => row[metric.replace(".", "_")] === "").map(({ day }) => day);
-      assert.deepEqual(unknown, ["2026-11-15", "2026-11-16"], metric);
-    }
+    await page.close();
   });
 
   test("the map leads to a state, whose dots are the dealers of the search", async () => {
@@ -177,6 +271,19 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     }
     const widths = rows.slice(1, -1).map(({ from, below }) => Number(below) - Number(from));
     assert.ok(new Set(widths).size <= 3, String(widths));
+    const numbers = await page.locator(".duo dd.series-1").allTextContents();
+    const query = "facets=price,days_on_market&inventory_type=used";
+    const now = await client.getBody("getFacets", `/v1/facets?${query}`);
+    const before = await client.getBody("getFacets", `/v1/facets?${query}&snapshot_date=2026-10-20`);
+    const change = percent(now.data.total / before.data.total - 1);
+    assert.equal(numbers[0], `${now.data.total}${change}`);
+    assert.match(
+      numbers[1] ?? "",
+      new RegExp(`^[$]${Math.round(now.data.stats.price?.median ?? 0).toLocaleString("en-US")}`),
+    );
+    assert.match(numbers[2] ?? "", new RegExp(`^${Math.round(now.data.stats.days_on_market?.median ?? 0)}[±+−]`));
+    const listed = (await csvOf(page, "prices-and-miles")).filter(({ search }) => search === "Condition used").length;
+    assert.equal(listed, await totalOf("inventory_type=used&min_price=0&min_mileage=0"));
     await page.getByRole("link", { name: "Swap" }).click();
     await page.waitForURL(({ searchParams }) => searchParams.get("inventory_type") === "new", { waitUntil: "commit" });
     assert.equal((await csvOf(page, "prices"))[0]?.search, "Condition new");
@@ -187,15 +294,13 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const phone = await launchBrowser(scope, { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
     await phone.addCookies([{ name: "carquet-session", value, url: client.url }]);
     const plain = await phone.newPage();
-    const charts = ["", "&chart=time", "&chart=map", "&make=Toyota&beside=make%3DHonda"].map(
-      (more) => `/?layout=charts${more}`,
-    );
-    for (const path of [...charts, "/?layout=charts&make=none"]) {
-      await plain.goto(`${client.url}${path}`);
-      if (!path.endsWith("none")) assert.ok((await plain.locator(".plot-area, .us-map").count()) > 0, path);
+    const compared = "/?layout=charts&make=Toyota&beside=make%3DHonda";
+    await plain.goto(`${client.url}${compared}`);
+    assert.equal(await plain.locator("[data-brush] a.slot").first().isVisible(), true);
+    assert.equal(await plain.locator(".js-only:visible").count(), 0);
+    for (const path of [compared, "/?layout=charts&chart=time", "/?layout=charts&chart=map", "/export?make=Toyota"]) {
       const page = await open(path);
-      const summaries = await page.locator(".numbers summary").all();
-      await summaries[0]?.click();
+      await page.locator(".numbers summary, .export summary").first().click();
       await assertAccessible(page);
       await page.setViewportSize({ width: 390, height: 844 });
       assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, path);
@@ -203,4 +308,64 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     }
     assert.deepEqual(site?.faults, []);
   });
+
+  test("a search with few listings shows a dot for each, and one without any says so", async () => {
+    const { data } = await client.getBody("getFacets", "/v1/facets?facets=model&facet_value_limit=100");
+    const model = data.facets.model?.find(({ count }) => count < 10 && count > 2);
+    const page = await open(`/?layout=charts&model=${model?.value}`);
+    assert.equal(await page.locator("a.slot circle").count(), (await csvOf(page, "prices")).length);
+    await page.goto(`${client.url}/?layout=charts&make=none`);
+    assert.equal(await page.locator(".graph .empty").count(), 3);
+    await page.close();
+  });
+
+  test("an export is priced, written, charged and downloaded from its dialog, in each format", async (scope) => {
+    const page = await open("/?make=Toyota");
+    await page.evaluate(() => {
+      const link = document.querySelector("#results")?.appendChild(document.createElement("a"));
+      link?.setAttribute("href", `/export${location.search}`);
+      link?.setAttribute("data-export", "");
+      link?.append("Export this");
+    });
+    const total = await totalOf("make=Toyota");
+    const readers = await responseReaders(scope);
+    const fields: readonly string[] = fieldsAmong(vocabulary("exportListings", "fields"), ["default"]);
+    const columns = exportColumns.filter(({ name }) => fields.includes(name));
+    const read: number[] = [];
+    for (const format of exportFormats) {
+      await page.getByText("Export this").click();
+      const dialog = page.getByRole("dialog", { name: `Export ${total} listings` });
+      await dialog.locator(`input[value=${format}]`).check();
+      await dialog.getByRole("button", { name: "Export for $0.01" }).click();
+      const written = page.getByRole("dialog", { name: `Exported ${total} listings` });
+      await written.getByText("$0.01 charged.").waitFor();
+      const started = page.waitForEvent("download");
+      await written.getByRole("link", { name: "Download" }).click();
+      const body = await readFile(await (await started).path());
+      const { rows } = await readers[format](body, columns);
+      read.push(rows.length);
+      await written.getByRole("link", { name: "Close" }).click();
+    }
+    assert.deepEqual(read, [total, total, total, total]);
+    assert.deepEqual(site?.faults, []);
+    await page.close();
+  });
+});
+
+test("the statement of a search finds as many listings as the search", async () => {
+  const queries = [
+    "make=toyota,HONDA&min_price=20000&sort=-price",
+    "model=f-150&exclude_state=CA&snapshot_date=2026-11-18",
+    "year=2022,2023&body_type=SUV&max_mileage=60000&inventory_type=used",
+    "exclude_make=ford",
+  ];
+  for (const query of queries) {
+    const statement = equivalentSql("/v1/listings", new URLSearchParams(query)) ?? "";
+    const { pagination } = await client.getBody("searchListings", `/v1/listings?${query}&limit=1`);
+    const [found] = await queryLake(lake, `SELECT count(*) AS total FROM (${statement})`);
+    assert.equal(Number(found?.total), pagination.total, statement);
+  }
+  for (const query of ["postal_code=98109&radius=50", "features=sunroof", "sort=distance", "inventory_status=sold"])
+    assert.equal(equivalentSql("/v1/listings", new URLSearchParams(query)), undefined, query);
+  assert.equal(equivalentSql("/v1/facets", new URLSearchParams("facets=make")), undefined);
 });

@@ -64,6 +64,8 @@ export interface ExportCall {
   readonly queryString: string;
   readonly log: Logger;
   readonly job: Job;
+  /** Called with the rows that are written, or are being written. */
+  readonly onRows?: ((rows: number) => void) | undefined;
 }
 
 /** An export of a caller that is no response. */
@@ -146,7 +148,12 @@ export async function openExport(
   const { tag, version, format, total } = named;
   const onUnfinished = (rows: number): void => chargeUnfinished(services, call, { hold, rows });
   const isQuick = total <= services.quickRowsMax;
-  const file = await services.spool.open({ key: tag, job, isQuick, onUnfinished }, async (path, events) => {
+  const file = await services.spool.open({ key: tag, job, isQuick, onUnfinished }, async (path, spoolEvents) => {
+    const onRows = (rows: number): void => {
+      spoolEvents.onRows(rows);
+      call.onRows?.(rows);
+    };
+    const events = { ...spoolEvents, onRows };
     const written = isQuick ? await writeHere(services, named, path, events) : undefined;
     return written ?? runExport({ ...services, version, queryString, format, path }, events);
   });

@@ -2,6 +2,7 @@
 
 import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
+import { enhanceExports } from "./exports.ts";
 import { enhanceKeys } from "./keys.ts";
 import { hideBrokenPhotos } from "./photos.ts";
 import { enhanceRanges } from "./ranges.ts";
@@ -57,6 +58,7 @@ enhanceCopyButtons();
 hideBrokenPhotos();
 enhanceBrushes();
 enhanceDrawings();
+enhanceExports();
 enhanceRanges();
 enhanceShortlist();
 enhanceSuggestions();

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { usd } from "../shell/format.ts";
 import type { ChargedRequest, MissingPart, PageRequests } from "../shell/page-requests.ts";
+import { equivalentSql } from "./equivalent-sql.ts";
 
 interface ApiRequestsProps {
   /** The origin of the service, for example `https://api.example.com`. */
@@ -24,21 +25,33 @@ export const ApiRequests = ({ origin, requests: { charged, main } }: ApiRequests
           </li>
         ))}
       </ul>
-      {codeOf(`${origin}${targetOf(main)}`).map(([language, code]) => (
-        <figure class="code" key={language}>
-          <figcaption>{language}</figcaption>
-          <button type="button" class="copy js-only" data-copy>
-            Copy
-          </button>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <pre tabIndex={0}>
-            <code>{code}</code>
-          </pre>
-        </figure>
-      ))}
+      <RequestCode origin={origin} request={main} />
     </details>
   );
 };
+
+interface RequestCodeProps {
+  readonly origin: string;
+  readonly request: Pick<ChargedRequest, "path" | "querystring">;
+}
+
+/** A request as code, which can be copied. */
+export const RequestCode = ({ origin, request }: RequestCodeProps): JSX.Element => (
+  <>
+    {codeOf(`${origin}${targetOf(request)}`, request).map(([language, code]) => (
+      <figure class="code" key={language}>
+        <figcaption>{language}</figcaption>
+        <button type="button" class="copy js-only" data-copy>
+          Copy
+        </button>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <pre tabIndex={0}>
+          <code>{code}</code>
+        </pre>
+      </figure>
+    ))}
+  </>
+);
 
 /** Why parts of a page are missing; nothing if it is complete. */
 export const MissingParts = ({ missing }: { readonly missing: readonly MissingPart[] }): JSX.Element | null =>
@@ -50,18 +63,27 @@ export const MissingParts = ({ missing }: { readonly missing: readonly MissingPa
     </ul>
   );
 
-const targetOf = ({ path, querystring }: ChargedRequest): string =>
+const targetOf = ({ path, querystring }: RequestCodeProps["request"]): string =>
   querystring === "" ? path : `${path}?${querystring}`;
 
-/** Returns the request for a URL in some languages. Quotes cannot occur in it, because they are percent-encoded. */
-const codeOf = (url: string): readonly (readonly [language: string, code: string])[] => [
-  ["curl", `curl -H "Authorization: Bearer $CARQUET_KEY" \\\n  '${url}'`],
-  [
-    "JavaScript",
-    `const response = await fetch(\n  ${JSON.stringify(url)},\n  { headers: { Authorization: \`Bearer \${process.env.CARQUET_KEY}\` } },\n);\nconst { data, pagination } = await response.json();`,
-  ],
-  [
-    "Python",
-    `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(url)},\n    headers={"Authorization": f"Bearer {os.environ['CARQUET_KEY']}"},\n)\nwith urllib.request.urlopen(request) as response:\n    answer = json.load(response)`,
-  ],
-];
+/** Returns a request in some languages. Quotes cannot occur in its URL, because they are percent-encoded. */
+function codeOf(
+  url: string,
+  request: RequestCodeProps["request"],
+): readonly (readonly [language: string, code: string])[] {
+  const isFile = request.path === "/v1/exports";
+  const quoted = JSON.stringify(url);
+  const statement = equivalentSql(request.path, new URLSearchParams(request.querystring));
+  return [
+    ["curl", `curl -H "Authorization: Bearer $CARQUET_KEY" ${isFile ? "-OJ " : ""}\\\n  '${url}'`],
+    [
+      "Python",
+      `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    ${quoted},\n    headers={"Authorization": f"Bearer {os.environ['CARQUET_KEY']}"},\n)\nwith urllib.request.urlopen(request) as response:\n    ${isFile ? 'open("listings", "wb").write(response.read())' : "answer = json.load(response)"}`,
+    ],
+    [
+      "TypeScript",
+      `const response = await fetch(\n  ${quoted},\n  { headers: { Authorization: \`Bearer \${process.env.CARQUET_KEY}\` } },\n);\n${isFile ? "const file = await response.blob();" : "const { data, pagination } = await response.json();"}`,
+    ],
+    ...(statement === undefined ? [] : [["SQL (carquet sql)", statement] as const]),
+  ];
+}

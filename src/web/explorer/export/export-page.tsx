@@ -1,0 +1,199 @@
+/** The page before an export of a view: its formats, rows, columns and price. A browser module shows it as a dialog (`client/exports.ts`). */
+import type { JSX } from "preact";
+import { exportUnits } from "../../../accounts/policy/prices.ts";
+import { operation, vocabulary } from "../../../contract/document.ts";
+import { exportColumns } from "../../../export/columns.ts";
+import { exportFormats, type TableFormat } from "../../../formats/table-formats.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
+import { queryString } from "../../../operations/operation-request.ts";
+import { fieldsAmong } from "../../../query/fields.ts";
+import { count, day, usd } from "../../shell/format.ts";
+import { Form, type VisitorForm } from "../../shell/forms.tsx";
+import { type PageHandler, type Redirect, serviceOrigin } from "../../shell/pages.tsx";
+import type { Visitor } from "../../shell/visitor.ts";
+import { RequestCode } from "../api-requests.tsx";
+import { apiFilters, listOf, readView, type ViewParameters } from "../view.ts";
+import { byteSize, ExportPanel } from "./export-panel.tsx";
+import type { VisitorExports } from "./visitor-exports.ts";
+
+/** What a format is, and the bytes of a row and of an empty file, measured on exports of the demo market with the default columns. */
+const formatNotes: Readonly<
+  Record<TableFormat, readonly [name: string, note: string, rowBytes: number, fileBytes: number]>
+> = {
+  parquet: ["Parquet", "typed", 110, 16_000],
+  csv: ["CSV", "text", 830, 1_500],
+  arrow: ["Arrow", "typed", 760, 2_000],
+  ndjson: ["NDJSON", "nested", 1_640, 0],
+};
+
+function aboutBytes(format: TableFormat, rows: number): string {
+  const [, note, rowBytes, fileBytes] = formatNotes[format];
+  return `about ${byteSize(rows * rowBytes + fileBytes)}, ${note}`;
+}
+
+const isFormat = (name: string | undefined): name is TableFormat => exportFormats.some((format) => format === name);
+
+/** Returns the request of a view's export. */
+function exportQuery(view: ViewParameters, asOf: string, format: TableFormat) {
+  const { sort, fields } = view;
+  return {
+    ...apiFilters(view, asOf),
+    ...(sort === undefined ? {} : { sort }),
+    ...(fields === undefined ? {} : { fields }),
+    format,
+  };
+}
+
+const asOfDay = ({ current }: SiteServices): Promise<string> => current.use(async ({ manifest }) => manifest.as_of);
+
+/** The page before an export. */
+export const exportPage =
+  (services: SiteServices, exports: VisitorExports): PageHandler =>
+  async ({ context, visitor, query }) => {
+    const asOf = await asOfDay(services);
+    const { format = "parquet", ...view } = readView(query, asOf);
+    const offers: Offer[] = [];
+    for (const offered of exportFormats)
+      offers.push({ format: offered, ...(await exports.price(context, visitor, exportQuery(view, asOf, offered))) });
+    const request = exportQuery(view, asOf, isFormat(format) ? format : "parquet");
+    const { path } = operation("exportListings");
+    return {
+      title: "Export",
+      section: "explorer",
+      body: (
+        <ExportPanel title={`Export ${count(offers[0]?.rows)} listings`} view={view}>
+          <OfferForm visitor={visitor} view={view} asOf={asOf} offers={offers} chosen={request.format}>
+            <RequestCode origin={serviceOrigin(context)} request={{ path, querystring: queryString(request) }} />
+          </OfferForm>
+        </ExportPanel>
+      ),
+    };
+  };
+
+interface Offer {
+  readonly format: TableFormat;
+  readonly rows: number;
+  readonly micros: number;
+}
+
+interface OfferFormProps {
+  readonly visitor: Visitor;
+  readonly view: ViewParameters;
+  readonly asOf: string;
+  readonly offers: readonly Offer[];
+  readonly chosen: TableFormat;
+  /** The same as requests of the API. */
+  readonly children: JSX.Element;
+}
+
+const OfferForm = ({ visitor, view, asOf, offers, chosen, children }: OfferFormProps): JSX.Element => {
+  const { fields, ...kept } = view;
+  const [rows, price] = [offers[0]?.rows ?? 0, Math.max(...offers.map(({ micros }) => micros))];
+  return (
+    <Form visitor={visitor} action="/export">
+      {Object.entries(kept).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <div class="pad stack">
+        <Formats offers={offers} chosen={chosen} isPriced={offers.some(({ micros }) => micros < price)} />
+        <dl class="kv">
+          <dt>Rows</dt>
+          <dd>{`${count(rows)} of the search, ${day(view.snapshot_date ?? asOf)}`}</dd>
+          {visitor.isOpen ? null : <Price visitor={visitor} rows={rows} price={price} />}
+        </dl>
+        <Columns chosen={listOf(view, "fields")} />
+        <details>
+          <summary>The same as an API request</summary>
+          {children}
+        </details>
+      </div>
+      <footer>
+        <button type="submit" class="btn prime">
+          {visitor.isOpen ? "Export" : `Export for ${usd(price)}`}
+        </button>
+      </footer>
+    </Form>
+  );
+};
+
+interface FormatsProps extends Pick<OfferFormProps, "offers" | "chosen"> {
+  /** Whether formats have different prices, because some have been charged already. */
+  readonly isPriced: boolean;
+}
+
+const Formats = ({ offers, chosen, isPriced }: FormatsProps): JSX.Element => (
+  <fieldset class="choice">
+    <legend class="vh">Format</legend>
+    {offers.map(({ format, rows, micros }) => (
+      <label key={format}>
+        <input type="radio" name="format" value={format} checked={format === chosen} />
+        <b>{formatNotes[format][0]}</b>
+        <small>{aboutBytes(format, rows)}</small>
+        {isPriced ? <small>{micros === 0 ? "charged already" : usd(micros)}</small> : null}
+      </label>
+    ))}
+  </fieldset>
+);
+
+interface PriceProps {
+  readonly visitor: Visitor;
+  readonly rows: number;
+  readonly price: number;
+}
+
+const Price = ({ visitor, rows, price }: PriceProps): JSX.Element => {
+  const { balanceMicros, capMicros, spentMicros } = visitor.identity.cached.account;
+  const left = (micros: number): string => usd(Math.max(0, micros - price));
+  return (
+    <>
+      <dt>Price</dt>
+      <dd>
+        <b>{usd(price)}</b>
+        {price === 0 ? ", charged already" : `, ${usd(price / exportUnits(rows))} for each started 1,000 rows`}
+      </dd>
+      <dt>Left after it</dt>
+      <dd>
+        {capMicros === null ? "" : `${left(capMicros - spentMicros)} of the cap, `}
+        {`${left(balanceMicros)} of the balance`}
+      </dd>
+    </>
+  );
+};
+
+/** The default columns unless some are chosen. */
+const Columns = ({ chosen }: { readonly chosen: readonly string[] }): JSX.Element => {
+  const fields = vocabulary("exportListings", "fields");
+  const usual = fieldsAmong(fields, ["default"]).length;
+  return (
+    <details class="fields" open={chosen.length > 0}>
+      <summary>
+        {chosen.length === 0 ? `${usual} columns, or those that you choose` : `${chosen.length} columns`}
+      </summary>
+      <fieldset>
+        <legend class="vh">Columns</legend>
+        {exportColumns
+          .filter(({ name }) => fields.some((field) => field === name))
+          .map(({ name }) => (
+            <label key={name} class="check">
+              <input type="checkbox" name="fields" value={name} checked={chosen.includes(name)} />
+              {name}
+            </label>
+          ))}
+      </fieldset>
+    </details>
+  );
+};
+
+/** Starts an export, and leads to its page. */
+export const startExport =
+  (services: SiteServices, exports: VisitorExports) =>
+  async ({ context, visitor, fields }: VisitorForm): Promise<Redirect> => {
+    const asOf = await asOfDay(services);
+    const { csrf_token: _, format, ...view } = readView(fields, asOf);
+    const started = await exports.start(
+      context,
+      visitor,
+      exportQuery(view, asOf, isFormat(format) ? format : "parquet"),
+    );
+    return { location: `/export/${started.id}` };
+  };

@@ -1,0 +1,112 @@
+/** Exports that visitors start on a page: written in the background, polled, stopped, and downloaded from the spool. Kept in memory, like their files. */
+import { randomUUID } from "node:crypto";
+import { v7 as uuidV7 } from "uuid";
+import { exportUnits } from "../../../accounts/policy/prices.ts";
+import { Abandoned } from "../../../db/job.ts";
+import type { TableFormat } from "../../../formats/table-formats.ts";
+import type { RequestContext } from "../../../http/context.ts";
+import { type ExportOrder, type ExportPrice, priceExport, spoolExport } from "../../../http/exports/charged-export.ts";
+import { loggedRefusalOf } from "../../../http/middleware/handle-errors.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
+import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import type { Visitor } from "../../shell/visitor.ts";
+
+/** An export, as its page shows it. */
+export interface VisitorExport {
+  readonly id: string;
+  readonly accountId: string;
+  readonly format: TableFormat;
+  readonly query: TextParameters;
+  /** The published version that it is written from. */
+  readonly version: string;
+  readonly price: ExportPrice;
+  state: "writing" | "written" | "stopped" | "failed";
+  /** Rows that are written, or are being written. */
+  rows: number;
+  bytes: number;
+  /** What was charged; while it is written, what stopping would cost. */
+  micros: number;
+  /** Why it failed. */
+  reason: string;
+}
+
+type ExportSiteServices = Pick<SiteServices, "exports" | "exportAdmission" | "current">;
+
+/** The most exports that are remembered, the newest. */
+const rememberedMax = 1_000;
+
+export class VisitorExports {
+  private readonly started = new Map<string, { readonly shown: VisitorExport; readonly work: AbortController }>();
+
+  constructor(private readonly services: ExportSiteServices) {}
+
+  /** Returns the rows and the price of an export. Throws the Refusal of the API. */
+  price(context: RequestContext, visitor: Visitor, query: TextParameters): Promise<ExportPrice> {
+    const { exports, exportAdmission } = this.services;
+    return priceExport(exports, exportAdmission, orderOf(context, visitor, query, new AbortController().signal));
+  }
+
+  /** Starts an export as a visitor. Throws the Refusal of the API before it starts. */
+  async start(
+    context: RequestContext,
+    visitor: Visitor,
+    { format, ...filters }: TextParameters & { readonly format: TableFormat },
+  ): Promise<VisitorExport> {
+    const { exports, exportAdmission, current } = this.services;
+    const query = { ...filters, format };
+    const version = await current.use(async ({ manifest }) => manifest.version);
+    const price = await this.price(context, visitor, query);
+    const work = new AbortController();
+    const shown: VisitorExport = {
+      ...{ id: randomUUID(), accountId: visitor.identity.key.accountId, format, query, version, price },
+      ...{ state: "writing", rows: 0, bytes: 0, micros: 0, reason: "" },
+    };
+    const onRows = (rows: number): void => {
+      shown.rows = Math.min(rows, price.rows);
+      shown.micros = shown.rows === 0 ? 0 : (price.micros / exportUnits(price.rows)) * exportUnits(shown.rows);
+    };
+    this.remember(shown, work);
+    const order = { ...orderOf(context, visitor, query, work.signal), onRows };
+    const { requestId, log } = context.state;
+    spoolExport(exports, exportAdmission, order).then(
+      ({ rows, bytes, micros }) => Object.assign(shown, { state: "written", rows, bytes, micros }),
+      (thrown: unknown) => {
+        if (thrown instanceof Abandoned) shown.state = "stopped";
+        else
+          Object.assign(shown, {
+            state: "failed",
+            micros: 0,
+            reason: loggedRefusalOf(thrown, { requestId, log }).message,
+          });
+      },
+    );
+    return shown;
+  }
+
+  /** Returns an export of an account; undefined if it has none of this id, or it is forgotten. */
+  find(accountId: string, id: string): VisitorExport | undefined {
+    const shown = this.started.get(id)?.shown;
+    return shown?.accountId === accountId ? shown : undefined;
+  }
+
+  /** Ends the writing of an export. */
+  stop({ id }: VisitorExport): void {
+    this.started.get(id)?.work.abort(new Abandoned("The visitor has stopped the export."));
+  }
+
+  private remember(shown: VisitorExport, work: AbortController): void {
+    this.started.set(shown.id, { shown, work });
+    const [oldest] = this.started.keys();
+    if (this.started.size > rememberedMax && oldest !== undefined) this.started.delete(oldest);
+  }
+}
+
+const orderOf = (
+  { state: { log } }: RequestContext,
+  { identity }: Visitor,
+  query: TextParameters,
+  signal: AbortSignal,
+): ExportOrder => ({
+  ...{ queryString: queryString(query), log },
+  caller: { identity, requestId: uuidV7(), arrivedAtMs: performance.now(), signal },
+});
