@@ -100,7 +100,7 @@ const comparedColumns = sql`id, {${join(["price", "miles"].map((name) => sql`${i
   {${join(bookkeeping.map((name) => sql`${ident(name)}: ${ident(name)}`))}} AS delivered`;
 
 /**
- * Counts the listings that differ between the day and the published one before. The values of a row that ended and of the one that followed differ if
+ * Counts the listings that differ between the day and the published one before. The values of a row that ended and of the next one differ if
  * its bookkeeping does not; if both can, price and mileage are compared: a feed that was absent can have changed other values.
  */
 async function changesOn(version: PublishedVersion): Promise<Row | undefined> {
