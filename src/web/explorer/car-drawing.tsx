@@ -18,7 +18,7 @@ const views: Readonly<Record<string, string>> = {
   Wagon: "wagon",
 };
 
-/** The base colors that have a paint in `drawings.css`. */
+/** The base colors that have a paint in `sheets.css`. */
 const paints: ReadonlySet<string> = new Set(
   "Beige Black Blue Brown Gold Gray Green Orange Purple Red Silver White Yellow".split(" "),
 );
