@@ -43,7 +43,7 @@ export const listingPage =
             <ListingHead listing={data} {...parts} hasPhotos={photos !== "off"} supersededBy={meta.superseded_by} />
           </div>
           <PastDay listing={data} date={visit.query.get("snapshot_date")} asOf={asOf} />
-          <Sheets listing={data} parts={parts} asOf={asOf} spent={visit.visitor.isOpen ? 0 : requests.micros} />
+          <Sheets listing={data} parts={parts} asOf={asOf} spent={visit.visitor.isFree ? 0 : requests.micros} />
           <ApiRequests origin={serviceOrigin(visit.context)} requests={requests} />
         </article>
       ),
@@ -54,7 +54,7 @@ export const listingPage =
 async function loadParts(listing: ListingDetail, { requests, query, visitor }: PageVisit) {
   const { id: listing_id, dealer } = listing;
   const filters = suchCars(listing);
-  const hasMedians = filters !== undefined && (visitor.isOpen || query.get("median") === "days");
+  const hasMedians = filters !== undefined && (visitor.isFree || query.get("median") === "days");
   const [vin, valued, such, inventory, medians] = await Promise.all([
     loadEvidence(requests, listing),
     requests.loadPart("comparables", () => requests.call("getListingComparables", { limit: "60" }, { listing_id })),

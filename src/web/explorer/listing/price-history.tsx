@@ -51,11 +51,15 @@ const Note = ({ listing, such, medians, spent }: Omit<PriceHistoryProps, "asOf">
   if (such === undefined) return <>This car.</>;
   const cars = <a href={viewPath(such.filters)}>{suchWords(such.filters)}</a>;
   if (medians !== undefined) return <>This car, against the median of {cars}.</>;
-  const cost = usd(spent + prices.trend_series);
   return (
     <>
-      This car, against today's median of {cars}. <a href={`/listings/${listing.id}?median=days`}>Median of each day</a>
-      {` (${cost})`}
+      This car, against today's median of {cars}.
+      {spent === 0 ? null : (
+        <>
+          {" "}
+          <a href={`/listings/${listing.id}?median=days`}>Median of each day</a> ({usd(spent + prices.trend_series)})
+        </>
+      )}
     </>
   );
 };
