@@ -1,6 +1,7 @@
 /** The page of a dealer: who it is, how it stands in the market, its listings by price beside the estimate, its mix and its history. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { CalendarDealer } from "../../../query/quality/calendar.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { count, dollars, percent, plainWords, text, webUrl } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -11,6 +12,8 @@ import { chosenColumns } from "../listing-fields.tsx";
 import { ListingTable, Paging } from "../search/results.tsx";
 import { viewPath } from "../view.ts";
 import { DealerMix, mixFacets } from "./dealer-mix.tsx";
+import { Ticks } from "./dealer-table.tsx";
+import { recentFeeds } from "./market-dealers.ts";
 
 const columns = ["vehicle", "price", "market_value", "price_to_value", "miles", "days_on_market", "inventory_type"];
 
@@ -27,12 +30,13 @@ export const dealerPage =
       requests.loadPart("inventory", () => requests.call("searchDealerListings", page, { dealer_id })),
       sort === null && offset === null ? loadWhole(requests, dealer_id, current) : undefined,
     ]);
+    const [delivered] = await recentFeeds(current, [dealer_id]);
     return {
       title: dealer.name,
       section: "dealers",
       body: (
         <article class="stack5">
-          <Head dealer={dealer} numbers={whole?.numbers} />
+          <Head dealer={dealer} numbers={whole?.numbers} feeds={delivered?.feeds ?? []} />
           <MissingParts missing={requests.missing} />
           {inventory === undefined ? null : <Inventory dealerId={dealer_id} sort={page.sort} answer={inventory} />}
           {whole?.charts}
@@ -81,9 +85,10 @@ const keyNumbers: readonly (readonly [metric: string, title: string, format: (va
 interface HeadProps {
   readonly dealer: AnswerOf<"getDealer">["data"];
   readonly numbers: Measured | undefined;
+  readonly feeds: CalendarDealer["feeds"];
 }
 
-const Head = ({ dealer, numbers }: HeadProps): JSX.Element => {
+const Head = ({ dealer, numbers, feeds }: HeadProps): JSX.Element => {
   const { dealer_id, name, type, makes, address, city, state, postal_code, phone, website } = dealer;
   const site = website === null ? undefined : webUrl(website.includes("://") ? website : `https://${website}`);
   const facts = [
@@ -102,6 +107,9 @@ const Head = ({ dealer, numbers }: HeadProps): JSX.Element => {
         {facts.map((fact) => (
           <span key={fact}>{fact}</span>
         ))}
+        <span>
+          deliveries <Ticks feeds={feeds} />
+        </span>
         {site === undefined ? null : (
           <a href={site} rel="noopener noreferrer nofollow">
             {new URL(site).hostname}

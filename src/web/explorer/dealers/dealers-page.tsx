@@ -1,9 +1,7 @@
 /** The dealers with cars that match filters: on a map, beside the prices of the market, and in a table that sorts. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import { type CalendarDealer, deliveryCalendar } from "../../../query/quality/calendar.ts";
-import type { CurrentVersion } from "../../../serving/current-version.ts";
-import { lastDays } from "../../../serving/published-day.ts";
+import type { CalendarDealer } from "../../../query/quality/calendar.ts";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
@@ -13,7 +11,14 @@ import { apiFilters, readView, type ViewParameters, viewPath, withParameters } f
 import { DealerFilters } from "./dealer-filters.tsx";
 import { DealerTable, largestFirst, sortDealers } from "./dealer-table.tsx";
 import { DealersMap } from "./dealers-map.tsx";
-import { findMarketDealers, type MarketDealer, type MarketDealers, placeDealers, placedMax } from "./market-dealers.ts";
+import {
+  findMarketDealers,
+  type MarketDealer,
+  type MarketDealers,
+  placeDealers,
+  placedMax,
+  recentFeeds,
+} from "./market-dealers.ts";
 import { MarketPrices } from "./market-prices.tsx";
 
 const pageSize = 25;
@@ -26,7 +31,7 @@ export const dealersPage =
     const view = readView(query, asOf);
     const silent = view.delivery === "silent" ? ((await freshness.fullReport()).brought?.silent ?? []) : undefined;
     const found = await requests.loadPart("dealers", () => find(requests, view, { asOf, silent }));
-    const feeds = found === undefined ? [] : await feedsOf(current, pageOf(view, found));
+    const feeds = found === undefined ? [] : await recentFeeds(current, idsOf(pageOf(view, found)));
     return {
       title: "Dealers",
       section: "dealers",
@@ -55,21 +60,6 @@ interface Shown {
   readonly silent: readonly string[] | undefined;
 }
 
-/** Reads what came from dealers on the last days. */
-async function feedsOf(current: CurrentVersion, dealers: readonly MarketDealer[]): Promise<readonly CalendarDealer[]> {
-  if (dealers.length === 0) return [];
-  const { dealers: feeds } = await current.use((version) => {
-    const days = lastDays(version.manifest.as_of).filter((day) => version.manifest.days[day] !== undefined);
-    return deliveryCalendar(version, {
-      days,
-      hasProblems: false,
-      limit: pageSize,
-      dealers: dealers.map(({ id }) => id),
-    });
-  });
-  return feeds;
-}
-
 /** Finds dealers by their listings, then the places of those on the page and of the largest; by words of their names, places first. */
 async function find(requests: PageRequests, view: ViewParameters, { asOf, silent }: Shown): Promise<MarketDealers> {
   const { q, delivery: _, ...shown } = view;
@@ -78,7 +68,7 @@ async function find(requests: PageRequests, view: ViewParameters, { asOf, silent
   if (silent?.length === 0) return noDealers;
   if (q === undefined) {
     const found = await findMarketDealers(requests, filters);
-    const ids = [...pageOf(view, found), ...found.dealers].map(({ id }) => id);
+    const ids = idsOf([...pageOf(view, found), ...found.dealers]);
     return { ...found, placed: await placeDealers(requests, ids) };
   }
   const { state, dealer_type: type, dealer_id } = filters;
@@ -88,6 +78,8 @@ async function find(requests: PageRequests, view: ViewParameters, { asOf, silent
   const ids = data.map((dealer) => dealer.dealer_id).join();
   return { ...(await findMarketDealers(requests, { ...filters, dealer_id: ids })), placed: data };
 }
+
+const idsOf = (dealers: readonly MarketDealer[]): readonly string[] => dealers.map(({ id }) => id);
 
 const noDealers: MarketDealers = { dealers: [], total: 0, listings: 0, placed: [] };
 

@@ -1,6 +1,9 @@
 /** The dealers whose listings match filters: how many each has, for how long, at which prices against the market, and where the dealers are. */
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
+import { type CalendarDealer, deliveryCalendar } from "../../../query/quality/calendar.ts";
+import type { CurrentVersion } from "../../../serving/current-version.ts";
+import { lastDays } from "../../../serving/published-day.ts";
 import type { MapDot } from "../../charts/us-map.tsx";
 import { count, plainWords } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -60,6 +63,19 @@ export async function placeDealers(requests: PageRequests, ids: readonly string[
     requests.call("searchDealers", { dealer_id, limit: String(placedMax) }),
   );
   return placed?.data ?? [];
+}
+
+/** Reads what came from dealers on the last days. */
+export async function recentFeeds(
+  current: CurrentVersion,
+  dealers: readonly string[],
+): Promise<readonly CalendarDealer[]> {
+  if (dealers.length === 0) return [];
+  const { dealers: feeds } = await current.use((version) => {
+    const days = lastDays(version.manifest.as_of).filter((day) => version.manifest.days[day] !== undefined);
+    return deliveryCalendar(version, { days, hasProblems: false, limit: dealers.length, dealers });
+  });
+  return feeds;
 }
 
 /** Returns a dot for each dealer with coordinates, by its number of listings. */
