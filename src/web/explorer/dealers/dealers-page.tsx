@@ -7,7 +7,7 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { Paging } from "../search/results.tsx";
-import { apiFilters, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { apiFilters, inventoryOf, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { DealerFilters } from "./dealer-filters.tsx";
 import { DealerTable, largestFirst, sortDealers } from "./dealer-table.tsx";
 import { DealersMap } from "./dealers-map.tsx";
@@ -96,7 +96,7 @@ interface FoundProps {
 const KeyNumbers = ({ view, found: { listings, dealers, total } }: FoundProps): JSX.Element => (
   <p class="kpis">
     <a href={viewPath(withParameters(view, { sort: undefined, q: undefined, delivery: undefined }))}>
-      <b>{count(listings)}</b> cars for sale
+      <b>{count(listings)}</b> {inventoryOf(view) === "sold" ? "cars sold" : "cars for sale"}
     </a>
     {dealers.length < total ? <span>{`shown are the ${count(dealers.length)} dealers with most of them`}</span> : null}
   </p>
