@@ -4,16 +4,13 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { fetchTotal } from "../support/http/paging.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { marketService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 describe("a buyer", { skip: skipWithoutBrowser }, async () => {
   if (skipWithoutBrowser) return;
-  const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
-  const client = await startService(fileScope, lake);
+  const { client } = await marketService();
   const site = await signedInBrowser(fileScope, client);
 
   const focusedId = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id ?? "");

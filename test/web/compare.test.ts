@@ -5,14 +5,11 @@ import type { Page } from "playwright-core";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { Chance } from "../support/chance.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { marketService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
-const client = await startService(fileScope, lake);
+const { client } = await marketService();
 const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
 
 const open = async (path: string): Promise<Response> => fetch(`${client.url}${path}`, { headers: { Cookie } });

@@ -2,14 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { marketService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 import { signedInBrowser } from "../support/web/site.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
-const client = await startService(fileScope, lake);
+const { client } = await marketService();
 
 const metrics = "metric=days_on_market.median,price_to_value.median";
 const groupsOf = (query: string) =>

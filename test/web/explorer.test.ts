@@ -5,14 +5,11 @@ import type { Page } from "playwright-core";
 import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { fetchTotal } from "../support/http/paging.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { marketService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, type Site, signedInBrowser } from "../support/web/site.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
-const client = await startService(fileScope, lake);
+const { client } = await marketService();
 
 const numberIn = (text: string | null): number => Number((text ?? "").replaceAll(/\D/g, ""));
 

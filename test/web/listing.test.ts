@@ -8,13 +8,12 @@ import { parse } from "csv-parse/sync";
 import { parseHTML } from "linkedom";
 import { photoSources } from "../../src/web/explorer/photo-frame.tsx";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { marketService, startService } from "../support/http/service.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
-const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
+const { lake } = await marketService();
 const folder = await temporaryFolder(fileScope);
 const cache = { folder, bytesMax: 1_000_000 };
 // All hosts are in the service's own network, so that only cached photos can be seen.

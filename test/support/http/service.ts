@@ -10,6 +10,7 @@ import { type RunningService, serve } from "../../../src/http/server.ts";
 import type { ServeOptions } from "../../../src/http/service/service-state.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "../accounts.ts";
+import { generateFeeds } from "../lakes/generated.ts";
 import { createLake } from "../lakes/lakes.ts";
 import { ajv, schemaAt } from "../schemas.ts";
 import { groupScope, onScopeEnd, type Scope } from "../scope.ts";
@@ -55,17 +56,28 @@ export async function startService(scope: Scope, lake: string, options: Partial<
   return clientOf(service, accounts, customer);
 }
 
-let sample: Promise<{ readonly lake: string; readonly client: Client }> | undefined;
-
-/**
- * Returns the sample lake and a service on it, which the files of a group share, with a customer for the caller. Tests that change the lake or
- * the service, or count what it does, start another. Called while a file is loaded.
- */
-export async function sampleService(): Promise<{ readonly lake: string; readonly client: Client }> {
-  sample ??= createLake(groupScope).then(async ({ lake }) => ({ lake, client: await startService(groupScope, lake) }));
-  const { lake, client } = await sample;
-  return { lake, client: clientOf(client, client.accounts, createCustomer(client.accounts)) };
+interface SharedService {
+  readonly lake: string;
+  readonly client: Client;
 }
+
+/** Returns a lake and a service on it, which the files of a group share, with a customer for the caller. Called while a file is loaded. */
+function sharedService(create: () => Promise<{ readonly lake: string }>): () => Promise<SharedService> {
+  let started: Promise<SharedService> | undefined;
+  return async () => {
+    started ??= create().then(async ({ lake }) => ({ lake, client: await startService(groupScope, lake) }));
+    const { lake, client } = await started;
+    return { lake, client: clientOf(client, client.accounts, createCustomer(client.accounts)) };
+  };
+}
+
+/** The sample lake. Tests that change the lake or the service, or count what it does, start another. */
+export const sampleService = sharedService(() => createLake(groupScope));
+
+/** A generated market of seven days, for the tests of pages. */
+export const marketService = sharedService(async () =>
+  createLake(groupScope, await generateFeeds(groupScope, { listings: 400, days: 7 })),
+);
 
 function clientOf(service: RunningService, accounts: string, customer: Customer): Client {
   const send = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
