@@ -27,22 +27,13 @@ interface LinePlotProps {
   readonly format: (value: number) => string;
   /** Whether the axis begins at zero. */
   readonly isFromZero?: boolean;
-  /** Whether a value lasts until the next point. */
-  readonly isStepped?: boolean;
   readonly shaded?: readonly ShadedDays[];
 }
 
 /** The most points that are marked. */
 const marksMax = 60;
 
-export const LinePlot = ({
-  title,
-  lines,
-  format,
-  isFromZero = false,
-  isStepped = false,
-  shaded = [],
-}: LinePlotProps): JSX.Element => {
+export const LinePlot = ({ title, lines, format, isFromZero = false, shaded = [] }: LinePlotProps): JSX.Element => {
   const points = lines.flatMap((line) => line.points);
   const values = points.flatMap(({ value }) => (value === null ? [] : [value]));
   const days = points.map(({ day }) => day).sort();
@@ -57,7 +48,7 @@ export const LinePlot = ({
       <Shades shaded={shaded} x={x} />
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
         {lines.map((line, index) => (
-          <path key={index} class={`line series-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
+          <path key={index} class={`line series-${index + 1}`} d={pathOf(line.points, x, y)} />
         ))}
       </svg>
       <Marks lines={lines} x={x} y={y} />
@@ -124,13 +115,13 @@ function extentOf(values: readonly number[], isFromZero: boolean): readonly [num
 }
 
 /** Returns the path through the known values. */
-function pathOf(points: readonly LinePoint[], x: Axis, y: Axis, isStepped: boolean): string {
+function pathOf(points: readonly LinePoint[], x: Axis, y: Axis): string {
   const parts: string[] = [];
   let isInterrupted = true;
   for (const { day, value } of points) {
     if (value !== null) {
       const [left, top] = [round(x.at(timeOfDay(day))), round(100 - y.at(value))];
-      parts.push(isInterrupted ? `M${left},${top}` : isStepped ? `H${left}V${top}` : `L${left},${top}`);
+      parts.push(`${isInterrupted ? "M" : "L"}${left},${top}`);
     }
     isInterrupted = value === null;
   }
