@@ -43,7 +43,7 @@ export const listingPage =
             <ListingHead listing={data} {...parts} hasPhotos={photos !== "off"} supersededBy={meta.superseded_by} />
           </div>
           <PastDay listing={data} date={visit.query.get("snapshot_date")} asOf={asOf} />
-          <Sheets listing={data} parts={parts} asOf={asOf} spent={visit.visitor.isFree ? 0 : requests.micros} />
+          <Sheets listing={data} parts={parts} asOf={asOf} isCharged={!visit.visitor.isFree} />
           <ApiRequests origin={serviceOrigin(visit.context)} requests={requests} />
         </article>
       ),
@@ -70,16 +70,16 @@ interface SheetsProps {
   readonly listing: ListingDetail;
   readonly parts: Awaited<ReturnType<typeof loadParts>>;
   readonly asOf: string;
-  readonly spent: number;
+  readonly isCharged: boolean;
 }
 
-const Sheets = ({ listing, parts, asOf, spent }: SheetsProps): JSX.Element => {
+const Sheets = ({ listing, parts, asOf, isCharged }: SheetsProps): JSX.Element => {
   const { valued, evidence, own, ofVin, inventory } = parts;
   return (
     <>
       {valued === undefined ? null : <PriceStanding {...valued} />}
       <div class="two">
-        <PriceHistory listing={listing} {...parts} asOf={asOf} spent={spent} />
+        <PriceHistory listing={listing} {...parts} asOf={asOf} isCharged={isCharged} />
         {evidence === undefined ? null : <EvidenceTrail evidence={evidence} valued={valued} />}
       </div>
       <ListingDetails listing={listing} />

@@ -15,11 +15,11 @@ interface PriceHistoryProps {
   /** The median of such cars by day; undefined if it has not been loaded. */
   readonly medians: readonly PriceOfDay[] | undefined;
   readonly asOf: string;
-  /** What the page costs without them, in micros; 0 if nothing is charged. */
-  readonly spent: number;
+  /** Whether pages are charged. */
+  readonly isCharged: boolean;
 }
 
-export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHistoryProps): JSX.Element => {
+export const PriceHistory = ({ listing, such, medians, asOf, isCharged }: PriceHistoryProps): JSX.Element => {
   const steps = pricesOf(listing);
   const [first = asOf, last = asOf] = [steps[0]?.day, steps.at(-1)?.day];
   const today = last === asOf && such !== undefined ? [{ day: asOf, value: such.price }] : [];
@@ -30,7 +30,7 @@ export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHisto
         id="price-history"
         title="Price history"
         empty="No history: this car has been seen on one day."
-        note={<Note {...{ listing, such, medians, spent }} />}
+        note={<Note {...{ listing, such, medians, isCharged }} />}
         numbers={{
           columns: [
             { name: "day", title: "Day" },
@@ -47,19 +47,19 @@ export const PriceHistory = ({ listing, such, medians, asOf, spent }: PriceHisto
   );
 };
 
-const Note = ({ listing, such, medians, spent }: Omit<PriceHistoryProps, "asOf">): JSX.Element => {
+const Note = ({ listing, such, medians, isCharged }: Omit<PriceHistoryProps, "asOf">): JSX.Element => {
   if (such === undefined) return <>This car.</>;
   const cars = <a href={viewPath(such.filters)}>{suchWords(such.filters)}</a>;
   if (medians !== undefined) return <>This car, against the median of {cars}.</>;
   return (
     <>
       This car, against today's median of {cars}.
-      {spent === 0 ? null : (
+      {isCharged ? (
         <>
           {" "}
-          <a href={`/listings/${listing.id}?median=days`}>Median of each day</a> ({usd(spent + prices.trend_series)})
+          <a href={`/listings/${listing.id}?median=days`}>Median of each day</a> ({usd(prices.trend_series)})
         </>
-      )}
+      ) : null}
     </>
   );
 };

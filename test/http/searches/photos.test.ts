@@ -5,10 +5,10 @@ import { readdir } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { type PhotoSettings, Photos, photoBytesMax } from "../../src/http/service/photos.ts";
-import { systemClock } from "../../src/http/service/system-clock.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { onScopeEnd, type Scope } from "../support/scope.ts";
+import { type PhotoSettings, Photos, photoBytesMax } from "../../../src/http/service/photos.ts";
+import { systemClock } from "../../../src/http/service/system-clock.ts";
+import { temporaryFolder } from "../../support/lakes/lakes.ts";
+import { onScopeEnd, type Scope } from "../../support/scope.ts";
 
 const jpeg = (bytes: number): Buffer => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0])], bytes);
 
