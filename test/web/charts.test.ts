@@ -34,8 +34,7 @@ async function csvOf(page: Page, id: string): Promise<readonly CsvRow[]> {
   return parse(decodeURIComponent(url.slice(url.indexOf(",") + 1)), { columns: true });
 }
 
-const numbersOf = (rows: readonly CsvRow[], column: string): readonly number[] =>
-  rows.map((row) => Number(row[column]));
+const numbersOf = (rows: readonly CsvRow[], name: string): readonly number[] => rows.map((row) => Number(row[name]));
 
 test("the sampled ends of VINs are distinct, and about 300 listings have one of them", () => {
   assert.deepEqual(serialEnds(300), []);
@@ -281,11 +280,14 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await assertUsable(page);
   });
 
-  test("charts are drawn without scripts, with bars as links", async () => {
-    const plain = await site?.openWithoutScripts("/?layout=charts&make=Toyota&beside=make%3DHonda");
+  test("charts are drawn without scripts, with bars as links, beside changes of counts", async () => {
+    const plain = await site?.openWithoutScripts("/?layout=charts&make=Toyota&change=30&beside=make%3DHonda");
     if (plain === undefined) throw new Error("No browser.");
-    assert.equal(await plain.locator("[data-brush] a.slot").first().isVisible(), true);
     assert.equal(await plain.locator(".js-only:visible").count(), 0);
+    const now = await totalOf("make=Toyota&inventory_type=used");
+    const before = await totalOf("make=Toyota&inventory_type=used&snapshot_date=2026-10-20");
+    const used = plain.locator("label", { has: plain.locator('[id="inventory_type=used"]') });
+    assert.equal(await used.locator(".chg").textContent(), percent(now / before - 1));
   });
 
   test("a search with few listings shows a dot for each", async () => {

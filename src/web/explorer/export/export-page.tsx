@@ -2,6 +2,8 @@
 import type { JSX } from "preact";
 import { exportUnits } from "../../../accounts/policy/prices.ts";
 import { operation, vocabulary } from "../../../contract/document.ts";
+import { refuse } from "../../../contract/errors.ts";
+import { quoted } from "../../../contract/query-string.ts";
 import { exportColumns } from "../../../export/columns.ts";
 import { exportFormats, type TableFormat } from "../../../formats/table-formats.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
@@ -31,7 +33,13 @@ function aboutBytes(format: TableFormat, rows: number): string {
   return `about ${byteSize(rows * rowBytes + fileBytes)}, ${note}`;
 }
 
-const isFormat = (name: string | undefined): name is TableFormat => exportFormats.some((format) => format === name);
+/** Returns the chosen format. Refuses another name. */
+function formatOf(name: string = exportFormats[0]): TableFormat {
+  const format = exportFormats.find((one) => one === name);
+  if (format !== undefined) return format;
+  const allowed = `one of ${exportFormats.join(", ")}`;
+  throw refuse("invalid_parameter_value", { parameter: "format", value: quoted(name), allowed, hint: "" });
+}
 
 /** Returns the request of a view's export. */
 function exportQuery(view: ViewParameters, asOf: string, format: TableFormat) {
@@ -51,11 +59,11 @@ export const exportPage =
   (services: SiteServices, exports: VisitorExports): PageHandler =>
   async ({ context, visitor, query }) => {
     const asOf = await asOfDay(services);
-    const { format = "parquet", ...view } = readView(query, asOf);
+    const { format, ...view } = readView(query, asOf);
     const offers: Offer[] = [];
     for (const offered of exportFormats)
       offers.push({ format: offered, ...(await exports.price(context, visitor, exportQuery(view, asOf, offered))) });
-    const request = exportQuery(view, asOf, isFormat(format) ? format : "parquet");
+    const request = exportQuery(view, asOf, formatOf(format));
     const { path } = operation("exportListings");
     return {
       title: "Export",
@@ -190,10 +198,6 @@ export const startExport =
   async ({ context, visitor, fields }: VisitorForm): Promise<Redirect> => {
     const asOf = await asOfDay(services);
     const { csrf_token: _, format, ...view } = readView(fields, asOf);
-    const started = await exports.start(
-      context,
-      visitor,
-      exportQuery(view, asOf, isFormat(format) ? format : "parquet"),
-    );
+    const started = await exports.start(context, visitor, exportQuery(view, asOf, formatOf(format)));
     return { location: `/export/${started.id}` };
   };

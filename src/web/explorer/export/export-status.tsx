@@ -85,7 +85,7 @@ function wordsOf({ state, rows, micros, price, reason }: VisitorExport, { isOpen
   const charge = isOpen ? "" : usd(micros);
   if (state === "failed") return `${reason} Nothing was charged.`;
   if (state === "stopped")
-    return isOpen ? "No file is kept." : `The ${count(rows)} rows that were written cost ${charge}.`;
+    return isOpen ? "No file is kept." : `The ${count(rows)} rows that were written or being written cost ${charge}.`;
   if (state === "written")
     return isOpen ? "The file is written." : `${charge} charged. The download is free for a day.`;
   return isOpen ? "" : `${usd(price.micros)} when it is written. Stopped now, it costs ${charge} for the rows so far.`;
