@@ -31,10 +31,13 @@ export function enhanceViews(): void {
     if (link.hasAttribute("data-filters")) {
       event.preventDefault();
       showFilters(!document.documentElement.hasAttribute("data-filters"));
-    } else if (link.closest("[data-view]") !== null && isView(link)) {
-      event.preventDefault();
-      open(link.href, link.closest(".paging") !== null);
+      return;
     }
+    // Links of charts are elements of SVG, whose `href` is an object.
+    const url = new URL(link.getAttribute("href") ?? "", location.href);
+    if (link.closest("[data-view]") === null || !isView(url)) return;
+    event.preventDefault();
+    open(url.href, link.closest(".paging") !== null);
   });
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape" && document.documentElement.hasAttribute("data-filters")) showFilters(false);
@@ -57,7 +60,7 @@ function urlWithoutHash(): string {
   return location.href.replace(/#.*$/, "");
 }
 
-const isView = ({ origin, pathname, hash }: HTMLAnchorElement): boolean =>
+const isView = ({ origin, pathname, hash }: URL): boolean =>
   origin === location.origin && pathname === "/" && hash === "";
 
 /** Returns the URL of a form's view: repeated fields are lists, empty ones are left out. */

@@ -1,5 +1,6 @@
 /** The frame of the pages of an export, which a browser module shows as a dialog. */
 import type { ComponentChildren, JSX } from "preact";
+import { Icon } from "../../shell/icons.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 
 /** The link to the export of a view. */
@@ -9,6 +10,7 @@ export const ExportLink = ({ view }: { readonly view: ViewParameters }): JSX.Ele
     href={viewPath(withParameters(view, { layout: undefined, columns: undefined }), "/export")}
     data-export
   >
+    <Icon name="export" />
     Export
   </a>
 );

@@ -1,9 +1,9 @@
 /** The head of the results: how many there are, their key numbers, and the controls of order and layout. */
 import type { JSX } from "preact";
 import { count, day, dollars } from "../../shell/format.ts";
-import { Icon } from "../../shell/icons.tsx";
+import { ExportLink } from "../export/export-panel.tsx";
 import type { ViewFacets } from "../facets.ts";
-import { inventoryOf, type ViewParameters, viewPath } from "../view.ts";
+import { inventoryOf, type ViewParameters } from "../view.ts";
 import { sparseBelow } from "./few-results.tsx";
 import { LayoutFields, SortField } from "./result-controls.tsx";
 
@@ -33,10 +33,7 @@ export const ResultHead = ({ view, found: { shown, facets } }: ResultHeadProps):
     <div class="ends">
       <SortField view={view} />
       <LayoutFields view={view} />
-      <a class="btn" href={viewPath(view, "/export")} data-export>
-        <Icon name="export" />
-        Export
-      </a>
+      <ExportLink view={view} />
     </div>
   </header>
 );
