@@ -36,7 +36,7 @@ import { listingPage } from "./explorer/listing/listing-page.tsx";
 import { listingPhoto } from "./explorer/listing/photo.ts";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
-import { accountPage, changeAccountByForm, inviteByForm } from "./operator/account-page.tsx";
+import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
 import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx";
 import { auditPage } from "./operator/audit-page.tsx";
 import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.tsx";
@@ -103,7 +103,7 @@ function addAccountRoutes(router: Router<RequestState>, services: SiteServices):
   router.get("/dashboard/ledger", page(ledgerPage(services)));
   router.get("/dashboard/ledger.csv", ledgerCsv(services));
   router.get("/dashboard/limits", page(limitsPage(services)));
-  router.get("/dashboard/settings", page(settingsPage));
+  router.get("/dashboard/settings", page(settingsPage(services)));
   router.post("/dashboard/password", visitorForm(services, changeVisitorPassword(services)));
 }
 
@@ -126,6 +126,7 @@ function addOperatorRoutes(router: Router<RequestState>, services: SiteServices)
   addOperatorPage(router, services, ["/operator/accounts", accountsPage(services)]);
   addOperatorForm(router, services, ["/operator/accounts", createAccountByForm(services)]);
   addOperatorPage(router, services, ["/operator/accounts/:accountId", accountPage(services)]);
+  addOperatorPage(router, services, ["/operator/accounts/:accountId/:form", confirmationPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
   router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));

@@ -40,7 +40,7 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
   await page.getByLabel("New password").fill(password);
   await page.getByLabel("The same again").fill(password);
   await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByRole("heading", { name: "Money and usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
 
   for (const secret of ["wrong password", password]) {
@@ -84,17 +84,22 @@ test("the dashboard shows the entries of the ledger, and every page is accessibl
   assert.ok(visit);
   const { page, url } = visit;
   await page.goto(`${url}/dashboard/ledger`);
-  await page.getByRole("row").filter({ hasText: "listing_search" }).first().waitFor();
-  assert.ok((await page.getByRole("row").filter({ hasText: "paid" }).textContent())?.includes("+$1,000.00"));
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("All entries as CSV").click()]);
+  await page.getByRole("row").filter({ hasText: "Listing search" }).first().waitFor();
+  assert.ok((await page.getByRole("row").filter({ hasText: "Paid" }).textContent())?.includes("+$1,000.00"));
+  await page.getByLabel("What").selectOption("Listing search");
+  await page.getByLabel("Key").selectOption("browser <b>test</b>");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("Paid").waitFor({ state: "detached" });
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("CSV of these entries").click()]);
   const csv = readFileSync(await download.path(), "utf8");
   assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n.*,charge,-0\.002,listing_search,/);
+  assert.equal(csv.split("\r\n").length - 2, await page.locator("tbody tr").count());
 
   await page.goto(`${url}/dashboard`);
   await page.getByLabel("USD a month").fill("25");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByText("The spend cap is changed.").waitFor();
-  assert.match((await page.locator(".amounts").textContent()) ?? "", /\$24\.9\d* left of \$25\.00/);
+  assert.match((await page.locator(".figures").textContent()) ?? "", /\$0\.0\d* ?of a cap of \$25\.00/);
   await page.getByLabel("USD a month").fill("much");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByRole("alert").getByText('Invalid spend cap "much"').waitFor();
@@ -176,6 +181,8 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   await page.getByLabel("Requests in 60 s").fill("9");
   await page.getByRole("button", { name: "Override the limits" }).click();
   await page.getByText("7 in 10 s, 9 in 60 s, overridden").waitFor();
+  await page.getByRole("link", { name: "Suspend the account" }).click();
+  await assertAccessible(page);
   await page.getByRole("button", { name: "Suspend the account" }).click();
   await page.getByRole("button", { name: "Reactivate the account" }).waitFor();
   await assertAccessible(page);

@@ -6,6 +6,7 @@ import pino from "pino";
 import { getAccount } from "../../src/accounts/account.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
@@ -135,6 +136,51 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
     assert.equal(without.status, 422);
   }
   assert.equal(balanceOf(id), 3_000_000);
+});
+
+test("each destructive form is reached through a page that asks", async () => {
+  const other = createCustomer(accounts);
+  inAccountsFile(accounts, (database) => {
+    const grant = createCustomer(accounts).keyId;
+    database.run(sql`UPDATE keys SET account_id = ${accountId}, client_id = 'agent' WHERE key_id = ${grant}`);
+    applyChange(
+      database,
+      "accounts operator",
+      { accountId: other.accountId, isOperator: true },
+      { actor: "test", atMs: 1 },
+    );
+  });
+  await send("/dashboard/searches", { name: "cheap", query: "max_price=9000" });
+  const account = `/operator/accounts/${other.accountId}`;
+  for (const [path, link] of [
+    ["/dashboard/keys", /\/dashboard\/keys\/\w+\/revoke/],
+    ["/dashboard/agents", /\/dashboard\/agents\/\w+\/disconnect/],
+    ["/dashboard/searches", /\/dashboard\/searches\/[\w-]+\/delete/],
+    [account, new RegExp(`${account}/state`)],
+    [account, new RegExp(`${account}/operator`)],
+    [account, new RegExp(`${account}/reversal\\?credit=\\w+`)],
+    [account, new RegExp(`${account}/key-revocation\\?key=\\w+`)],
+  ] as const) {
+    const page = await (await get(path)).text();
+    const [asking = ""] = new RegExp(`(?<=href=")${link.source}(?=")`).exec(page) ?? [];
+    const [action = ""] = asking.split("?");
+    assert.ok(
+      action !== "" && !page.includes(`action="${action}"`),
+      `${path} leads to ${link.source}, and has no such form`,
+    );
+    const asked = await (await get(asking)).text();
+    assert.match(
+      asked,
+      new RegExp(`action="${action}"[\\s\\S]*<button type="submit" class="btn danger">[\\s\\S]*Keep it`),
+    );
+    const sent = [...asked.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      value,
+    ]);
+    assert.equal((await send(action, Object.fromEntries(sent))).status, 303, action);
+  }
+  const ended = await (await get(account)).text();
+  assert.match(ended, /Reactivate the account[\s\S]*Give the operator[\s\S]*reversed[\s\S]*revoked/);
 });
 
 test("only pages of the explorer may be stored, by the browser's own cache", async () => {

@@ -55,4 +55,7 @@ test("the dashboard warns from 90 % of the spend cap, and says when it is reache
     if (says === undefined) assert.doesNotMatch(page, /Raise the cap/);
     else assert.match(page, says);
   }
+  const { response, page } = await open("/?make=toyota");
+  assert.equal(response.status, 402);
+  assert.match(page, /spend cap of 0\.004 USD[\s\S]*href="\/dashboard#cap">Raise the cap/);
 });

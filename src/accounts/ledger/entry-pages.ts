@@ -1,10 +1,22 @@
 /** Pages of an account's entries, charges included, newest first. */
+import { plusDays } from "../../base/day.ts";
 import { integerIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
+/** The entries that a list has: all unless it says otherwise. */
+export interface EntryFilter {
+  /** Entries of a key are its charges. */
+  readonly keyId?: string | undefined;
+  /** The usage class of charges, or `credits` for all other entries. */
+  readonly what?: string | undefined;
+  /** UTC days, both ends included. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /** The entries of an account below `before`; null for the newest. */
-export interface EntryPage {
+export interface EntryPage extends EntryFilter {
   readonly accountId: string;
   readonly before: number | null;
   readonly limit: number;
@@ -25,21 +37,28 @@ export interface LedgerEntry {
 
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
 export function listEntryPage(database: SqlDatabase, page: EntryPage): readonly LedgerEntry[] {
-  const { accountId, before, limit } = page;
-  const end = before ?? Number.MAX_SAFE_INTEGER;
-  const others = database.all(sql`
-    ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
-  return [...others, ...listCharges(database, accountId, end, limit)]
+  const { keyId, what, limit } = page;
+  const end = page.before ?? Number.MAX_SAFE_INTEGER;
+  const hasOthers = keyId === undefined && (what === undefined || what === "credits");
+  const others = !hasOthers
+    ? []
+    : database.all(sql`
+        ${selectEntries(page)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
+  const charges = what === "credits" ? [] : listCharges(database, page, end);
+  return [...others, ...charges]
     .map(entryFromRow)
     .sort((a, b) => b.entry - a.entry)
     .slice(0, limit);
 }
 
 /** Returns the last charges of an account below an entry, day by day. */
-function listCharges(database: SqlDatabase, accountId: string, before: number, limit: number): readonly Row[] {
+function listCharges(database: SqlDatabase, page: EntryPage, before: number): readonly Row[] {
+  const { accountId, limit, keyId, what, from = "", to = "9999" } = page;
+  const ofClass = what === undefined ? sql`` : sql`AND usage_class = ${what}`;
+  const ofKey = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`;
   const days = database.all(sql`
     SELECT   min(first_entry) AS first_entry, max(last_entry) AS last_entry
-    FROM     usage_days WHERE account_id = ${accountId} GROUP BY day
+    FROM     usage_days WHERE account_id = ${accountId} AND day BETWEEN ${from} AND ${to} ${ofClass} GROUP BY day
     HAVING   min(first_entry) < ${before} ORDER BY last_entry DESC`);
   const charges: Row[] = [];
   let end = before;
@@ -49,7 +68,7 @@ function listCharges(database: SqlDatabase, accountId: string, before: number, l
     if (charges.length === limit) break;
     charges.push(
       ...database.all(sql`
-        ${selectEntries(accountId)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next}
+        ${selectEntries(page)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next} ${ofClass} ${ofKey}
         ORDER BY entry DESC LIMIT ${limit - charges.length}`),
     );
     end = Math.min(end, first);
@@ -57,9 +76,13 @@ function listCharges(database: SqlDatabase, accountId: string, before: number, l
   return charges;
 }
 
-const selectEntries = (accountId: string): Sql => sql`
+const startMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
+const selectEntries = ({ accountId, from, to }: EntryPage): Sql => sql`
   SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, reference, note
-  FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}`;
+  FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}
+  ${from === undefined ? sql`` : sql`AND at_ms >= ${startMs(from)}`}
+  ${to === undefined ? sql`` : sql`AND at_ms < ${startMs(plusDays(to, 1))}`}`;
 
 const entryFromRow = (row: Row): LedgerEntry => ({
   entry: integerIn(row, "entry"),

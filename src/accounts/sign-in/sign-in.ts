@@ -60,6 +60,11 @@ export class SignIn {
     return { accountId };
   }
 
+  /** Returns true if an account has a password to sign in with. */
+  async hasPassword(accountId: string): Promise<boolean> {
+    return (await this.administration.call("findCredentials", { name: accountId })) !== null;
+  }
+
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */
   async findLink(secret: string, kind: LinkKind): Promise<OneTimeLink | undefined> {
     const input = { sha256: secretHash(secret), kind, atMs: this.administration.nowMs };

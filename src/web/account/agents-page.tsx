@@ -3,10 +3,11 @@ import type { JSX } from "preact";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { DataTable, Notice } from "../shell/blocks.tsx";
 import { time } from "../shell/format.ts";
 import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
-import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
 
 const path = "/dashboard/agents";
 
@@ -19,10 +20,13 @@ export const agentsPage =
       "Connected agents",
       <>
         <Notice text={query.get("changed") === "disconnected" ? "The agent is disconnected." : undefined} />
-        <p class="muted">
-          Programs that you have allowed to use this account. Their requests are charged to it like those with its keys.
-        </p>
-        {agents.length === 0 ? <p>No agent is connected.</p> : <AgentTable agents={agents} />}
+        <section class="sheet pad">
+          <p class="sub">
+            Programs that you have allowed to use this account. Their requests are charged to it like those with its
+            keys.
+          </p>
+          {agents.length === 0 ? <p>No agent is connected.</p> : <AgentTable agents={agents} />}
+        </section>
       </>,
     );
   };
@@ -37,36 +41,19 @@ async function connectedAgents(
 }
 
 const AgentTable = ({ agents }: { readonly agents: readonly UsedKey[] }): JSX.Element => (
-  <ScrollingTable label="Connected agents">
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>Client</th>
-        <th>Key id</th>
-        <th>Scopes</th>
-        <th>Connected</th>
-        <th>Last used</th>
-        <th>Disconnect</th>
-      </tr>
-    </thead>
-    <tbody>
-      {agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => (
-        <tr key={keyId}>
-          <td>{name}</td>
-          <td>{hostOf(clientId)}</td>
-          <td>
-            <code>{keyId}</code>
-          </td>
-          <td>{scopes.join(", ")}</td>
-          <td class="time">{time(createdAtMs)}</td>
-          <td class="time">{lastUsedAtMs === null ? "never" : time(lastUsedAtMs)}</td>
-          <td>
-            <a href={`${path}/${keyId}/disconnect`}>Disconnect</a>
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </ScrollingTable>
+  <DataTable
+    label="Connected agents"
+    columns={["Name", "~Client", "@Key id", "~Scopes", "~Connected", "@Last used", "@Disconnect"]}
+    rows={agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => [
+      name,
+      hostOf(clientId),
+      <code>{keyId}</code>,
+      scopes.join(", "),
+      time(createdAtMs),
+      lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
+      <a href={`${path}/${keyId}/disconnect`}>Disconnect…</a>,
+    ])}
+  />
 );
 
 /** Returns the host that publishes a client, or that it registered itself. */

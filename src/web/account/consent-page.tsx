@@ -57,7 +57,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         {request.clientName === "" ? "An agent without a name" : <b>{request.clientName}</b>} asks to use this service
         on your account.
       </p>
-      <dl class="facts">
+      <dl class="kv left">
         <Fact name="Name">
           {request.clientName === "" ? "none" : request.clientName} (chosen by the agent, not verified)
         </Fact>
@@ -74,7 +74,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         agents”. Allow only what you have just started yourself.
       </p>
       <Form visitor={visitor} action={`${consentPath}/${id}`} class="inline">
-        <button type="submit" name="answer" value="allow">
+        <button type="submit" name="answer" value="allow" class="btn prime">
           Allow
         </button>
         <button type="submit" name="answer" value="decline">
@@ -90,7 +90,8 @@ const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
     {scopes.map((scope) => (
       <li key={scope}>
         {descriptions[scope]}
-        <small>
+        <br />
+        <small class="muted">
           <code>{scope}</code>, {priceOf(scope)}
         </small>
       </li>

@@ -14,7 +14,7 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
         For {email}, account <code>{accountId}</code>. You sign in with either of the two.
       </p>
       {message === undefined ? null : (
-        <p class="message alert" role="alert">
+        <p class="note warn" role="alert">
           {message}
         </p>
       )}
@@ -22,7 +22,9 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
         <input type="hidden" name="token" value={secret} />
         <input type="hidden" name="username" value={email} autocomplete="username" />
         <NewPasswordFields />
-        <button type="submit">Set the password and sign in</button>
+        <button type="submit" class="btn prime">
+          Set the password and sign in
+        </button>
       </form>
     </section>
   ),

@@ -13,12 +13,13 @@ import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { time } from "../shell/format.ts";
+import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
+import { text, time } from "../shell/format.ts";
 import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
 
 const path = "/dashboard/keys";
 
@@ -35,68 +36,61 @@ export const keysPage =
       <>
         {created === undefined ? null : <NewKey apiKey={created} keys={active} origin={serviceOrigin(context)} />}
         <Notice text={query.get("changed") === "revoked" ? "The key is revoked." : undefined} />
-        <p class="muted">All keys share the account's balance, spend cap and rate limits.</p>
-        <KeyTable label="Active keys" keys={active.toReversed()} />
+        <Block id="keys" title="Active keys">
+          <p class="sub">All keys share the account's balance, spend cap and rate limits.</p>
+          <KeyTable label="Active keys" keys={active} />
+        </Block>
         <NewKeyForm visitor={visitor} />
         {revoked.length === 0 ? null : (
-          <details>
+          <details class="sheet pad">
             <summary>Revoked keys: {revoked.length}</summary>
-            <KeyTable label="Revoked keys" keys={revoked.toReversed()} />
+            <KeyTable label="Revoked keys" keys={revoked} />
           </details>
         )}
       </>,
     );
   };
 
-const KeyTable = ({ label, keys }: { readonly label: string; readonly keys: readonly UsedKey[] }): JSX.Element => (
-  <ScrollingTable label={label}>
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>Id</th>
-        <th>Scopes</th>
-        <th>Created</th>
-        <th>Last used</th>
-        <th>Revoke</th>
-      </tr>
-    </thead>
-    <tbody>
-      {keys.map((key) => (
-        <KeyRow key={key.keyId} apiKey={key} />
-      ))}
-    </tbody>
-  </ScrollingTable>
+/** Keys, newest first. */
+export const KeyTable = ({
+  label,
+  keys,
+}: {
+  readonly label: string;
+  readonly keys: readonly UsedKey[];
+}): JSX.Element => (
+  <DataTable
+    label={label}
+    columns={["Name", "@Id", "~Scopes", "~Created", "@Last used", "@Status"]}
+    rows={keys
+      .toReversed()
+      .map((key) => [
+        text(key.name),
+        <code>{key.keyId}</code>,
+        key.scopes.map((scope) => scope.replace(".read", "")).join(", "),
+        time(key.createdAtMs),
+        key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs),
+        <KeyStatus apiKey={key} />,
+      ])}
+  />
 );
 
-const KeyRow = ({ apiKey: { keyId, name, isWeb, ...key } }: { readonly apiKey: UsedKey }): JSX.Element => (
-  <tr>
-    <td>{name === "" ? <span class="muted">unnamed</span> : name}</td>
-    <td>
-      <code>{keyId}</code>
-    </td>
-    <td>{key.scopes.join(", ")}</td>
-    <td class="time">{time(key.createdAtMs)}</td>
-    <td class="time">{key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs)}</td>
-    <td>
-      {key.revokedAtMs !== null ? <span class="time">{time(key.revokedAtMs)}</span> : null}
-      {key.revokedAtMs === null && !isWeb ? <a href={`${path}/${keyId}/revoke`}>Revoke</a> : null}
-      {key.revokedAtMs === null && isWeb ? <span class="muted">pays for these pages</span> : null}
-    </td>
-  </tr>
-);
+const KeyStatus = ({ apiKey: { keyId, revokedAtMs, isWeb } }: { readonly apiKey: UsedKey }): JSX.Element => {
+  if (revokedAtMs !== null) return <span class="muted">revoked {time(revokedAtMs)}</span>;
+  return isWeb ? <span class="muted">pays for these pages</span> : <a href={`${path}/${keyId}/revoke`}>Revoke…</a>;
+};
 
 /** Whether a key has a scope unless its owner chooses otherwise: as on the command line. */
 const isDefaultScope = (scope: ApiScope): boolean => defaultScopes.some((known) => known === scope);
 
 const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
-  <section class="block" aria-labelledby="new-key">
-    <h2 id="new-key">New key</h2>
-    <Form visitor={visitor} action={path} class="stack form">
+  <Block id="new-key" title="New key">
+    <Form visitor={visitor} action={path} class="inline">
       <label>
         Name
         <input type="text" name="name" maxLength={80} placeholder="nightly sync" />
       </label>
-      <fieldset class="checks">
+      <fieldset class="inline">
         <legend>Scopes</legend>
         {scopes.map((scope) => (
           <label key={scope} class="check">
@@ -104,9 +98,11 @@ const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
           </label>
         ))}
       </fieldset>
-      <button type="submit">Create the key</button>
+      <button type="submit" class="btn prime">
+        Create the key
+      </button>
     </Form>
-  </section>
+  </Block>
 );
 
 export const createVisitorKey =
@@ -152,9 +148,8 @@ const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
   const key = keys.find(({ keyId }) => keyId === parseApiKey(apiKey)?.keyId);
   const [request] = key?.scopes.flatMap((scope) => firstRequests[scope] ?? []) ?? [];
   return (
-    <section class="block" aria-labelledby="created">
-      <h2 id="created">Your new key</h2>
-      <p class="message" role="status">
+    <Block id="created" title="Your new key">
+      <p class="note" role="status">
         The key {key === undefined || key.name === "" ? "" : `“${key.name}” `}works now. Copy it: it is shown only this
         once.
       </p>
@@ -162,22 +157,9 @@ const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
       {request === undefined ? null : (
         <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' '${origin}${request}'`} />
       )}
-    </section>
+    </Block>
   );
 };
-
-export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
-  <figure class="code">
-    <figcaption>{label}</figcaption>
-    <button type="button" class="copy js-only" data-copy>
-      Copy
-    </button>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-    <pre tabIndex={0}>
-      <code>{text}</code>
-    </pre>
-  </figure>
-);
 
 /** Asks for the confirmation that a key is to be revoked. */
 export const revocationPage =

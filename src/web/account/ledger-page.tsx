@@ -1,15 +1,20 @@
-/** The ledger in the dashboard: pages of entries, newest first, and all of them as CSV. */
+/** The ledger in the dashboard: entries by key, kind and days, newest first, in pages and as CSV. */
 import { Readable } from "node:stream";
 import type { JSX } from "preact";
-import type { LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
+import type { UsedKey } from "../../accounts/keys/keys.ts";
+import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
+import { prices } from "../../accounts/policy/prices.ts";
+import { isDay } from "../../base/day.ts";
+import { refuse } from "../../contract/errors.ts";
 import { csvLines, escapeFormula } from "../../formats/csv.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Block, DataTable } from "../shell/blocks.tsx";
 import { signedAmount, time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";
-import { dashboardPage, ScrollingTable } from "./dashboard-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
 
 const path = "/dashboard/ledger";
 const pageEntries = 50;
@@ -23,22 +28,33 @@ export const ledgerPage =
   async ({ visitor, query }) => {
     const before = beforeOf(query.get("before"));
     const { accountId } = visitor.identity.key;
-    const found = await administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1 });
+    const filter = filterOf(query);
+    const [keys, found] = await Promise.all([
+      administration.call("listKeys", { accountId }),
+      administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1, ...filter }),
+    ]);
     const entries = found.slice(0, pageEntries);
     const last = entries.at(-1);
+    const chosen = new URLSearchParams(
+      filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
+    );
     return dashboardPage(
       path,
       "Ledger",
-      <>
-        <p class="muted">
-          Every entry, newest first. Times are UTC. <a href={`${path}.csv`}>All entries as CSV</a>
-        </p>
-        <EntryTable entries={entries} />
-        <nav class="page-links" aria-label="Pages of the ledger">
-          {before === null ? null : <a href={path}>Newest</a>}
-          {found.length > pageEntries && last !== undefined ? <a href={`${path}?before=${last.entry}`}>Older</a> : null}
+      <Block
+        id="entries"
+        title="Entries, newest first"
+        end={<a href={`${path}.csv?${chosen}`}>CSV of these entries</a>}
+      >
+        <Filters keys={keys} filter={filter} />
+        <EntryTable entries={entries} keys={keys} />
+        <nav class="head" aria-label="Pages of the ledger">
+          {before === null ? null : <a href={`${path}?${chosen}`}>Newest</a>}
+          {found.length > pageEntries && last !== undefined ? (
+            <a href={`${path}?${chosen}&before=${last.entry}`}>Older</a>
+          ) : null}
         </nav>
-      </>,
+      </Block>,
     );
   };
 
@@ -46,44 +62,101 @@ export const ledgerPage =
 const beforeOf = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-export const EntryTable = ({ entries }: { readonly entries: readonly LedgerEntry[] }): JSX.Element => (
-  <ScrollingTable label="Entries">
-    <thead>
-      <tr>
-        <th>Time</th>
-        <th>Entry</th>
-        <th>Details</th>
-        <th>Key</th>
-        <th class="num">USD</th>
-      </tr>
-    </thead>
-    <tbody>
-      {entries.map((entry) => (
-        <tr key={entry.entry}>
-          <td class="time">{time(entry.atMs)}</td>
-          <td>{entry.kind.replaceAll("_", " ")}</td>
-          <td>{detailsOf(entry)}</td>
-          <td>{entry.keyId === null ? null : <code>{entry.keyId}</code>}</td>
-          <td class="num">{signedAmount(entry.micros)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </ScrollingTable>
+const filterFields = ["what", "key", "from", "to"] as const;
+const kindsOfEntries = ["credits", ...Object.keys(prices)];
+
+/** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
+function filterOf(query: URLSearchParams): EntryFilter {
+  const [what, keyId, from, to] = filterFields.map((name) => query.get(name)?.trim() || undefined);
+  for (const [parameter, value, isValid, allowed] of [
+    ["what", what, (text: string) => kindsOfEntries.includes(text), kindsOfEntries.join(", ")],
+    ["from", from, isDay, "a day such as 2026-11-19"],
+    ["to", to, isDay, "a day such as 2026-11-19"],
+  ] as const) {
+    if (value === undefined || isValid(value)) continue;
+    throw refuse("invalid_parameter_value", { parameter, value: JSON.stringify(value), allowed, hint: "" });
+  }
+  return { what, keyId, from, to };
+}
+
+interface FiltersProps {
+  readonly keys: readonly UsedKey[];
+  readonly filter: EntryFilter;
+}
+
+const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX.Element => (
+  <form class="inline" action={path} method="get">
+    <Choice label="What" name="what" value={what} options={kindsOfEntries.map((kind) => [kind, titleOf(kind)])} />
+    <Choice label="Key" name="key" value={keyId} options={keys.map((key) => [key.keyId, key.name || key.keyId])} />
+    <label>
+      From day, UTC
+      <input type="date" name="from" value={from} />
+    </label>
+    <label>
+      To day
+      <input type="date" name="to" value={to} />
+    </label>
+    <button type="submit">Filter</button>
+    <a class="btn quiet" href={path}>
+      All entries
+    </a>
+  </form>
 );
 
-const detailsOf = ({ usageClass, reference, note }: LedgerEntry): string =>
-  [usageClass, reference, note].filter((part) => part !== null).join(", ");
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
 
-/** Serves all entries of the visitor's account as CSV, newest first. */
+const Choice = ({ label, name, value, options }: ChoiceProps): JSX.Element => (
+  <label>
+    {label}
+    <select name={name}>
+      <option value="">All</option>
+      {options.map(([option, text]) => (
+        <option key={option} value={option} selected={option === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+interface EntryTableProps {
+  readonly entries: readonly LedgerEntry[];
+  readonly keys: readonly UsedKey[];
+}
+
+/** When, what, by which key, and how much. */
+export const EntryTable = ({ entries, keys }: EntryTableProps): JSX.Element => (
+  <DataTable
+    label="Entries"
+    columns={["@UTC", "What", "~Key", "#Amount"]}
+    rows={entries.map((entry) => [
+      time(entry.atMs),
+      [titleOf(entry.usageClass ?? entry.kind), entry.reference, entry.note].filter((part) => part !== null).join(", "),
+      keys.find(({ keyId }) => keyId === entry.keyId)?.name || entry.keyId,
+      signedAmount(entry.micros),
+    ])}
+  />
+);
+
+/** Formats a kind of entries or a usage class: `Listing search`. */
+const titleOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
+
+/** Serves the entries of the visitor's account that the page with the same query has, as CSV. */
 export const ledgerCsv =
   (services: SiteServices): Middleware =>
   async (context) => {
     const visitor = await visitorOf(context, services, "download");
     if (visitor === undefined) return context.redirect("/sign-in");
+    const { accountId } = visitor.identity.key;
+    const lines = csvOf(services, { accountId, ...filterOf(new URLSearchParams(context.querystring)) });
     context.set("Content-Type", "text/csv; charset=utf-8");
     context.set("Content-Disposition", 'attachment; filename="ledger.csv"');
     context.set("Cache-Control", "private, no-store");
-    const lines = csvOf(services, visitor.identity.key.accountId);
     // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
     context.res.setMaxListeners(20);
     context.body = Readable.from(lines, { objectMode: false, highWaterMark: csvBufferBytes });
@@ -91,14 +164,14 @@ export const ledgerCsv =
 
 const columns = ["time", "entry_id", "kind", "usd", "usage_class", "key_id", "reference", "note"] as const;
 
-async function* csvOf({ accounts: { administration } }: SiteServices, accountId: string): AsyncGenerator<string> {
+async function* csvOf(
+  { accounts: { administration } }: SiteServices,
+  list: Omit<EntryPage, "before" | "limit">,
+): AsyncGenerator<string> {
   yield csvLines([columns]);
   for (let before: number | null = null; ; ) {
-    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", {
-      accountId,
-      before,
-      limit: chunkEntries,
-    });
+    const page = { ...list, before, limit: chunkEntries };
+    const entries: readonly LedgerEntry[] = await administration.call("listEntryPage", page);
     yield csvLines(entries.map(csvRow));
     const last = entries.at(-1);
     if (entries.length < chunkEntries || last === undefined) return;

@@ -5,9 +5,10 @@ import type { RateLimits, RemainingRequests } from "../../accounts/policy/rate-l
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type Tier, tierLimits, tiers } from "../../accounts/policy/tiers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { Block, DataTable, Figures } from "../shell/blocks.tsx";
 import { count } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { dashboardPage, Figures, ScrollingTable } from "./dashboard-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
 
 export const limitsPage =
   ({ accounts }: SiteServices): PageHandler =>
@@ -22,7 +23,7 @@ export const limitsPage =
       "Limits",
       <>
         <Windows limits={limits} remaining={remaining} tier={tier} isOverride={rateLimitOverride !== null} />
-        <p>A page of the explorer counts as one request, however many API requests it sends.</p>
+        <p class="sub">A page of the explorer counts as one request, however many API requests it sends.</p>
         <NextTier progress={progress} />
         <Tiers current={tier} />
       </>,
@@ -53,8 +54,7 @@ const Windows = ({ limits, remaining, tier, isOverride }: WindowsProps): JSX.Ele
 const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX.Element | null => {
   if (progress === null || progress.tier === 4) return null;
   return (
-    <section class="block" aria-labelledby="next-tier">
-      <h2 id="next-tier">Tier {progress.tier + 1}</h2>
+    <Block id="next-tier" title={`Tier ${progress.tier + 1}`}>
       {progress.isQueued ? <p>The account qualifies. The promotion waits for the operator.</p> : null}
       {!progress.isQueued && progress.missing.length === 0 ? (
         <p>The account qualifies. The next daily review promotes it.</p>
@@ -69,30 +69,17 @@ const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX
           </ul>
         </>
       )}
-    </section>
+    </Block>
   );
 };
 
 const Tiers = ({ current }: { readonly current: Tier }): JSX.Element => (
-  <section class="block" aria-labelledby="tiers">
-    <h2 id="tiers">All tiers</h2>
-    <ScrollingTable label="Limits of all tiers">
-      <thead>
-        <tr>
-          <th>Tier</th>
-          <th class="num">Requests in 10 s</th>
-          <th class="num">Requests in 60 s</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tiers.map((tier) => (
-          <tr key={tier} aria-current={tier === current ? "true" : undefined}>
-            <td>{tier}</td>
-            <td class="num">{count(tierLimits[tier].per10s)}</td>
-            <td class="num">{count(tierLimits[tier].per60s)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </ScrollingTable>
-  </section>
+  <Block id="tiers" title="All tiers">
+    <DataTable
+      label="Limits of all tiers"
+      columns={["Tier", "#Requests in 10 s", "#Requests in 60 s"]}
+      rows={tiers.map((tier) => [tier, count(tierLimits[tier].per10s), count(tierLimits[tier].per60s)])}
+      current={tiers.indexOf(current)}
+    />
+  </Block>
 );

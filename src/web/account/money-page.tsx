@@ -1,22 +1,28 @@
-/** The dashboard's first page: balance, billing state, the spend cap, and usage by day. */
+/** The dashboard's first page: status, balance, the spend cap, usage by day, keys, and the last entries of the ledger. */
 import type { JSX } from "preact";
-import type { Account } from "../../accounts/account.ts";
+import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import { type UsageRange, type UsageRow, usageRange } from "../../accounts/ledger/usage.ts";
 import { parseUsd } from "../../accounts/money.ts";
 import { type BillingState, billingState } from "../../accounts/policy/billing-state.ts";
-import { plusDays } from "../../base/day.ts";
+import { epochDay, plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { usd } from "../shell/format.ts";
+import { Block, Figures, Notice } from "../shell/blocks.tsx";
+import { CapNotice } from "../shell/cap-notice.tsx";
+import { count, usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Icon } from "../shell/icons.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { dashboardPage, Figures, Notice } from "./dashboard-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
+import { KeyTable } from "./keys-page.tsx";
+import { EntryTable } from "./ledger-page.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 
 /** The ranges of usage that the page offers, in days. */
 const rangesDays = [30, 90, 366] as const;
+const shownEntries = 6;
 
 export const moneyPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
@@ -25,68 +31,131 @@ export const moneyPage =
     const today = dayOf(administration.nowMs);
     const days = rangesDays.find((known) => String(known) === query.get("days")) ?? rangesDays[0];
     const range = usageRange({ start_date: plusDays(today, 1 - days), end_date: today }, today);
-    const [account, rows] = await Promise.all([
+    const [account, rows, keys, entries] = await Promise.all([
       administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
       administration.call("listUsage", { accountId, range }),
+      administration.call("listKeys", { accountId }),
+      administration.call("listEntryPage", { accountId, before: null, limit: shownEntries }),
     ]);
     if (account === null) throw new TypeError(`No account ${accountId}: expected that of a session.`);
-    const changed = query.get("changed") === "cap" ? "The spend cap is changed." : undefined;
     return dashboardPage(
       "/dashboard",
-      "Money and usage",
+      "Overview",
       <>
-        <Notice text={changed} />
-        <CapWarning account={account} />
-        <Funds account={account} />
+        <Status account={account} />
+        <Notice text={query.get("changed") === "cap" ? "The spend cap is changed." : undefined} />
+        <Funds account={account} rows={rows} range={range} />
+        <CapNotice account={account} />
+        <Ranges days={days} />
+        <div class="graphs">
+          <UsageChart title="Charges" range={range} rows={rows} measure="charged_micros" />
+          <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
+        </div>
         <Cap account={account} visitor={visitor} />
-        <Usage range={range} rows={rows} days={days} />
+        <Block id="keys" title="Keys" end={<a href="/dashboard/keys">All keys</a>}>
+          <KeyTable label="Keys" keys={keys.filter(({ revokedAtMs }) => revokedAtMs === null)} />
+        </Block>
+        <Block id="entries" title="Last entries" end={<a href="/dashboard/ledger">Ledger</a>}>
+          <EntryTable entries={entries} keys={keys} />
+        </Block>
       </>,
     );
   };
 
-const stateNotes: Readonly<Record<BillingState, string>> = {
-  active: "Paid requests pass",
-  low_balance: "Paid requests pass; add credit soon",
-  exhausted: "Paid requests are refused: the balance is used up",
-  suspended: "Paid requests are refused: the operator has suspended the account",
+const Ranges = ({ days }: { readonly days: number }): JSX.Element => (
+  <nav class="tabs" aria-label="Days of usage">
+    {rangesDays.map((choice) => (
+      <a key={choice} href={`/dashboard?days=${choice}`} aria-current={choice === days ? "true" : undefined}>
+        {choice} days
+      </a>
+    ))}
+  </nav>
+);
+
+const notes: Readonly<Record<BillingState, string>> = {
+  active: "",
+  low_balance: ": paid requests pass; add credit soon",
+  exhausted: ": paid requests are refused, the balance is used up",
+  suspended: ": paid requests are refused, the operator has suspended the account",
 };
 
-export const stateText = (state: BillingState): string => state.replace("_", " ");
+const dots: Readonly<Record<BillingState, string>> = {
+  active: "",
+  low_balance: "warn",
+  exhausted: "bad",
+  suspended: "bad",
+};
 
-const Funds = ({ account }: { readonly account: Account }): JSX.Element => {
-  const state = billingState(account);
+/** Formats the status of an account: `low balance`. */
+export const statusText = (account: Account): string => billingState(account).replace("_", " ");
+
+const Status = ({ account }: { readonly account: Account }): JSX.Element => {
+  const status = billingState(account);
+  return (
+    <div class="head">
+      <span class="sub status">
+        <i class={`dot ${dots[status]}`} />
+        <span>
+          Account status <b>{statusText(account)}</b>
+          {notes[status]}
+        </span>
+      </span>
+      <a class="btn prime" href="/dashboard/keys#new-key">
+        <Icon name="add" />
+        New key
+      </a>
+    </div>
+  );
+};
+
+interface FundsProps {
+  readonly account: Account;
+  readonly rows: readonly UsageRow[];
+  readonly range: UsageRange;
+}
+
+const Funds = ({ account, rows, range: { startDate, endDate } }: FundsProps): JSX.Element => {
+  const { balanceMicros, spentMicros, capMicros, tier } = account;
+  const { per10s, per60s } = effectiveLimits(account);
+  const sum = (measure: "requests" | "charged_micros", from = startDate): number =>
+    rows.reduce((total, row) => (row.date < from ? total : total + row[measure]), 0);
+  const days = epochDay(endDate) - epochDay(startDate) + 1;
+  const daysLeft = Math.floor((balanceMicros * days) / sum("charged_micros"));
   return (
     <Figures
       figures={[
-        { name: "Balance", value: usd(account.balanceMicros), note: `Low below ${usd(account.lowBalanceMicros)}` },
-        { name: "Billing state", value: stateText(state), note: stateNotes[state] },
-        { name: "Spent this month", value: usd(account.spentMicros), note: capNote(account) },
+        {
+          name: "Balance",
+          value: usd(balanceMicros),
+          note: daysLeft < 1000 ? `about ${count(daysLeft)} days at this pace` : "",
+        },
+        {
+          name: "Spent this month",
+          value: usd(spentMicros),
+          note: capMicros === null ? "no spend cap" : `of a cap of ${usd(capMicros)}`,
+        },
+        {
+          name: "Requests today",
+          value: count(sum("requests", endDate)),
+          note: `${count(sum("requests"))} in ${days} days`,
+        },
+        {
+          name: "Tier",
+          value: String(tier),
+          note: (
+            <a href="/dashboard/limits">
+              {count(per10s)} requests in 10 s, {count(per60s)} in 60 s
+            </a>
+          ),
+        },
       ]}
     />
   );
 };
 
-const capNote = ({ capMicros, spentMicros }: Account): string =>
-  capMicros === null ? "No spend cap" : `${usd(Math.max(0, capMicros - spentMicros))} left of ${usd(capMicros)}`;
-
-/** The share of the spend cap from which the page warns. */
-const warnedShare = 0.9;
-
-const CapWarning = ({ account: { capMicros, spentMicros } }: { readonly account: Account }): JSX.Element | null =>
-  capMicros === null || spentMicros < warnedShare * capMicros ? null : (
-    <p class="message alert" role="alert">
-      {spentMicros >= capMicros
-        ? `The spend cap of ${usd(capMicros)} is reached: paid requests are refused until the month ends in UTC. `
-        : `${usd(capMicros - spentMicros)} are left of the spend cap of ${usd(capMicros)}: then paid requests are refused. `}
-      <a href="#cap">Raise the cap</a>
-    </p>
-  );
-
 const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor: Visitor }): JSX.Element => (
-  <section class="block" aria-labelledby="cap">
-    <h2 id="cap">Monthly spend cap</h2>
-    {account.capMicros === null ? null : <Gauge part={account.spentMicros} whole={account.capMicros} />}
-    <p class="muted">
+  <Block id="cap" title="Monthly spend cap">
+    <p class="sub">
       The most that the account is charged in a UTC calendar month. A request beyond it is refused with 402. Empty for
       no cap.
     </p>
@@ -102,50 +171,7 @@ const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor
       </label>
       <button type="submit">Set the cap</button>
     </Form>
-  </section>
-);
-
-const Gauge = ({ part, whole }: { readonly part: number; readonly whole: number }): JSX.Element => {
-  const share = whole === 0 ? 1 : Math.min(1, part / whole);
-  return (
-    <svg
-      class="gauge"
-      viewBox="0 0 100 4"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`${Math.round(share * 100)} % of the spend cap is used`}
-    >
-      <rect class="track" width="100" height="4" />
-      <rect class={share < warnedShare ? "part" : "part full"} width={Math.round(share * 1000) / 10} height="4" />
-    </svg>
-  );
-};
-
-interface UsageProps {
-  readonly range: UsageRange;
-  readonly rows: readonly UsageRow[];
-  readonly days: number;
-}
-
-const Usage = ({ range, rows, days }: UsageProps): JSX.Element => (
-  <section class="block" aria-labelledby="usage">
-    <div class="heading">
-      <h2 id="usage">Usage by day and class</h2>
-      <ul class="choices">
-        {rangesDays.map((choice) => (
-          <li key={choice}>
-            <a href={`/dashboard?days=${choice}`} aria-current={choice === days ? "true" : undefined}>
-              {choice} days
-            </a>
-          </li>
-        ))}
-      </ul>
-    </div>
-    <div class="graphs">
-      <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
-      <UsageChart title="Charges" range={range} rows={rows} measure="charged_micros" />
-    </div>
-  </section>
+  </Block>
 );
 
 export const setCap =

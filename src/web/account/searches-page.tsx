@@ -10,13 +10,13 @@ import {
   saveSearch,
   servedSearch,
 } from "../../operations/saved-searches.ts";
-import { count, time } from "../shell/format.ts";
+import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
+import { count, text, time } from "../shell/format.ts";
 import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
-import { Code } from "./keys-page.tsx";
+import { dashboardPage } from "./dashboard-page.tsx";
 
 const path = "/dashboard/searches";
 
@@ -34,11 +34,13 @@ export const searchesPage =
       "Saved searches",
       <>
         <Notice text={notices[query.get("changed") ?? ""]} />
-        <p class="muted">
-          After each published version, the changes of a saved search are posted to its webhook and appear in its Atom
-          feed. A page of changes costs as much as one of <code>/v1/changes</code>; saving is free.
-        </p>
-        {searches.length === 0 ? <p>No search is saved.</p> : <SearchTable searches={searches} visitor={visitor} />}
+        <section class="sheet pad">
+          <p class="sub">
+            After each published version, the changes of a saved search are posted to its webhook and appear in its Atom
+            feed. A page of changes costs as much as one of <code>/v1/changes</code>; saving is free.
+          </p>
+          {searches.length === 0 ? <p>No search is saved.</p> : <SearchTable searches={searches} visitor={visitor} />}
+        </section>
         <NewSearchForm visitor={visitor} query={query.get("query") ?? ""} />
       </>,
     );
@@ -50,52 +52,40 @@ interface SearchTableProps {
 }
 
 const SearchTable = ({ searches, visitor }: SearchTableProps): JSX.Element => (
-  <ScrollingTable label="Saved searches">
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>Filters</th>
-        <th>Webhook</th>
-        <th>Reached</th>
-        <th>Messages</th>
-        <th>Last attempt</th>
-        <th>Next</th>
-      </tr>
-    </thead>
-    <tbody>
-      {searches.map((search) => (
-        <SearchRow key={search.searchId} search={search} visitor={visitor} />
-      ))}
-    </tbody>
-  </ScrollingTable>
+  <DataTable
+    label="Saved searches"
+    columns={["Name", "Filters", "Webhook", "@Reached", "#Messages", "Last attempt", "Next"]}
+    rows={searches.map((search) => [
+      search.name,
+      search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>,
+      text(search.url),
+      search.since,
+      count(search.messages),
+      <>
+        {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
+        {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}
+      </>,
+      <NextStep search={search} visitor={visitor} />,
+    ])}
+  />
 );
 
-const SearchRow = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => (
-  <tr>
-    <td>{search.name}</td>
-    <td>{search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>}</td>
-    <td>{search.url ?? <span class="muted">none</span>}</td>
-    <td>{search.since}</td>
-    <td class="num">{count(search.messages)}</td>
-    <td>
-      {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
-      {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}
-    </td>
-    <td>
-      {search.attempts > 0 && search.stopped === null ? `repeated ${time(search.nextAtMs)} ` : null}
-      {search.attempts > 0 || search.stopped !== null ? (
-        <Form visitor={visitor} action={`${path}/${search.searchId}/resume`} class="inline">
-          <button type="submit">Try now</button>
-        </Form>
-      ) : null}
-      <a href={servedSearch(search).feed_url}>Feed</a> <a href={`${path}/${search.searchId}/delete`}>Delete</a>
-    </td>
-  </tr>
+const NextStep = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => (
+  <>
+    {search.attempts > 0 && search.stopped === null ? `repeated ${time(search.nextAtMs)} ` : null}
+    {search.attempts > 0 || search.stopped !== null ? (
+      <Form visitor={visitor} action={`${path}/${search.searchId}/resume`}>
+        <button type="submit" class="btn s">
+          Try now
+        </button>
+      </Form>
+    ) : null}
+    <a href={servedSearch(search).feed_url}>Feed</a> <a href={`${path}/${search.searchId}/delete`}>Delete…</a>
+  </>
 );
 
 const NewSearchForm = ({ visitor, query }: { readonly visitor: Visitor; readonly query: string }): JSX.Element => (
-  <section class="block" aria-labelledby="new-search">
-    <h2 id="new-search">Save a search</h2>
+  <Block id="new-search" title="Save a search">
     <Form visitor={visitor} action={path} class="stack form">
       <label>
         Name
@@ -109,9 +99,11 @@ const NewSearchForm = ({ visitor, query }: { readonly visitor: Visitor; readonly
         Webhook (optional)
         <input type="url" name="webhook_url" maxLength={2048} placeholder="https://shop.example/hooks/carquet" />
       </label>
-      <button type="submit">Save the search</button>
+      <button type="submit" class="btn prime">
+        Save the search
+      </button>
     </Form>
-  </section>
+  </Block>
 );
 
 export const saveVisitorSearch =
@@ -128,11 +120,11 @@ export const saveVisitorSearch =
       path,
       "Search saved",
       <>
-        <p class="message" role="status">
+        <p class="note" role="status">
           “{name}” is saved. Its first changes are those of the next published version.
         </p>
         {(meta?.unmatched ?? []).map(({ parameter, value, did_you_mean }) => (
-          <p key={`${parameter} ${value}`} class="notice">
+          <p key={`${parameter} ${value}`} class="note warn">
             No listing has ever had {parameter} “{value}”
             {did_you_mean === undefined ? "." : `: did you mean “${did_you_mean}”?`}
           </p>

@@ -28,7 +28,9 @@ export const signInLinkPage = ({ email, accountId }: OneTimeLink, secret: string
       </p>
       <form class="stack" method="post" action="/sign-in/link">
         <input type="hidden" name="token" value={secret} />
-        <button type="submit">Sign in</button>
+        <button type="submit" class="btn prime">
+          Sign in
+        </button>
       </form>
     </section>
   ),
@@ -46,7 +48,7 @@ const SignIn = ({ target, name, message, isDemoOffered = false }: SignInProps): 
     <h1>Carquet</h1>
     <p class="lead">Every car for sale, and what became of it: search the market, day by day, on your own server.</p>
     {message === undefined ? null : (
-      <p class="message alert" role="alert">
+      <p class="note warn" role="alert">
         {message}
       </p>
     )}
@@ -54,7 +56,7 @@ const SignIn = ({ target, name, message, isDemoOffered = false }: SignInProps): 
       <>
         <form class="stack" method="post" action="/sign-in/demo">
           <input type="hidden" name="next" value={target} />
-          <button type="submit" class="prime">
+          <button type="submit" class="btn prime">
             Open the demo
           </button>
         </form>
@@ -96,7 +98,9 @@ const PasswordForm = ({
         Password
         <input type="password" name="password" autocomplete="current-password" required />
       </label>
-      <button type="submit">Sign in</button>
+      <button type="submit" class="btn prime">
+        Sign in
+      </button>
     </form>
     <p class="muted">No password yet, or forgotten? The operator of this service sends you a link.</p>
   </>

@@ -69,6 +69,37 @@ export const accountForms: ReadonlyMap<string, ChangeForm> = new Map(
   }),
 );
 
+/** A change that ends something: its page asks before the form is sent. */
+export interface DestructiveForm {
+  /** The field that names what is ended, and its value if it is always the same. */
+  readonly field: string;
+  readonly value?: string;
+  readonly title: string;
+  readonly effect: string;
+}
+
+/** The destructive forms by the last part of their path. */
+export const destructiveForms: ReadonlyMap<string, DestructiveForm> = new Map(
+  Object.entries({
+    state: {
+      ...{ field: "state", value: "suspended", title: "Suspend the account" },
+      effect: "All its paid requests are refused until an operator reactivates it.",
+    },
+    operator: {
+      ...{ field: "operator", value: "off", title: "Take the operator's view away" },
+      effect: "It no longer sees or changes other accounts.",
+    },
+    reversal: {
+      ...{ field: "credit", title: "Reverse the credit" },
+      effect: "Its amount is taken from the balance, which can fall below zero, for good.",
+    },
+    "key-revocation": {
+      ...{ field: "key", title: "Revoke the key" },
+      effect: "The key stops working within a second, and for good.",
+    },
+  }),
+);
+
 function choiceOf<Choice extends string>(fields: URLSearchParams, name: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((known) => known === fields.get(name));
   if (choice === undefined) throw new UserError(`Invalid ${name}: expected ${choices.join(" or ")}.`);

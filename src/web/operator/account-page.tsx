@@ -3,22 +3,20 @@ import type { JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
-import { billingState } from "../../accounts/policy/billing-state.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type LinkKind, linkUrl } from "../../accounts/sign-in/one-time-links.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Figures, Notice } from "../account/dashboard-page.tsx";
 import { EntryTable } from "../account/ledger-page.tsx";
-import { stateText } from "../account/money-page.tsx";
+import { statusText } from "../account/money-page.tsx";
+import { Block, Code, Figures, Notice } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
-import type { VisitorForm } from "../shell/forms.tsx";
+import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
-import { accountForms } from "./account-forms.ts";
+import { accountForms, destructiveForms } from "./account-forms.ts";
 import { AuditTable } from "./audit-page.tsx";
-import { Block } from "./blocks.tsx";
 import { ChangeForms } from "./change-forms.tsx";
 import { CreditTable, OperatorKeyTable } from "./credit-table.tsx";
 import { operatorPage } from "./operator-page.tsx";
@@ -47,9 +45,9 @@ export const accountPage =
         <Summary account={account} progress={progress} />
         <ChangeForms account={account} visitor={visitor} />
         <CreditTable credits={credits} account={account} visitor={visitor} />
-        <OperatorKeyTable keys={keys} account={account} visitor={visitor} />
+        <OperatorKeyTable keys={keys} account={account} />
         <Block id="entries" title="Last entries">
-          <EntryTable entries={entries} />
+          <EntryTable entries={entries} keys={keys} />
         </Block>
         <Block id="records" title="Last changes">
           <AuditTable records={records} />
@@ -76,8 +74,8 @@ const Summary = ({ account, progress }: SummaryProps): JSX.Element => {
         figures={[
           { name: "Balance", value: usd(account.balanceMicros), note: `Low below ${usd(account.lowBalanceMicros)}` },
           {
-            name: "Billing state",
-            value: stateText(billingState(account)),
+            name: "Status",
+            value: statusText(account),
             note: `${usd(account.spentMicros)} spent this month${account.capMicros === null ? "" : ` of ${usd(account.capMicros)}`}`,
           },
           {
@@ -95,6 +93,34 @@ const Summary = ({ account, progress }: SummaryProps): JSX.Element => {
     </>
   );
 };
+
+/** Asks for the confirmation of a destructive form. */
+export const confirmationPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query, params: { accountId = "", form = "" } }) => {
+    const destructive = destructiveForms.get(form);
+    if (destructive === undefined) throw refuse("not_found", { what: "form", id: form });
+    const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
+    if (account === null) throw refuse("not_found", { what: "account", id: accountId });
+    const { field, title, effect, value = query.get(field) ?? "" } = destructive;
+    return operatorPage(
+      path,
+      title,
+      <section class="sheet pad">
+        <p>
+          Account {account.email}, <code>{accountId}</code>
+          {destructive.value === undefined ? `, ${field} ${value}` : ""}. {effect}
+        </p>
+        <ConfirmationForm
+          visitor={visitor}
+          action={`${path}/${accountId}/${form}`}
+          fields={{ [field]: value }}
+          button={title}
+          keepPath={`${path}/${accountId}`}
+        />
+      </section>,
+    );
+  };
 
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
@@ -130,19 +156,10 @@ export async function linkPage(
     path,
     title,
     <>
-      <p class="message" role="status">
+      <p class="note" role="status">
         The link of {accountId} works once and {effect}. It is shown only now.
       </p>
-      <figure class="code">
-        <figcaption>Link</figcaption>
-        <button type="button" class="copy js-only" data-copy>
-          Copy
-        </button>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <pre tabIndex={0}>
-          <code>{linkUrl(serviceOrigin(context), kind, secret)}</code>
-        </pre>
-      </figure>
+      <Code label="Link" text={linkUrl(serviceOrigin(context), kind, secret)} />
       <code class="cmd">{`carquet accounts invite --account ${accountId}${option}`}</code>
       <p>
         <a href={`${path}/${accountId}`}>The account</a>

@@ -2,18 +2,17 @@
 import type { JSX } from "preact";
 import { type Account, isEmail } from "../../accounts/account.ts";
 import { monthOf } from "../../accounts/clock.ts";
-import { billingState } from "../../accounts/policy/billing-state.ts";
 import { tiers } from "../../accounts/policy/tiers.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { stateText } from "../account/money-page.tsx";
+import { statusText } from "../account/money-page.tsx";
+import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { count, time, usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { linkPage } from "./account-page.tsx";
-import { Block, DataTable } from "./blocks.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/accounts";
@@ -46,7 +45,7 @@ export const accountsPage =
           {count(total)} {total === 1 ? "account" : "accounts"}.
         </p>
         <AccountTable accounts={accounts} />
-        <nav class="page-links" aria-label="Pages of accounts">
+        <nav class="head" aria-label="Pages of accounts">
           {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
           {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
         </nav>
@@ -76,13 +75,13 @@ const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text
 const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): JSX.Element => (
   <DataTable
     label="Accounts"
-    columns={["Account", "Billing state", "#Tier", "#Balance", "#Spent this month", "Created"]}
+    columns={["Account", "Status", "#Tier", "#Balance", "#Spent this month", "Created"]}
     rows={accounts.map((account) => [
       <>
         <a href={`${path}/${account.accountId}`}>{account.email}</a>
         {account.isOperator ? <span class="muted"> operator</span> : null}
       </>,
-      stateText(billingState(account)),
+      statusText(account),
       account.tier,
       usd(account.balanceMicros),
       usd(account.spentMicros),

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { DataTable } from "../shell/blocks.tsx";
 import { time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { AccountLink, DataTable } from "./blocks.tsx";
-import { operatorPage } from "./operator-page.tsx";
+import { AccountLink, operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/audit";
 const pageRecords = 50;
@@ -27,7 +27,7 @@ export const auditPage =
           that does the same. Times are UTC.
         </p>
         <AuditTable records={records} />
-        <nav class="page-links" aria-label="Pages of the audit log">
+        <nav class="head" aria-label="Pages of the audit log">
           {before === null ? null : <a href={path}>Newest</a>}
           {found.length > pageRecords && last !== undefined ? (
             <a href={`${path}?before=${last.record}`}>Older</a>

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import { creditKinds } from "../../accounts/ledger/ledger.ts";
 import { randomId } from "../../base/random-ids.ts";
+import { Block } from "../shell/blocks.tsx";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
@@ -12,14 +13,11 @@ interface ChangeFormsProps {
 }
 
 export const ChangeForms = (props: ChangeFormsProps): JSX.Element => (
-  <section class="block" aria-labelledby="changes">
-    <h2 id="changes">Change</h2>
-    <div class="change-forms">
-      <MoneyForms {...props} />
-      <LimitForms {...props} />
-      <StateForms {...props} />
-    </div>
-  </section>
+  <Block id="changes" title="Change">
+    <MoneyForms {...props} />
+    <LimitForms {...props} />
+    <StateForms {...props} />
+  </Block>
 );
 
 /** The command of each form. */
@@ -42,8 +40,22 @@ interface ChangeFormProps extends ChangeFormsProps {
 const ChangeForm = ({ account, visitor, form, children }: ChangeFormProps): JSX.Element => (
   <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/${form}`} class="inline">
     {children}
-    <code class="cmd">carquet {commands[form].replace("<id>", account.accountId)}</code>
+    <Command account={account} form={form} />
   </Form>
+);
+
+const Command = ({ account, form }: Pick<ChangeFormProps, "account" | "form">): JSX.Element => (
+  <code class="cmd">carquet {commands[form].replace("<id>", account.accountId)}</code>
+);
+
+/** Leads to the page that asks before a destructive form is sent. */
+const Ask = ({ account, form, text }: Pick<ChangeFormProps, "account" | "form"> & { readonly text: string }) => (
+  <p class="inline">
+    <a class="btn danger" href={`/operator/accounts/${account.accountId}/${form}`}>
+      {text}
+    </a>
+    <Command account={account} form={form} />
+  </p>
 );
 
 const usdOf = (micros: number | null): string => (micros === null ? "" : String(micros / 1_000_000));
@@ -111,19 +123,26 @@ const LimitForms = ({ account, visitor }: ChangeFormsProps): JSX.Element => {
 
 const StateForms = (props: ChangeFormsProps): JSX.Element => {
   const { isOperator, state } = props.account;
-  const isActive = state === "active";
   return (
     <>
-      <ChangeForm {...props} form="state">
-        <button type="submit" name="state" value={isActive ? "suspended" : "active"} class={isActive ? "danger" : ""}>
-          {isActive ? "Suspend the account" : "Reactivate the account"}
-        </button>
-      </ChangeForm>
-      <ChangeForm {...props} form="operator">
-        <button type="submit" name="operator" value={isOperator ? "off" : "on"}>
-          {isOperator ? "Take the operator's view away" : "Give the operator's view"}
-        </button>
-      </ChangeForm>
+      {state === "active" ? (
+        <Ask {...props} form="state" text="Suspend the account…" />
+      ) : (
+        <ChangeForm {...props} form="state">
+          <button type="submit" name="state" value="active">
+            Reactivate the account
+          </button>
+        </ChangeForm>
+      )}
+      {isOperator ? (
+        <Ask {...props} form="operator" text="Take the operator's view away…" />
+      ) : (
+        <ChangeForm {...props} form="operator">
+          <button type="submit" name="operator" value="on">
+            Give the operator's view
+          </button>
+        </ChangeForm>
+      )}
       <ChangeForm {...props} form="invite">
         <button type="submit">Create an invitation</button>
         <button type="submit" name="kind" value="sign_in">

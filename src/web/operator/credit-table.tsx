@@ -1,12 +1,12 @@
 /** Credits and keys of an account in the operator's view, with the forms that confirm, reverse and revoke them. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { integerIn, type Row } from "../../base/json.ts";
+import { Block, DataTable } from "../shell/blocks.tsx";
 import { signedAmount, text, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { Block, DataTable } from "./blocks.tsx";
 
 interface OfAccountProps {
   readonly account: Account;
@@ -38,7 +38,7 @@ export const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Elemen
   </Block>
 );
 
-/** The state of a paid credit, with the forms that confirm or reverse it. */
+/** The status of a paid credit, with the forms that confirm or reverse it. */
 const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credit: Row }): JSX.Element | null => {
   if (credit.kind !== "paid") return null;
   if (credit.reversed_at_ms !== null) return <span class="muted">reversed</span>;
@@ -55,57 +55,34 @@ const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credi
           </button>
         </Form>
       )}
-      <Danger name="Reverse">
-        <Form visitor={visitor} action={`${action}/reversal`}>
-          <button type="submit" name="credit" value={id} class="danger">
-            Reverse for good
-          </button>
-        </Form>
-      </Danger>
+      <a href={`${action}/reversal?credit=${id}`}>Reverse…</a>
     </div>
   );
 };
 
-export const OperatorKeyTable = ({
-  keys,
-  account,
-  visitor,
-}: OfAccountProps & { readonly keys: readonly UsedKey[] }) => (
+interface KeyTableProps extends Pick<OfAccountProps, "account"> {
+  readonly keys: readonly UsedKey[];
+}
+
+export const OperatorKeyTable = ({ keys, account }: KeyTableProps): JSX.Element => (
   <Block id="keys" title="Keys">
     <DataTable
       label="Keys"
       columns={["Name", "Id", "Scopes", "Last used", "Revoke"]}
-      rows={keys.toReversed().map(({ keyId, name, scopes, lastUsedAtMs, revokedAtMs }) => [
-        text(name),
-        <code>{keyId}</code>,
-        scopes.join(", "),
-        lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
-        revokedAtMs !== null ? (
-          <span class="muted">revoked</span>
-        ) : (
-          <Danger name="Revoke">
-            <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
-              <button type="submit" name="key" value={keyId} class="danger">
-                Revoke for good
-              </button>
-            </Form>
-          </Danger>
-        ),
-      ])}
+      rows={keys
+        .toReversed()
+        .map(({ keyId, name, scopes, lastUsedAtMs, revokedAtMs }) => [
+          text(name),
+          <code>{keyId}</code>,
+          scopes.join(", "),
+          lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
+          revokedAtMs !== null ? (
+            <span class="muted">revoked</span>
+          ) : (
+            <a href={`/operator/accounts/${account.accountId}/key-revocation?key=${keyId}`}>Revoke…</a>
+          ),
+        ])}
     />
     <code class="cmd">{"carquet keys revoke <key-id>"}</code>
   </Block>
-);
-
-interface DangerProps {
-  readonly name: string;
-  readonly children: ComponentChildren;
-}
-
-/** Shows a button that cannot be undone after a first click. */
-const Danger = ({ name, children }: DangerProps): JSX.Element => (
-  <details>
-    <summary>{name}</summary>
-    {children}
-  </details>
 );

@@ -3,10 +3,10 @@ import type { ComponentChildren, JSX } from "preact";
 import type { IngestRecord } from "../../lake/ingest-record.ts";
 import type { ReleasedFeed } from "../../lake/released-feeds.ts";
 import type { DeliveryOverview, FeedProblem } from "../../query/quality/delivery-overview.ts";
+import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { Block } from "./blocks.tsx";
 
 interface DecisionsProps {
   readonly overview: DeliveryOverview;
@@ -18,7 +18,7 @@ interface DecisionsProps {
 const shownProblems = 8;
 
 export const Decisions = ({ overview: { problems, failed }, lastIngest, ...props }: DecisionsProps): JSX.Element => (
-  <Block id="decisions" class="sheet pad" title="Needs a decision">
+  <Block id="decisions" title="Needs a decision">
     <ul class="items">
       {lastIngest?.error == null ? null : (
         <Item name="The last ingest" state="failed" command="carquet ingest --queue <dir>">

@@ -6,7 +6,7 @@ import { readReleasedFeeds } from "../../lake/released-feeds.ts";
 import { type DeliveryOverview, deliveryOverview } from "../../query/quality/delivery-overview.ts";
 import { releaseHeldFeed } from "../../query/quality/release.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
-import { Figures, Notice } from "../account/dashboard-page.tsx";
+import { Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";

@@ -2,15 +2,15 @@
 import type { JSX } from "preact";
 import { textIn, textOrNullIn } from "../../base/json.ts";
 import type { FeedDetails } from "../../query/quality/delivery-overview.ts";
+import { Block, DataTable } from "../shell/blocks.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
 import { DayBars } from "../shell/freshness-bar.tsx";
-import { Block, DataTable } from "./blocks.tsx";
 
 export const FeedPanel = ({ feed }: { readonly feed: FeedDetails }): JSX.Element => {
   const { dealerId, name, day, verdict, vins, usualVins, minVins, lastDay, days, refused } = feed;
   const dealer = encodeURIComponent(dealerId);
   return (
-    <Block id="feed" class="sheet pad stack" title={`${name}, ${dayText(day)}`}>
+    <Block id="feed" title={`${name}, ${dayText(day)}`}>
       <DataTable
         label="Feed"
         columns={["Verdict", "#VINs", "#Usual", "#Held below", "Last delivery"]}

@@ -1,10 +1,9 @@
 /** An ingested day in the operator's view: feeds, refused rows, and issues by reason. */
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Figures } from "../account/dashboard-page.tsx";
+import { Block, DataTable, Figures } from "../shell/blocks.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { Block, DataTable } from "./blocks.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 /** An ingested day; the calendar leads to it. */

@@ -1,11 +1,11 @@
 /** The frame of the operator's pages, which only operator accounts see. */
 import type Router from "@koa/router";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { refuse } from "../../contract/errors.ts";
 import type { RequestContext, RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { SectionNavigation } from "../account/dashboard-page.tsx";
 import { signInPage } from "../account/sign-in-page.tsx";
+import { framedPage } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type Redirect, signedInPage } from "../shell/pages.tsx";
@@ -22,17 +22,10 @@ export const operatorPage = (
   path: (typeof pages)[number]["path"],
   title: string,
   body: ComponentChildren,
-): PageContent => ({
-  title,
-  section: "operator",
-  body: (
-    <div class="board">
-      <SectionNavigation name="Operator" pages={pages} current={path} />
-      <h1>{title}</h1>
-      {body}
-    </div>
-  ),
-});
+): PageContent => framedPage({ section: "operator", pages, path }, title, body);
+
+export const AccountLink = ({ id }: { readonly id: string | null }): JSX.Element | null =>
+  id === null ? null : <a href={`/operator/accounts/${id}`}>{id}</a>;
 
 /** For all other accounts, the operator's view does not exist. */
 function requireOperator({ identity }: Visitor, { path }: RequestContext): void {

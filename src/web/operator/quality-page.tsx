@@ -5,9 +5,9 @@ import { refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { type QualityStatus, qualityCsv, qualityReport, qualityStatuses } from "../../query/quality/quality.ts";
+import { DataTable } from "../shell/blocks.tsx";
 import { count, day as dayText, decimal } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { DataTable } from "./blocks.tsx";
 import { operatorOf, operatorPage } from "./operator-page.tsx";
 
 const shownRows = 500;

@@ -7,13 +7,12 @@ import type { RunningStatement } from "../../db/session-pool.ts";
 import type { Readiness } from "../../http/service/health.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
-import { Figures, Notice } from "../account/dashboard-page.tsx";
+import { Block, DataTable, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { AccountLink, Block, DataTable } from "./blocks.tsx";
-import { operatorPage } from "./operator-page.tsx";
+import { AccountLink, operatorPage } from "./operator-page.tsx";
 
 const shownVersions = 14;
 
@@ -58,7 +57,7 @@ const Health = ({ report, work }: HealthProps): JSX.Element => {
         ]}
       />
       {report.reasons.length === 0 ? null : (
-        <ul class="bullets message alert">
+        <ul class="bullets note warn">
           {report.reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}

@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { assetPath } from "./assets.ts";
+import { CapNotice } from "./cap-notice.tsx";
 import { FindBox } from "./find-box.tsx";
 import { usd } from "./format.ts";
 import { Brand } from "./icons.tsx";
@@ -47,8 +48,8 @@ const links: readonly Link[] = [
   { section: "dashboard", path: "/dashboard", text: "Dashboard" },
 ];
 
-/** The sections whose pages show the shortlist. */
-const shortlistSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare"];
+/** The sections whose pages cost money, and show the shortlist. */
+const paidSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare"];
 
 /** Without accounts, the dashboard has the saved searches alone. */
 const openLinks = links.map((link) =>
@@ -115,13 +116,20 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       </header>
       {content.freshness}
       <main class="wrap" id="main" tabIndex={-1}>
+        <Warning content={content} visitor={visitor} />
         {content.body}
       </main>
-      {visitor !== undefined && shortlistSections.includes(content.section) ? <ShortlistTray /> : null}
+      {visitor !== undefined && paidSections.includes(content.section) ? <ShortlistTray /> : null}
       <Foot content={content} visitor={visitor} />
     </body>
   </html>
 );
+
+/** Warns of the spend cap before money is spent. */
+const Warning = ({ content: { section }, visitor }: DocumentProps): JSX.Element | null =>
+  visitor !== undefined && !visitor.isFree && paidSections.includes(section) ? (
+    <CapNotice account={visitor.identity.cached.account} />
+  ) : null;
 
 const Bundle = ({ name }: { readonly name: string }): JSX.Element =>
   name.endsWith(".css") ? (

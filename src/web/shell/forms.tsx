@@ -119,15 +119,26 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
 );
 
 interface ConfirmationFormProps extends Pick<FormProps, "visitor" | "action"> {
+  /** What is ended, if the path does not say it. */
+  readonly fields?: Readonly<Record<string, string>>;
   readonly button: string;
   /** The page to return to without the change. */
   readonly keepPath: string;
 }
 
 /** Confirms that something is to be ended. */
-export const ConfirmationForm = ({ visitor, action, button, keepPath }: ConfirmationFormProps): JSX.Element => (
+export const ConfirmationForm = ({
+  visitor,
+  action,
+  fields = {},
+  button,
+  keepPath,
+}: ConfirmationFormProps): JSX.Element => (
   <Form visitor={visitor} action={action} class="inline">
-    <button type="submit" class="danger">
+    {Object.entries(fields).map(([name, value]) => (
+      <input key={name} type="hidden" name={name} value={value} />
+    ))}
+    <button type="submit" class="btn danger">
       {button}
     </button>
     <a class="btn" href={keepPath}>

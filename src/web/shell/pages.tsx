@@ -127,15 +127,24 @@ const titles: Readonly<Record<number, string>> = {
   503: "Unavailable",
 };
 
-const noticeOf = ({ code, message }: Refusal) => (
-  <section class="narrow">
-    <h1>{titles[errors[code][0]] ?? "This page cannot be shown"}</h1>
-    <p>{message}</p>
-    <p>
-      <a href="/">Back to the explorer</a>
-    </p>
-  </section>
-);
+/** The next step after a refusal, where it is not the explorer. */
+const nextSteps: Readonly<Partial<Record<Refusal["code"], readonly [path: string, text: string]>>> = {
+  monthly_spend_cap_exceeded: ["/dashboard#cap", "Raise the cap"],
+  billing_state_blocked: ["/dashboard", "Open the dashboard"],
+};
+
+const noticeOf = ({ code, message }: Refusal) => {
+  const [path, text] = nextSteps[code] ?? ["/", "Back to the explorer"];
+  return (
+    <section class="narrow">
+      <h1>{titles[errors[code][0]] ?? "This page cannot be shown"}</h1>
+      <p>{message}</p>
+      <p>
+        <a href={path}>{text}</a>
+      </p>
+    </section>
+  );
+};
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
 export const showErrors =

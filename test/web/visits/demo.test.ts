@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createCustomer } from "../../support/accounts.ts";
-import { createLinkSecret } from "../../support/http/forms.ts";
+import { cookieOf, createLinkSecret, csrfTokenIn, sendForm } from "../../support/http/forms.ts";
 import { sampleService, startService } from "../../support/http/service.ts";
 import { fileScope } from "../../support/scope.ts";
 
@@ -78,6 +78,21 @@ test("the demo is opened in one click, on its machine alone", async () => {
   const [cookie = ""] = opened.headers["set-cookie"]?.[0]?.split(";") ?? [];
   const settings = await send("/dashboard/settings", { Cookie: cookie });
   assert.ok(settings.page.includes(demoAccountId));
+  assert.doesNotMatch(settings.page, /Current password/);
+  const chosen = {
+    csrf_token: csrfTokenIn(settings.page),
+    password: "demo of the market",
+    repeated: "demo of the market",
+  };
+  const set = await sendForm(service.url, "/dashboard/password", chosen, { cookie });
+  assert.equal(set.headers.get("Location"), "/dashboard/settings?changed=password");
+  const { page: later } = await send("/dashboard/settings", { Cookie: cookieOf(set).cookie });
+  const again = { ...chosen, csrf_token: csrfTokenIn(later) };
+  const refused = await sendForm(service.url, "/dashboard/password", again, { cookie: cookieOf(set).cookie });
+  assert.deepEqual([/Current password/.test(later), refused.status], [true, 422], "a second one needs the first");
+  const other = createCustomer(accounts).accountId;
+  const otherCookie = `carquet-session=${await service.sessions.create(other)}`;
+  assert.match((await send("/dashboard/settings", { Cookie: otherCookie })).page, /Current password/);
   assert.equal((await send("/sign-in/demo", { Host: "127.0.0.1", Origin: "http://127.0.0.1" }, "GET")).statusCode, 405);
   const behindProxy = await startService(fileScope, lake, {
     accounts,

@@ -1,0 +1,139 @@
+/** Parts of the dashboard's and the operator's pages: their frame with its navigation, figures, sheets, tables of rows, and notices. */
+import type { ComponentChildren, JSX } from "preact";
+import type { PageContent } from "./document.tsx";
+
+interface Frame<Path extends string> {
+  readonly section: "dashboard" | "operator";
+  readonly pages: readonly { readonly path: Path; readonly text: string }[];
+  /** The page of the navigation that is shown. */
+  readonly path: Path;
+}
+
+/** Returns a page beside the navigation of its section. */
+export const framedPage = <Path extends string>(
+  { section, pages, path: current }: Frame<Path>,
+  title: string,
+  body: ComponentChildren,
+): PageContent => ({
+  title,
+  section,
+  body: (
+    <div class="dash">
+      <nav aria-label="Section">
+        {pages.map(({ path, text }) => (
+          <a key={path} href={path} aria-current={path === current ? "page" : undefined}>
+            {text}
+          </a>
+        ))}
+      </nav>
+      <div class="stack">
+        <h1>{title}</h1>
+        {body}
+      </div>
+    </div>
+  ),
+});
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: ComponentChildren;
+  readonly note?: ComponentChildren;
+}
+
+export const Figures = ({ figures }: { readonly figures: readonly FigureProps[] }): JSX.Element => (
+  <dl class="sheet figures">
+    {figures.map(({ name, value, note }) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          {value}
+          <small>{note}</small>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** A message about the change that led to this page. */
+export const Notice = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
+  text === undefined ? null : (
+    <p class="note" role="status">
+      {text}
+    </p>
+  );
+
+interface BlockProps {
+  readonly id: string;
+  readonly title: ComponentChildren;
+  /** Links that stand beside the title. */
+  readonly end?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export const Block = ({ id, title, end, children }: BlockProps): JSX.Element => (
+  <section class="sheet pad" aria-labelledby={id}>
+    <div class="head">
+      <h2 id={id}>{title}</h2>
+      {end === undefined ? null : <span class="end">{end}</span>}
+    </div>
+    {children}
+  </section>
+);
+
+interface DataTableProps {
+  readonly label: string;
+  /** The names of the columns: those of numbers after `#`, of times and ids, which do not wrap, after `@`, of what phones leave out after `~`. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+  /** The index of the row that is marked. */
+  readonly current?: number;
+}
+
+const columnClasses: Readonly<Record<string, string>> = { "#": "num", "@": "nowrap", "~": "nowrap col-opt" };
+
+/** A table that scrolls sideways where it is too wide. */
+export const DataTable = ({ label, columns, rows, current }: DataTableProps): JSX.Element => {
+  const classes = columns.map((column) => columnClasses[column.charAt(0)]);
+  if (rows.length === 0) return <p class="muted">None.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll" tabIndex={0} aria-label={`${label}, table`}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th key={column} class={classes[index]}>
+                {column.replace(/^[#@~]/, "")}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row} aria-current={row === current ? "true" : undefined}>
+              {cells.map((cell, index) => (
+                <td key={columns[index]} class={classes[index]}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+/** A text to copy: a key, a link or a request. */
+export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
+  <figure class="code">
+    <figcaption>{label}</figcaption>
+    <button type="button" class="btn s copy js-only" data-copy>
+      Copy
+    </button>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+    <pre tabIndex={0}>
+      <code>{text}</code>
+    </pre>
+  </figure>
+);
