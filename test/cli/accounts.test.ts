@@ -67,7 +67,7 @@ async function backUpAndRestore(account: readonly string[]): Promise<void> {
   const copy = join(folder, "copy.db");
   await run("ledger", "backup", copy);
   assert.match(await run("ledger", "verify"), /: no faults in 2 accounts and 6 entries \(charges: 1\)\.\n$/);
-  await run("accounts", "state", "suspended", ...account);
+  await run("accounts", "status", "suspended", ...account);
   const refused = await carquetHere(["ledger", "restore", copy, "--accounts", file]);
   assert.match(refused.err, /^carquet: Restoring .* would discard 1 row of .*: expected --discard to confirm\.\n$/);
   const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);

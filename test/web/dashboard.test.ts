@@ -221,7 +221,7 @@ test("an operator sees and changes accounts, and every page of it is accessible;
     "accounts invite",
     "accounts create",
     "accounts invite",
-    "accounts state",
+    "accounts status",
     "accounts rate-limit",
     "credits add",
     "tiers approve",

@@ -91,7 +91,7 @@ export const changes = {
     ({ isOperator }: OfAccount & { readonly isOperator: boolean }) => ({ isOperator }),
     ({ isOperator }) => (isOperator ? "on" : "off"),
   ),
-  "accounts state": accountChange(
+  "accounts status": accountChange(
     ({ state }: OfAccount & { readonly state: AccountState }) => ({ state }),
     ({ state }) => state,
   ),

@@ -25,7 +25,7 @@ const changing =
 /** The forms by the last part of their path. */
 export const accountForms: ReadonlyMap<string, ChangeForm> = new Map(
   Object.entries({
-    state: changing("accounts state", ({ accountId, fields }) => ({
+    state: changing("accounts status", ({ accountId, fields }) => ({
       accountId,
       state: choiceOf(fields, "state", ["active", "suspended"]),
     })),

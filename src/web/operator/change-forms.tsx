@@ -27,7 +27,7 @@ const commands = {
   "rate-limit": "accounts rate-limit --account <id> --per10s <n> --per60s <n>",
   cap: "accounts cap --account <id> <usd>",
   "low-balance": "accounts low-balance --account <id> <usd>",
-  state: "accounts state --account <id> <state>",
+  state: "accounts status --account <id> <status>",
   operator: "accounts operator --account <id> <on|off>",
   invite: "accounts invite --account <id> [--sign-in]",
 } as const;

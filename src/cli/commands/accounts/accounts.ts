@@ -1,4 +1,4 @@
-/** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
+/** `carquet accounts`: creates accounts and changes their status, spend cap and limits. */
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { type Account, effectiveLimits, getAccount, isEmail, listAccounts } from "../../../accounts/account.ts";
 import { listAuditRecords } from "../../../accounts/administration/audit-log.ts";
@@ -43,7 +43,7 @@ export const accountsCommand = (): Command =>
     .addCommand(list())
     .addCommand(show())
     .addCommand(log())
-    .addCommand(state())
+    .addCommand(status())
     .addCommand(cap())
     .addCommand(lowBalance("low-balance"))
     .addCommand(lowBalance("low"), { hidden: true })
@@ -121,7 +121,7 @@ const list = (): Command =>
   });
 
 const show = (): Command =>
-  accountCommand("show", "show the billing state, balance, spending and limits of an account").action(
+  accountCommand("show", "show the status, balance, spending and limits of an account").action(
     ({ accounts, json, account }: AccountValues) => {
       const row = toRow(withAccountsFile(accounts, (database) => getAccount(database, account, monthOf(Date.now()))));
       if (json) process.stdout.write(`${JSON.stringify(row, null, 2)}\n`);
@@ -149,11 +149,12 @@ const log = (): Command =>
     printRows(rows, json);
   });
 
-const state = (): Command =>
-  accountCommand("state", "suspend an account, which refuses its paid requests, or reactivate it")
-    .addArgument(new Argument("<state>", "new state").choices(["active", "suspended"]))
-    .action((newState: AccountState, settings: AccountValues) =>
-      change(settings, ["accounts state", { accountId: settings.account, state: newState }], `is now ${newState}`),
+const status = (): Command =>
+  accountCommand("status", "suspend an account, which refuses its paid requests, or reactivate it")
+    .alias("state")
+    .addArgument(new Argument("<status>", "new status").choices(["active", "suspended"]))
+    .action((state: AccountState, settings: AccountValues) =>
+      change(settings, ["accounts status", { accountId: settings.account, state }], `is now ${state}`),
     );
 
 const cap = (): Command =>
@@ -168,7 +169,7 @@ const cap = (): Command =>
     );
 
 const lowBalance = (name: string): Command =>
-  accountCommand(name, "set the balance below which the billing state of an account is low_balance (default: 5 USD)")
+  accountCommand(name, "set the balance below which the status of an account is low_balance (default: 5 USD)")
     .addArgument(new Argument("<usd>", "amount in USD").argParser(usdParser("zero")))
     .action((lowBalanceMicros: number, settings: AccountValues) =>
       change(
