@@ -58,7 +58,7 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
   const key = (await page.locator("figure.code pre").first().textContent()) ?? "";
   assert.match(key, /^cq_live_/);
   const curl = (await page.locator("figure.code pre").last().textContent()) ?? "";
-  assert.equal(curl, `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=1'`);
+  assert.equal(curl, `curl -H 'Authorization: Bearer ${key}' \\\n  '${url}/v1/listings?limit=1'`);
   await assertAccessible(page);
   const statusOf = async (path: string): Promise<number> =>
     (await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).status;

@@ -43,7 +43,7 @@ async function connectedAgents(
 const AgentTable = ({ agents }: { readonly agents: readonly UsedKey[] }): JSX.Element => (
   <DataTable
     label="Connected agents"
-    columns={["Name", "~Client", "@Key id", "~Scopes", "~Connected", "@Last used", "@Disconnect"]}
+    columns={["Name", "~Client", "@Key id", "~Scopes", "~Connected", "~Last used", "@Disconnect"]}
     rows={agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => [
       name,
       hostOf(clientId),

@@ -61,7 +61,7 @@ export const KeyTable = ({
 }): JSX.Element => (
   <DataTable
     label={label}
-    columns={["Name", "@Id", "~Scopes", "~Created", "@Last used", "@Status"]}
+    columns={["Name", "@Id", "~Scopes", "~Created", "~Last used", "@Status"]}
     rows={keys
       .toReversed()
       .map((key) => [
@@ -155,7 +155,7 @@ const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
       </p>
       <Code label="Key" text={apiKey} />
       {request === undefined ? null : (
-        <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' '${origin}${request}'`} />
+        <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' \\\n  '${origin}${request}'`} />
       )}
     </Block>
   );
