@@ -1,11 +1,10 @@
 /** Connected agents in the dashboard: the OAuth clients that the account holder has allowed, and how to disconnect them. */
-import type { JSX } from "preact";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { DataTable, Notice } from "../shell/blocks.tsx";
 import { time } from "../shell/format.ts";
-import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { dashboardPage } from "./dashboard-page.tsx";
 
@@ -25,7 +24,20 @@ export const agentsPage =
             Programs that you have allowed to use this account. Their requests are charged to it like those with its
             keys.
           </p>
-          {agents.length === 0 ? <p>No agent is connected.</p> : <AgentTable agents={agents} />}
+          <DataTable
+            label="Connected agents"
+            columns={["Name", "~Client", "@Key id", "~Scopes", "~Connected", "~Last used", "@Disconnect"]}
+            rows={agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => [
+              name,
+              hostOf(clientId),
+              <code>{keyId}</code>,
+              scopes.join(", "),
+              time(createdAtMs),
+              lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
+              <a href={`${path}/${keyId}/disconnect`}>Disconnect…</a>,
+            ])}
+            empty="No agent is connected."
+          />
         </section>
       </>,
     );
@@ -40,22 +52,6 @@ async function connectedAgents(
   return keys.filter(({ clientId, revokedAtMs }) => clientId !== null && revokedAtMs === null).toReversed();
 }
 
-const AgentTable = ({ agents }: { readonly agents: readonly UsedKey[] }): JSX.Element => (
-  <DataTable
-    label="Connected agents"
-    columns={["Name", "~Client", "@Key id", "~Scopes", "~Connected", "~Last used", "@Disconnect"]}
-    rows={agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => [
-      name,
-      hostOf(clientId),
-      <code>{keyId}</code>,
-      scopes.join(", "),
-      time(createdAtMs),
-      lastUsedAtMs === null ? "never" : time(lastUsedAtMs),
-      <a href={`${path}/${keyId}/disconnect`}>Disconnect…</a>,
-    ])}
-  />
-);
-
 /** Returns the host that publishes a client, or that it registered itself. */
 const hostOf = (clientId: string | null): string =>
   clientId !== null && URL.canParse(clientId) ? new URL(clientId).host : "registered itself";
@@ -68,18 +64,15 @@ export const disconnectionPage =
     return dashboardPage(
       path,
       "Disconnect an agent",
-      <>
-        <p>
-          “{agent.name}”, {agent.lastUsedAtMs === null ? "never used" : `last used ${time(agent.lastUsedAtMs)}`}, can no
-          longer use this account within a second. To connect it again, start its sign-in again.
-        </p>
-        <ConfirmationForm
-          visitor={visitor}
-          action={`${path}/${keyId}/disconnect`}
-          button="Disconnect the agent"
-          keepPath={path}
-        />
-      </>,
+      <Confirmation
+        visitor={visitor}
+        action={`${path}/${keyId}/disconnect`}
+        button="Disconnect the agent"
+        keepPath={path}
+      >
+        “{agent.name}”, {agent.lastUsedAtMs === null ? "never used" : `last used ${time(agent.lastUsedAtMs)}`}, can no
+        longer use this account within a second. To connect it again, start its sign-in again.
+      </Confirmation>,
     );
   };
 

@@ -15,7 +15,7 @@ import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { text, time } from "../shell/format.ts";
-import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -171,19 +171,11 @@ export const revocationPage =
     return dashboardPage(
       path,
       "Revoke a key",
-      <>
-        <p>
-          {key.name === "" ? "The key " : `“${key.name}”, `}
-          <code>{keyId}</code>, {key.lastUsedAtMs === null ? "never used" : `last used ${time(key.lastUsedAtMs)}`},
-          stops working within a second, and for good.
-        </p>
-        <ConfirmationForm
-          visitor={visitor}
-          action={`${path}/${keyId}/revoke`}
-          button="Revoke the key"
-          keepPath={path}
-        />
-      </>,
+      <Confirmation visitor={visitor} action={`${path}/${keyId}/revoke`} button="Revoke the key" keepPath={path}>
+        {key.name === "" ? "The key " : `“${key.name}”, `}
+        <code>{keyId}</code>, {key.lastUsedAtMs === null ? "never used" : `last used ${time(key.lastUsedAtMs)}`}, stops
+        working within a second, and for good.
+      </Confirmation>,
     );
   };
 

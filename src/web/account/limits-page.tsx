@@ -1,7 +1,6 @@
 /** Rate limits in the dashboard: the tier, the remaining requests of both windows, and the requirements of the next tier. */
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
-import type { RateLimits, RemainingRequests } from "../../accounts/policy/rate-limiter.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type Tier, tierLimits, tiers } from "../../accounts/policy/tiers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -18,38 +17,25 @@ export const limitsPage =
     const progress = await administration.call("tierProgress", { accountId, day: dayOf(administration.nowMs) });
     const { limits, remaining } = accounts.limits(identity);
     const { tier, rateLimitOverride } = identity.cached.account;
+    const tierNote =
+      rateLimitOverride === null ? "Limits of the tier apply" : "The operator has set other limits for this account";
     return dashboardPage(
       "/dashboard/limits",
       "Limits",
       <>
-        <Windows limits={limits} remaining={remaining} tier={tier} isOverride={rateLimitOverride !== null} />
+        <Figures
+          figures={[
+            { name: "Tier", value: String(tier), note: tierNote },
+            { name: "Left in 10 seconds", value: count(remaining.per10s), note: `of ${count(limits.per10s)} requests` },
+            { name: "Left in 60 seconds", value: count(remaining.per60s), note: `of ${count(limits.per60s)} requests` },
+          ]}
+        />
         <p class="sub">A page of the explorer counts as one request, however many API requests it sends.</p>
         <NextTier progress={progress} />
         <Tiers current={tier} />
       </>,
     );
   };
-
-interface WindowsProps {
-  readonly limits: RateLimits;
-  readonly remaining: RemainingRequests;
-  readonly tier: Tier;
-  readonly isOverride: boolean;
-}
-
-const Windows = ({ limits, remaining, tier, isOverride }: WindowsProps): JSX.Element => (
-  <Figures
-    figures={[
-      {
-        name: "Tier",
-        value: String(tier),
-        note: isOverride ? "The operator has set other limits for this account" : "Limits of the tier apply",
-      },
-      { name: "Left in 10 seconds", value: count(remaining.per10s), note: `of ${count(limits.per10s)} requests` },
-      { name: "Left in 60 seconds", value: count(remaining.per60s), note: `of ${count(limits.per60s)} requests` },
-    ]}
-  />
-);
 
 const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX.Element | null => {
   if (progress === null || progress.tier === 4) return null;

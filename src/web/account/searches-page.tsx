@@ -1,5 +1,5 @@
 /** Saved searches in the dashboard: what is delivered where, how that goes, and forms to save, resume and delete a search. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
@@ -12,7 +12,7 @@ import {
 } from "../../operations/saved-searches.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { count, text, time } from "../shell/format.ts";
-import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -39,36 +39,30 @@ export const searchesPage =
             After each published version, the changes of a saved search are posted to its webhook and appear in its Atom
             feed. A page of changes costs as much as one of <code>/v1/changes</code>; saving is free.
           </p>
-          {searches.length === 0 ? <p>No search is saved.</p> : <SearchTable searches={searches} visitor={visitor} />}
+          <DataTable
+            label="Saved searches"
+            columns={["Name", "Filters", "Webhook", "@Reached", "#Messages", "Last attempt", "Next"]}
+            rows={searches.map((search) => cellsOf(search, visitor))}
+            empty="No search is saved."
+          />
         </section>
         <NewSearchForm visitor={visitor} query={query.get("query") ?? ""} />
       </>,
     );
   };
 
-interface SearchTableProps {
-  readonly searches: readonly SavedSearch[];
-  readonly visitor: Visitor;
-}
-
-const SearchTable = ({ searches, visitor }: SearchTableProps): JSX.Element => (
-  <DataTable
-    label="Saved searches"
-    columns={["Name", "Filters", "Webhook", "@Reached", "#Messages", "Last attempt", "Next"]}
-    rows={searches.map((search) => [
-      search.name,
-      search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>,
-      text(search.url),
-      search.since,
-      count(search.messages),
-      <>
-        {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
-        {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}
-      </>,
-      <NextStep search={search} visitor={visitor} />,
-    ])}
-  />
-);
+const cellsOf = (search: SavedSearch, visitor: Visitor): readonly ComponentChildren[] => [
+  search.name,
+  search.query === "" ? "all listings" : <a href={`/?${search.query}`}>{search.query}</a>,
+  text(search.url),
+  search.since,
+  count(search.messages),
+  <>
+    {search.lastAtMs === null ? "never" : `${time(search.lastAtMs)}: ${search.lastOutcome}`}
+    {search.stopped === null ? null : <p role="alert">Stopped. {search.stopped}</p>}
+  </>,
+  <NextStep search={search} visitor={visitor} />,
+];
 
 const NextStep = ({ search, visitor }: { readonly search: SavedSearch; readonly visitor: Visitor }): JSX.Element => (
   <>
@@ -151,15 +145,9 @@ export const deletionPage =
     return dashboardPage(
       path,
       "Delete a saved search",
-      <>
-        <p>“{name}”, its deliveries and its feed end for good.</p>
-        <ConfirmationForm
-          visitor={visitor}
-          action={`${path}/${searchId}/delete`}
-          button="Delete the search"
-          keepPath={path}
-        />
-      </>,
+      <Confirmation visitor={visitor} action={`${path}/${searchId}/delete`} button="Delete the search" keepPath={path}>
+        “{name}”, its deliveries and its feed end for good.
+      </Confirmation>,
     );
   };
 

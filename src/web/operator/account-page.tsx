@@ -12,7 +12,7 @@ import { statusText } from "../account/money-page.tsx";
 import { Block, Code, Figures, Notice } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
-import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/pages.tsx";
 import { accountForms, destructiveForms } from "./account-forms.ts";
@@ -106,19 +106,16 @@ export const confirmationPage =
     return operatorPage(
       path,
       title,
-      <section class="sheet pad">
-        <p>
-          Account {account.email}, <code>{accountId}</code>
-          {destructive.value === undefined ? `, ${field} ${value}` : ""}. {effect}
-        </p>
-        <ConfirmationForm
-          visitor={visitor}
-          action={`${path}/${accountId}/${form}`}
-          fields={{ [field]: value }}
-          button={title}
-          keepPath={`${path}/${accountId}`}
-        />
-      </section>,
+      <Confirmation
+        visitor={visitor}
+        action={`${path}/${accountId}/${form}`}
+        fields={{ [field]: value }}
+        button={title}
+        keepPath={`${path}/${accountId}`}
+      >
+        Account {account.email}, <code>{accountId}</code>
+        {destructive.value === undefined ? `, ${field} ${value}` : ""}. {effect}
+      </Confirmation>,
     );
   };
 

@@ -85,6 +85,8 @@ interface DataTableProps {
   /** The names of the columns: those of numbers after `#`, of times and ids, which do not wrap, after `@`, of what phones leave out after `~`. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ComponentChildren[])[];
+  /** What stands in place of no rows. */
+  readonly empty?: string;
   /** The index of the row that is marked. */
   readonly current?: number;
 }
@@ -92,9 +94,9 @@ interface DataTableProps {
 const columnClasses: Readonly<Record<string, string>> = { "#": "num", "@": "nowrap", "~": "nowrap col-opt" };
 
 /** A table that scrolls sideways where it is too wide. */
-export const DataTable = ({ label, columns, rows, current }: DataTableProps): JSX.Element => {
+export const DataTable = ({ label, columns, rows, empty = "None.", current }: DataTableProps): JSX.Element => {
   const classes = columns.map((column) => columnClasses[column.charAt(0)]);
-  if (rows.length === 0) return <p class="muted">None.</p>;
+  if (rows.length === 0) return <p class="muted">{empty}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={`${label}, table`}>

@@ -118,7 +118,7 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
   </form>
 );
 
-interface ConfirmationFormProps extends Pick<FormProps, "visitor" | "action"> {
+interface ConfirmationProps extends Pick<FormProps, "visitor" | "action" | "children"> {
   /** What is ended, if the path does not say it. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly button: string;
@@ -126,25 +126,22 @@ interface ConfirmationFormProps extends Pick<FormProps, "visitor" | "action"> {
   readonly keepPath: string;
 }
 
-/** Confirms that something is to be ended. */
-export const ConfirmationForm = ({
-  visitor,
-  action,
-  fields = {},
-  button,
-  keepPath,
-}: ConfirmationFormProps): JSX.Element => (
-  <Form visitor={visitor} action={action} class="inline">
-    {Object.entries(fields).map(([name, value]) => (
-      <input key={name} type="hidden" name={name} value={value} />
-    ))}
-    <button type="submit" class="btn danger">
-      {button}
-    </button>
-    <a class="btn" href={keepPath}>
-      Keep it
-    </a>
-  </Form>
+/** Says what is to be ended, and asks for the confirmation. */
+export const Confirmation = ({ visitor, action, fields = {}, button, keepPath, children }: ConfirmationProps) => (
+  <section class="sheet pad">
+    <p>{children}</p>
+    <Form visitor={visitor} action={action} class="inline">
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="btn danger">
+        {button}
+      </button>
+      <a class="btn" href={keepPath}>
+        Keep it
+      </a>
+    </Form>
+  </section>
 );
 
 /** Returns the page that refuses a form as a whole. */
