@@ -133,7 +133,7 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   });
   await assertAccessible(page);
   await page.goto(`${url}/dashboard/ledger`);
-  await page.getByRole("row").filter({ hasText: "listing_search" }).first().waitFor();
+  await page.getByRole("row").filter({ hasText: "Listing search" }).first().waitFor();
 
   await page.goto(`${url}/dashboard/agents`);
   await row.getByRole("link", { name: "Disconnect" }).click();

@@ -86,7 +86,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
 };
 
 const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
-  <ul class="scopes">
+  <ul class="stack">
     {scopes.map((scope) => (
       <li key={scope}>
         {descriptions[scope]}
