@@ -6,7 +6,6 @@ import type { AnswerOf } from "../../src/contract/types.ts";
 import { Chance } from "../support/chance.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService } from "../support/http/service.ts";
-import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { client } = await marketService();
@@ -148,7 +147,6 @@ test("a comparison says which cars are sold, unknown or too many, and costs a lo
 });
 
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
-  const signedIn = () => signedInBrowser(fileScope, client);
   const keptBy = (page: Page): Promise<readonly string[]> =>
     page.evaluate(() =>
       [...document.querySelectorAll("#shortlist li a")].map((link) => link.getAttribute("href")?.slice(10) ?? ""),
@@ -169,8 +167,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     }
   }
 
-  test("kept cars survive views and pages, are shared by tabs, and their link shows them to others", async () => {
-    const { faults, open: openMine } = await signedIn();
+  test("kept cars survive views and pages, are shared by tabs, and their link shows them to others", async (scope) => {
+    const { faults, open: openMine } = await signedInBrowser(scope, client);
     const page = await openMine("/");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const ids = await page.locator(".car").evaluateAll((cars) => cars.map(({ id }) => id.slice(4)));
@@ -200,7 +198,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const link = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(link, page.url());
 
-    const theirs = await (await signedIn()).open(link.slice(client.url.length));
+    const theirs = await (await signedInBrowser(scope, client)).open(link.slice(client.url.length));
     assert.equal(await theirs.locator(".cmp thead th[scope=col]").count(), 3);
     assert.equal(await theirs.evaluate(() => localStorage.length), 0);
     assert.equal(await theirs.locator("#shortlist").isVisible(), false);
