@@ -83,7 +83,7 @@ export class Photos {
     const arriving = this.arriving.get(key);
     if (arriving !== undefined) return arriving;
     if (this.arriving.size >= requestsMax) return undefined;
-    const fetched = this.fetch(key, new URL(url)).finally(() => this.arriving.delete(key));
+    const fetched = this.load(key, new URL(url)).finally(() => this.arriving.delete(key));
     this.arriving.set(key, fetched);
     return fetched;
   }
@@ -118,7 +118,7 @@ export class Photos {
     }
   }
 
-  private async fetch(key: string, url: URL): Promise<CachedPhoto | undefined> {
+  private async load(key: string, url: URL): Promise<CachedPhoto | undefined> {
     try {
       const signal = AbortSignal.timeout(requestMs);
       const headers = { Accept: "image/*", "User-Agent": "Carquet" };
