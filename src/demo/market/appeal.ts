@@ -49,9 +49,14 @@ const kindTraits = sql`(UNPIVOT (SELECT kind_key, make, make || ' ' || model AS 
 
 const product = (condition: Sql): Sql => sql`coalesce(exp(sum(ln(factor)) FILTER (${condition})), 1)`;
 
+/** Rounds a quotient of sums, whose last digits depend on the order of the addends, and that on the number of threads. */
+const rounded = (quotient: Sql): Sql => sql`round(${quotient}, 6)`;
+
 /** Divides factors by their mean over the people of all regions. */
 const scaled = (factor: Sql, entity: Sql): Sql =>
-  sql`${factor} * sum(people) OVER (PARTITION BY ${entity}) / sum(people * ${factor}) OVER (PARTITION BY ${entity})`;
+  rounded(
+    sql`${factor} * sum(people) OVER (PARTITION BY ${entity}) / sum(people * ${factor}) OVER (PARTITION BY ${entity})`,
+  );
 
 const regionAppeal = sql`
   SELECT kind_key, region, ${scaled(sql`of_all`, sql`kind_key`)} AS among_all, ${scaled(sql`of_make`, sql`kind_key`)} AS within_make
@@ -59,6 +64,6 @@ const regionAppeal = sql`
         FROM ${kindTraits} CROSS JOIN ${regionPeople} LEFT JOIN ${factorsIn("regions", "region")} USING (attribute, "value", region) GROUP BY ALL)`;
 
 const seasonAppeal = sql`
-  SELECT kind_key, "month"::INTEGER AS "month", factor / avg(factor) OVER (PARTITION BY kind_key) AS appeal
+  SELECT kind_key, "month"::INTEGER AS "month", ${rounded(sql`factor / avg(factor) OVER (PARTITION BY kind_key)`)} AS appeal
   FROM (SELECT kind_key, "month", ${product(sql`true`)} AS factor
         FROM ${kindTraits} CROSS JOIN (SELECT unnest(range(1, 13))::VARCHAR AS "month") LEFT JOIN ${factorsIn("seasons", "month")} USING (attribute, "value", "month") GROUP BY ALL)`;

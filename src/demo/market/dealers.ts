@@ -65,7 +65,10 @@ const stores = (scale: number, draws: RandomDraws): Sql => sql`
         FROM (SELECT line, store, string_split(makes, '|') AS makes, named, unnest(range(greatest(1, round(rooftops * ${numberLiteral(scale)}))::INTEGER)) AS copy FROM stores_facts
               UNION ALL SELECT 100000, NULL, [], 'independent', unnest(range(${numberLiteral(Math.max(3, Math.round(unitedStates.independentDealers * scale)))}::INTEGER))))`;
 
-/** Distributes places over dealers: new and certified cars at the stores of their make, used cars everywhere. */
+/**
+ * Distributes places over dealers: new and certified cars at the stores of their make, used cars everywhere. Quotients of sums are rounded: their last
+ * digits depend on the number of threads.
+ */
 function placesFor(listings: number): Sql {
   const used = 1 - listingMix.new - listingMix.certified;
   const atStoresOfMake = (kind: "new" | "certified"): Sql => sql`
@@ -84,7 +87,7 @@ function placesFor(listings: number): Sql {
       SELECT kind, make, dealer, share * weight / sum(weight) OVER (PARTITION BY kind, if(kind = 'used', NULL, make), make = 'any', dealer IN (SELECT dealer FROM stores WHERE store IS NULL)) AS normalized_share
       FROM shares
     ), bounded AS (
-      SELECT kind, make, dealer, floor(${numberLiteral(listings)} * sum(normalized_share) OVER (ORDER BY kind, make, dealer ROWS UNBOUNDED PRECEDING) / sum(normalized_share) OVER ())::BIGINT AS end_slot,
+      SELECT kind, make, dealer, floor(round(${numberLiteral(listings)} * sum(normalized_share) OVER (ORDER BY kind, make, dealer ROWS UNBOUNDED PRECEDING) / sum(normalized_share) OVER (), 6))::BIGINT AS end_slot,
              row_number() OVER (ORDER BY kind, make, dealer) AS line
       FROM normalized
     ), counted AS (

@@ -89,11 +89,11 @@ const hasSupply = (query: Query): boolean =>
   !queryValues(query.get("inventory_status")).includes("sold");
 
 /** Returns a random metric in any case, one of supply with a probability. */
-function metricName(chance: Chance, supplyShare: number): string {
+function metricName(chance: Chance, supplyShare: number, measured: readonly string[] = measures): string {
   const isSupply = chance.happens(supplyShare);
   const name = isSupply
     ? chance.pick(["days_supply", "sell_through"])
-    : `${chance.pick(measures)}.${chance.pick(facetAggregates)}`;
+    : `${chance.pick(measured)}.${chance.pick(facetAggregates)}`;
   return randomCase(chance, name);
 }
 
@@ -137,6 +137,14 @@ function randomQuery(chance: Chance, inventory: OracleInventory, names: readonly
 const prefixes = ["a", "s", "f1", "f-", "20", "seat heat", "c v", "mercedes b", "é", "zzz", "+"];
 
 /** Returns facet parameters: all facets, some, or one with a metric, possibly beside numeric ones. */
+const measuresWithoutValues = measures.filter((name) => name !== "price_to_value");
+
+/** Returns the measures of the listings of a query: values are those of active listings on the published day. */
+function measuresOf(query: Query): readonly string[] {
+  const isSold = query.has("sold_within_days") || queryValues(query.get("inventory_status")).includes("sold");
+  return isSold || query.has("snapshot_date") ? measuresWithoutValues : measures;
+}
+
 function facetParameters(chance: Chance, filtered: Query): readonly (readonly [string, string])[] {
   const every = [...oracleCategoricalFacets, ...oracleNumericFacets];
   const isMeasured = chance.happens(0.5);
@@ -145,7 +153,11 @@ function facetParameters(chance: Chance, filtered: Query): readonly (readonly [s
     : chance.happens(0.1)
       ? every
       : chance.some(every, 5);
-  const metric = metricName(chance, hasSupply(filtered) && !names.includes("value_rating") ? 0.25 : 0);
+  const metric = metricName(
+    chance,
+    hasSupply(filtered) && !names.includes("value_rating") ? 0.25 : 0,
+    measuresOf(filtered),
+  );
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => randomCase(chance, name));
   const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
@@ -170,7 +182,7 @@ const trendNames = ["count", "new_listings", "sold", "price_drops", "days_supply
 function trendParameters(chance: Chance, inventory: OracleInventory): readonly (readonly [string, string])[] {
   const aggregate = (): string => chance.pick([...facetAggregates, `p${chance.integer(1, 99)}`]);
   const metric = (): string =>
-    chance.happens(0.5) ? chance.pick(trendNames) : `${chance.pick(measures)}.${aggregate()}`;
+    chance.happens(0.5) ? chance.pick(trendNames) : `${chance.pick(measuresWithoutValues)}.${aggregate()}`;
   const metrics = Array.from({ length: chance.integer(1, 5) }, () => randomCase(chance, metric()));
   const facets = Array.from({ length: chance.pick([1, 1, 2, 3]) }, () => randomCase(chance, chance.pick(trendFacets)));
   const days = [...inventory.snapshots.keys()].sort();
@@ -209,6 +221,7 @@ function isValid(query: Query): boolean {
     (query.has("snapshot_date") || isSold) &&
       (query.has("value_rating") ||
         queryValues(query.get("group_by")).includes("value_rating") ||
+        queryValues(query.get("metric")).some((metric) => metric.startsWith("price_to_value.")) ||
         queryValues(query.get("sort")).some((sort) => sort.endsWith("value"))),
   ];
   return !conflicts.includes(true);
