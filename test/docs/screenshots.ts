@@ -16,7 +16,11 @@ interface Screenshot {
 }
 
 const screenshots: readonly Screenshot[] = [
-  { name: "explorer-search", path: "/?inventory_type=used,certified&max_price=40000&sort=value" },
+  {
+    name: "explorer-search",
+    path: "/?inventory_type=used,certified&max_price=40000&value_rating=great,good&sort=value",
+    height: 680,
+  },
   { name: "explorer-phone", path: "/?make=Toyota", width: 390 },
   { name: "explorer-charts", path: "/?layout=charts&make=Toyota&beside=make%3DHonda" },
   { name: "dealers", path: "/dealers" },
@@ -39,3 +43,4 @@ async function takeScreenshots(scope: Scope): Promise<void> {
 }
 
 await withScope(takeScreenshots);
+process.exit();

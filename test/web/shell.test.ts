@@ -71,6 +71,20 @@ test("a page allows no inline code and no other host, and names assets that are 
   assert.equal((await get("/assets/other.js")).status, 404);
 });
 
+test("the first page of the explorer transfers less than 40 KB with its assets", async () => {
+  const page = await get("/", { Cookie: cookie });
+  const html = await page.text();
+  const paths = new Set([...html.matchAll(/(?:src|href)="(\/assets\/[^"#]+)/g)].map(([, path = ""]) => path));
+  const lengths = await Promise.all(
+    ["/", ...paths].map(async (path) => {
+      const sent = await send("GET", path, { Cookie: cookie, "Accept-Encoding": "br" });
+      return Number(sent.headers["content-length"]);
+    }),
+  );
+  assert.ok(lengths.length === 4 && lengths.every((length) => length > 0), lengths.join());
+  assert.ok(lengths.reduce((sum, length) => sum + length, 0) < 40_000, lengths.join());
+});
+
 test("a page is charged for its API requests, and shows the sum", async () => {
   const [customer, headers] = await signedInCustomer({});
   const page = await (await get("/", headers)).text();

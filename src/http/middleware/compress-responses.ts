@@ -25,6 +25,12 @@ const codings: ReadonlyMap<string, Compress> = new Map([
   ["gzip", (body: Buffer) => gzipAsync(body, { level: 1 })],
 ]);
 
+/** The codings of bodies that never change, which are compressed once: as small as they become. */
+const immutableCodings: ReadonlyMap<string, Compress> = new Map([
+  ["br", (body: Buffer) => brotliAsync(body)],
+  ["gzip", (body: Buffer) => gzipAsync(body, { level: 9 })],
+]);
+
 const brotliParams = ({ length }: Buffer): Readonly<Record<number, number>> => ({
   [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
   [zlib.constants.BROTLI_PARAM_SIZE_HINT]: length,
@@ -57,11 +63,12 @@ export const compressResponses: Middleware = async (context, next) => {
   context.res.setHeader("Content-Encoding", coding);
 };
 
-/** Returns the coding that the client prefers; of equal ones, the first in `codings`. Identity has no `compress`. */
+/** Returns the coding that the client prefers; of equal ones, the first that is offered. Identity has no `compress`. */
 function negotiate(context: RequestContext): { readonly coding: string; readonly compress: Compress | undefined } {
   if (context.get("Accept-Encoding") === "") return { coding: "identity", compress: undefined };
-  const [coding = "identity"] = acceptedCodings(context, [...codings.keys(), "identity"]);
-  return { coding, compress: codings.get(coding) };
+  const offered = /\bimmutable\b/.test(context.response.get("Cache-Control")) ? immutableCodings : codings;
+  const [coding = "identity"] = acceptedCodings(context, [...offered.keys(), "identity"]);
+  return { coding, compress: offered.get(coding) };
 }
 
 const acceptedCodings = ({ req }: RequestContext, offered: readonly string[]): readonly string[] =>
