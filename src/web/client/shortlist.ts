@@ -34,7 +34,7 @@ export function enhanceShortlist(): void {
 }
 
 /** Keeps the car of a button, or of the button in an element; removes it if it is kept. */
-export function toggleKept(element: Element): void {
+function toggleKept(element: Element): void {
   const button = element.closest<HTMLElement>("[data-keep]") ?? element.querySelector<HTMLElement>("[data-keep]");
   if (button === null) return;
   const [car, kept] = [carOf(button), readKept()];
@@ -44,11 +44,8 @@ export function toggleKept(element: Element): void {
   if (!button.isConnected) document.querySelector<HTMLElement>("#shortlist [data-shortlist]")?.focus();
 }
 
-/** Opens the page that compares the kept cars. */
-export const openComparison = (): void => location.assign(comparisonPath(readKept()));
-
 /** Shows the kept cars and their number wherever the page does. */
-export function refreshShortlist(): void {
+function refreshShortlist(): void {
   const kept = readKept();
   const ids = new Set(kept.map(({ id }) => id));
   for (const list of document.querySelectorAll<HTMLElement>("[data-kept-list]")) fill(list, kept);

@@ -1,5 +1,6 @@
 /** The API requests behind a page, with their prices, and the main one as code. */
 import type { JSX } from "preact";
+import { Code } from "../shell/blocks.tsx";
 import { usd } from "../shell/format.ts";
 import type { ChargedRequest, MissingPart, PageRequests } from "../shell/page-requests.ts";
 import { equivalentSql } from "./equivalent-sql.ts";
@@ -39,16 +40,7 @@ interface RequestCodeProps {
 export const RequestCode = ({ origin, request }: RequestCodeProps): JSX.Element => (
   <>
     {codeOf(`${origin}${targetOf(request)}`, request).map(([language, code]) => (
-      <figure class="code" key={language}>
-        <figcaption>{language}</figcaption>
-        <button type="button" class="copy js-only" data-copy>
-          Copy
-        </button>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <pre tabIndex={0}>
-          <code>{code}</code>
-        </pre>
-      </figure>
+      <Code key={language} label={language} text={code} />
     ))}
   </>
 );

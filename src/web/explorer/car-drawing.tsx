@@ -1,6 +1,7 @@
 /** A drawn car of a body type in its paint: what stands in the frame of a listing without a photo. */
 import type { JSX } from "preact";
 import { assetPath } from "../shell/assets.ts";
+import { dollars } from "../shell/format.ts";
 
 const drawings = assetPath("cars.svg");
 
@@ -36,3 +37,16 @@ export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | un
     <use href={`${drawings}#${drawingOf(bodyType)}`} />
   </svg>
 );
+
+interface DrawnCar {
+  readonly id: string;
+  readonly price?: number | null | undefined;
+  readonly body_type?: string | null | undefined;
+  readonly base_exterior_color?: string | null | undefined;
+}
+
+/** Returns the attributes of a button that keeps a car in the shortlist, which a browser module draws from them. */
+export const keepAttributes = ({ id, price, body_type, base_exterior_color }: DrawnCar, name: string) => ({
+  ...{ "data-keep": id, "data-keep-name": name, "data-keep-price": dollars(price) },
+  ...{ "data-keep-body": drawingOf(body_type), "data-keep-color": paintClass(base_exterior_color) },
+});

@@ -7,8 +7,6 @@ import { isSameValue, type ViewParameters } from "../view.ts";
 import { dayBefore } from "./key-numbers.tsx";
 
 export interface FacetChanges {
-  /** The day that the counts are compared with. */
-  readonly before: string;
   /** Returns the change of a value's count in words; undefined if its count of that day is not among those that are answered. */
   changeOf(facet: string, value: string, listings: number): string | undefined;
 }
@@ -27,7 +25,6 @@ export async function facetChanges(
   const counted = await countViewFacets(requests, { ...view, snapshot_date: before }, days.last);
   if (counted === noFacets) return undefined;
   return {
-    before,
     changeOf(facet, value, listings) {
       const found = counted.values[facet]?.find((bucket) => isSameValue(bucket.value, value));
       return found === undefined ? undefined : percent(listings / found.count - 1);

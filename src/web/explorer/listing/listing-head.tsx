@@ -7,7 +7,7 @@ import { count, day, dollars, plainWords, text, webUrl } from "../../shell/forma
 import { Icon } from "../../shell/icons.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { conditions } from "../attributes.ts";
-import { CarDrawing, drawingOf, paintClass } from "../car-drawing.tsx";
+import { CarDrawing, keepAttributes, paintClass } from "../car-drawing.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
 import { Photo, photoSources } from "../photo-frame.tsx";
 import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
@@ -195,24 +195,11 @@ function ordinal(rank: number | null | undefined): string {
 
 const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "hasPhotos">): JSX.Element => {
   const { id, price, vehicle } = listing;
-  const { body_type, base_exterior_color } = vehicle.build;
+  const kept = { ...vehicle.build, id, price };
   return (
     <>
       <div class="acts">
-        <button
-          {...{
-            type: "button",
-            class: "btn js-only",
-            "aria-pressed": "false",
-            "data-keep": id,
-            "data-keep-name": plainName(listing),
-          }}
-          {...{
-            "data-keep-price": dollars(price),
-            "data-keep-body": drawingOf(body_type),
-            "data-keep-color": paintClass(base_exterior_color),
-          }}
-        >
+        <button type="button" class="btn js-only" aria-pressed="false" {...keepAttributes(kept, plainName(listing))}>
           <Icon name="add" />
           <Icon name="check" />
           Shortlist

@@ -4,7 +4,7 @@ import type { PhotoMode } from "../../../http/service/photos.ts";
 import { count, day, dollars, text } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
-import { drawingOf, paintClass } from "../car-drawing.tsx";
+import { keepAttributes, paintClass } from "../car-drawing.tsx";
 import { nameOf, type ShownListing } from "../listing-fields.tsx";
 import { Frame } from "../photo-frame.tsx";
 import { beside, PriceRuler, RatingBadge } from "../value.tsx";
@@ -32,6 +32,7 @@ interface CardProps {
 
 const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
   const { id, trim, exterior_color: color, inventory_type: condition } = listing;
+  const isRated = inventoryOf(view) === "active";
   return (
     <li class={`car ${paintClass(listing.base_exterior_color)}`} id={`car-${id}`}>
       <Frame listing={listing} photos={photos}>
@@ -44,10 +45,10 @@ const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
         <p class="trim">{[trim, color].filter(Boolean).join(" · ") || "–"}</p>
         <p class="row">
           <strong class="price">{dollars(listing.price)}</strong>
-          {inventoryOf(view) === "active" ? <RatingBadge rating={listing.value_rating} /> : null}
+          {isRated ? <RatingBadge rating={listing.value_rating} /> : null}
         </p>
-        {inventoryOf(view) === "active" ? <PriceRuler valued={listing} /> : null}
-        <p class="why">{inventoryOf(view) === "active" ? beside(listing) : besideMsrp(listing)}</p>
+        {isRated ? <PriceRuler valued={listing} /> : null}
+        <p class="why">{isRated ? beside(listing) : besideMsrp(listing)}</p>
         <p class="facts">{factsOf(listing)}</p>
         <p class="time">{timeOf(listing)}</p>
         <p class="place">
@@ -63,9 +64,8 @@ const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
 /** Adds the car to the shortlist, which the browser keeps. */
 export const KeepButton = ({ listing }: Pick<CardProps, "listing">): JSX.Element => (
   <button
-    {...{ type: "button", class: "keep js-only", "aria-pressed": "false", "data-keep": listing.id }}
-    {...{ "data-keep-name": nameOf(listing), "data-keep-price": dollars(listing.price) }}
-    {...{ "data-keep-body": drawingOf(listing.body_type), "data-keep-color": paintClass(listing.base_exterior_color) }}
+    {...{ type: "button", class: "keep js-only", "aria-pressed": "false" }}
+    {...keepAttributes(listing, nameOf(listing))}
     aria-label={`Shortlist ${nameOf(listing)}`}
   >
     <Icon name="add" />
