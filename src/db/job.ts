@@ -49,13 +49,11 @@ export class Job {
     this.beginListeners.push(listener);
   }
 
-  /** Calls the listeners of `onBegin` once, unless the job has ended. Returns whether there were any. */
-  begin(): boolean {
-    if (this.signal.aborted) return false;
+  /** Calls the listeners of `onBegin` once, unless the job has ended. */
+  begin(): void {
+    if (this.signal.aborted) return;
     this.isBegun = true;
-    const listeners = this.beginListeners.splice(0);
-    for (const listener of listeners) listener();
-    return listeners.length > 0;
+    for (const listener of this.beginListeners.splice(0)) listener();
   }
 
   /** Ends the job early. Its waiting statements are dropped, its running ones are interrupted. */

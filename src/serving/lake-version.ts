@@ -4,7 +4,6 @@
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
-import { nextTurn } from "../base/event-loop-turns.ts";
 import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
@@ -194,6 +193,7 @@ export class LakeVersion {
     stored: readonly StoredListing[],
     columns: readonly ServedColumn[],
   ): Promise<readonly FoundListing[]> {
+    if (stored.length > 0) this.job.begin();
     const { manifest } = this.resources;
     const isActive = stored.some(({ state }) => state === "active");
     const day = isActive ? await this.columnsOn(activeOn(manifest, manifest.as_of), columns) : undefined;
@@ -253,8 +253,7 @@ export class LakeVersion {
     const reading = this.columnsOn(inventory, columns);
     if (serving.state.rows) {
       await reading;
-      // What begins with the job is scheduled before the rows keep the thread busy.
-      if (this.job.begin()) await nextTurn();
+      this.job.begin();
     }
     const [stored, completing] = await Promise.all([
       serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),

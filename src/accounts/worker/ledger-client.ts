@@ -64,7 +64,6 @@ export class LedgerClient {
   /** The number of charges whose outcome is being looked up. */
   private unresolved = 0;
   private readonly refunds = new Set<readonly ChargeEntry[]>();
-  private isSendScheduled = false;
   private sentAtMs = 0;
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
@@ -111,7 +110,7 @@ export class LedgerClient {
       const call: PendingCall = { task: { name, input }, beforeSettle, settle };
       if (this.isStalled || this.queue.length >= this.options.waitingMax) return this.fail([call], tooSlow);
       this.queue.push(call);
-      this.scheduleSend();
+      this.send();
     });
   }
 
@@ -154,17 +153,9 @@ export class LedgerClient {
     return worker;
   }
 
-  /** Sends the queue after the current round of events, so that concurrent calls share a batch. */
-  private scheduleSend(): void {
-    if (this.isSendScheduled || this.inFlight.length > 0) return;
-    this.isSendScheduled = true;
-    setImmediate(() => {
-      this.isSendScheduled = false;
-      this.send();
-    });
-  }
-
+  /** Sends the queue, unless a batch is in flight: calls that arrive meanwhile share the next one. */
   private send(): void {
+    if (this.inFlight.length > 0) return;
     if (this.worker === undefined && performance.now() - this.startedAtMs < this.options.restartMs) {
       this.fail(this.queue.splice(0), workerExited);
       return;
@@ -273,7 +264,7 @@ export class LedgerClient {
 
   /** Sends the queue, or reports that the client is idle. */
   private continue(): void {
-    if (this.queue.length > 0) this.scheduleSend();
+    if (this.queue.length > 0) this.send();
     else if (this.isIdle) this.onIdle?.();
   }
 
