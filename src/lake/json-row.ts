@@ -2,7 +2,7 @@
  * Rows encoded as JSON, one line per value. Listings, builds and dealers are stored this way, and a response page is assembled from the
  * lines without parsing or serializing them again, which would nearly double its cost outside the engine.
  */
-import type { Json, Row } from "../base/json.ts";
+import { type Json, type Row, rowOf } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 
 /** The values of a row, each encoded as JSON, in the column order of its format. */
@@ -38,7 +38,11 @@ export class JsonRowFormat<Column extends string> {
 
   /** Splits an encoded text into a row. Throws a TypeError if the number of lines is wrong. */
   parse(text: string): JsonRow {
-    const lines = text.split("\n");
+    return this.checked(text.split("\n"));
+  }
+
+  /** Returns the lines of a row. Throws a TypeError if their number is wrong. */
+  checked(lines: readonly string[]): JsonRow {
     if (lines.length !== this.columns.length)
       throw new TypeError(`Invalid row of ${lines.length} lines: expected ${this.columns.length}.`);
     return lines;
@@ -50,7 +54,7 @@ export class JsonRowFormat<Column extends string> {
   }
 
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
-    return Object.fromEntries(columns.map((column) => [column, parseJsonValue(row[this.indexOf(column)])]));
+    return rowOf(columns, (column) => parseJsonValue(row[this.indexOf(column)]));
   }
 }
 

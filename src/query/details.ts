@@ -3,7 +3,7 @@
  *
  * The property lists come from the document. A new property of the document does not compile until it has a source here.
  */
-import { isRow, type Json, type Row, textIn } from "../base/json.ts";
+import { isRow, type Json, type Row, rowOf, textIn } from "../base/json.ts";
 import { resolve } from "../contract/document.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
@@ -55,14 +55,14 @@ export function detailColumns(include: readonly Expansion[] = []): readonly Serv
 
 /** Returns the detail of a listing row that was read with `detailColumns`, with the requested expansions. */
 export function detailOf(row: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
-  const vehicle: Row = { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...row };
+  const build = buildRow.decode(dimensions.buildOf(row.build_key));
   const expansionOf = (expansion: Expansion): Row =>
     include.includes(expansion)
-      ? { [expansion]: expand(expansion, row[expansionColumn[expansion]], vehicle.make, dimensions) }
+      ? { [expansion]: expand(expansion, row[expansionColumn[expansion]], build.make, dimensions) }
       : {};
   return {
     vin: textIn(row, "vin"),
-    build: { ...buildOf(vehicle, row.filled_from_vin), ...expansionOf("options") },
+    build: { ...buildOf(row, build), ...expansionOf("options") },
     listing: {
       ...listingPropertiesOf(row),
       dealer: pick(dealerRow.decode(dimensions.dealerOf(row.dealer_key)), dealerProperties),
@@ -72,23 +72,28 @@ export function detailOf(row: Row, include: readonly Expansion[] = [], dimension
   };
 }
 
-/** Returns schema `Build` without options. `fromVin` are the attributes that the VIN has determined. */
-function buildOf(vehicle: Row, fromVin: Json | undefined): Row {
+/** Returns schema `Build` without options, from a listing's row and that of its build. */
+function buildOf(row: Row, build: Row): Row {
+  const { filled_from_vin: fromVin } = row;
   const names = Array.isArray(fromVin) ? fromVin.filter((name) => buildProperties.some((known) => known === name)) : [];
-  const computed: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
-    combined_msrp: vehicle.msrp ?? null,
+  const computed: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> &
+    Readonly<Partial<Record<string, Json>>> = {
+    combined_msrp: row.msrp ?? null,
     derived: Object.fromEntries(names.map((name) => [String(name), "vin"])),
   };
   return {
-    ...pick({ ...vehicle, ...computed }, buildProperties),
-    window_sticker_verified: vehicle.window_sticker_verified ?? false,
+    ...rowOf(buildProperties, (property) => computed[property] ?? row[property] ?? build[property] ?? null),
+    window_sticker_verified: row.window_sticker_verified ?? false,
   };
 }
 
 /** Returns schema `Build` of a vehicle that is known by its VIN only, given the attributes that follow from it. */
 export function decodedBuild(attributes: Row, include: readonly Expansion[] = []): Row {
   const names = Object.keys(attributes).filter((name) => attributes[name] !== null);
-  return { ...buildOf(attributes, names), ...(include.includes("options") ? { options: [] } : {}) };
+  return {
+    ...buildOf({ filled_from_vin: names }, attributes),
+    ...(include.includes("options") ? { options: [] } : {}),
+  };
 }
 
 type DerivedProperty = Exclude<keyof ListingDetail, ServedColumn | (typeof joinedProperties)[number]>;
@@ -106,12 +111,10 @@ const derivedProperties: Readonly<Record<DerivedProperty, Derivation>> & Readonl
   };
 
 const listingPropertiesOf = (row: Row): Row =>
-  Object.fromEntries(
-    listingProperties.map((property): [string, Json] => {
-      const derive = derivedProperties[property];
-      return [property, derive === undefined ? (row[property] ?? null) : derive(row)];
-    }),
-  );
+  rowOf(listingProperties, (property) => {
+    const derive = derivedProperties[property];
+    return derive === undefined ? (row[property] ?? null) : derive(row);
+  });
 
 function priceChangeTotal({ price, price_at_listing: first }: Row): Json {
   return typeof price === "number" && typeof first === "number" ? price - first : null;
@@ -130,5 +133,4 @@ function pricingOf({ pricing }: Row): Json {
 }
 
 /** Returns the given columns of a row, in the given order; missing columns are null. */
-const pick = (row: Row, columns: readonly string[]): Row =>
-  Object.fromEntries(columns.map((column): [string, Json] => [column, row[column] ?? null]));
+const pick = (row: Row, columns: readonly string[]): Row => rowOf(columns, (column) => row[column] ?? null);

@@ -20,6 +20,8 @@ const deliveredStatement = (deliveries: readonly LakeFile[], folder: string, day
   FROM   (SELECT dealer_key, deliveries, last_delivered_at AS last_checked_at FROM (${rowsOfDay("deliveries", deliveries, folder, day)})) AS facts
   WHERE  dealer_key IS NOT NULL`;
 
+const dayLength = "YYYY-MM-DD".length;
+
 interface Delivered {
   readonly deliveries: number;
   /** The time of the last delivery, as JSON. */
@@ -34,7 +36,8 @@ export class DayColumns {
   static readonly ofDeliveries: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
 
   private constructor(
-    private readonly day: string,
+    /** Days since 1970. */
+    private readonly epochDay: number,
     /** By the JSON line of the dealer's key. */
     private readonly delivered: ReadonlyMap<string, Delivered>,
   ) {}
@@ -51,12 +54,12 @@ export class DayColumns {
       String(integerIn(row, "dealer_key")),
       { deliveries: integerIn(row, "deliveries"), last: JSON.stringify(row.delivered_at ?? null) },
     ]);
-    return new DayColumns(day, new Map(delivered));
+    return new DayColumns(epochDay(day), new Map(delivered));
   }
 
   /** Returns the columns of a day for requests without those of deliveries. */
   static withoutDeliveries(day: string): DayColumns {
-    return new DayColumns(day, new Map());
+    return new DayColumns(epochDay(day), new Map());
   }
 
   /** Fills the columns in a row as its file has it. */
@@ -64,7 +67,7 @@ export class DayColumns {
     const completed = [...row];
     const listed = row[listedAt] ?? "null";
     if (listed !== "null") {
-      const days = epochDay(this.day) - epochDay(listed.slice(1, 1 + this.day.length));
+      const days = this.epochDay - epochDay(listed.slice(1, 1 + dayLength));
       completed[daysOnMarket] = String(Math.max(0, days));
     }
     const delivered = this.delivered.get(row[dealerKey] ?? "");

@@ -56,11 +56,13 @@ export function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
   const checksum = checksumOf(stored);
   if (checksum !== stored.checksum)
     throw new UserError(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
-  const text = lz4.uncompressSync(stored.packed, dictionary).toString("utf8");
-  const end = text.lastIndexOf("\n");
-  const start = text.lastIndexOf("\n", end - 1);
-  const row = listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text.slice(0, start)}`);
-  return { row, validFrom: text.slice(start + 1, end), validTo: text.slice(end + 1) };
+  const lines = lz4.uncompressSync(stored.packed, dictionary).toString("utf8").split("\n");
+  const [validFrom = "", validTo = ""] = lines.splice(-2);
+  return {
+    row: listingRow.checked([`"${stored.id.toString("hex")}"`, `"${stored.vin}"`, ...lines]),
+    validFrom,
+    validTo,
+  };
 }
 
 /** The place is the initial value of the CRC, so that a row which is found in another place has another checksum. */
