@@ -4,9 +4,9 @@ import { renderToString } from "preact-render-to-string";
 import { isRow, type Json, type Row } from "../../base/json.ts";
 import { assetText } from "../shell/assets.ts";
 import { decimal, shortCount } from "../shell/format.ts";
-import { ChartFigure, type Numbers } from "./chart-figure.tsx";
+import { ChartFigure } from "./chart-figure.tsx";
 import { LinePlot } from "./line-plot.tsx";
-import { type RankedValue, RankingPanels } from "./ranking-panels.tsx";
+import { type RankedValue, RankingFigure } from "./ranking-panels.tsx";
 
 /** Series beyond these have no color. */
 const seriesMax = 5;
@@ -20,11 +20,17 @@ export function drawAnswer({ data }: { readonly data: Json }): string | undefine
 }
 
 function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
-  return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, values]) => {
-    const ranked = rowsOf(values).flatMap(rankedValueOf);
-    const [first] = rowsOf(values);
-    const measure = isRow(first?.metric ?? null) ? String(Object(first?.metric).name) : "count";
-    return ranked.length === 0 ? [] : [<FacetFigure key={facet} facet={facet} measure={measure} values={ranked} />];
+  return Object.entries(isRow(facets) ? facets : {}).flatMap(([facet, buckets]) => {
+    const rows = rowsOf(buckets);
+    const values = rows.flatMap(rankedValueOf);
+    const metric = rows[0]?.metric ?? null;
+    const measure = isRow(metric) ? String(metric.name) : "count";
+    if (values.length === 0) return [];
+    const columns = [
+      { name: facet, title: facet },
+      { name: measure, title: measure, format: decimal },
+    ] as const;
+    return [<RankingFigure key={facet} id={facet} title={facet} note={measure} columns={columns} values={values} />];
   });
 }
 
@@ -32,26 +38,6 @@ function facetFigures({ facets = null }: Row): readonly JSX.Element[] {
 function rankedValueOf({ value: name = null, count, metric = null }: Row): readonly RankedValue[] {
   const value = isRow(metric) ? metric.value : count;
   return typeof value === "number" ? [{ name: String(name ?? "unknown"), value }] : [];
-}
-
-interface FacetFigureProps {
-  readonly facet: string;
-  readonly measure: string;
-  readonly values: readonly RankedValue[];
-}
-
-const FacetFigure = ({ facet, measure, values }: FacetFigureProps): JSX.Element => (
-  <ChartFigure id={facet} title={facet} note={measure} numbers={numbersOf(facet, measure, values)}>
-    <RankingPanels rankings={[{ name: facet, values }]} format={decimal} />
-  </ChartFigure>
-);
-
-function numbersOf(facet: string, measure: string, values: readonly RankedValue[]): Numbers {
-  const columns = [
-    { name: facet, title: facet },
-    { name: measure, title: measure, format: decimal },
-  ];
-  return { columns, rows: values.map(({ name, value }) => [name, value]) };
 }
 
 /** Returns a figure for each metric, with a line for each series. */
@@ -67,11 +53,14 @@ const TrendFigure = ({ metric, series }: { readonly metric: string; readonly ser
     name: value === null ? "" : String(value),
     points: rowsOf(points).map((point) => pointOf(point, metric)),
   }));
-  const columns = ["series", "day"].map((name) => ({ name, title: name }));
+  const columns = [
+    { name: "series", title: "series" },
+    { name: "day", title: "day" },
+    { name: metric, title: metric, format: decimal },
+  ];
   const rows = lines.flatMap(({ name, points }) => points.map(({ day, value }) => [name, day, value]));
-  const numbers = { columns: [...columns, { name: metric, title: metric, format: decimal }], rows };
   return (
-    <ChartFigure id={metric} title={metric} note="" names={lines.map(({ name }) => name)} numbers={numbers}>
+    <ChartFigure id={metric} title={metric} note="" names={lines.map(({ name }) => name)} numbers={{ columns, rows }}>
       <LinePlot title={metric} lines={lines} format={shortCount} />
     </ChartFigure>
   );

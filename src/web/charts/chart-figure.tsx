@@ -3,8 +3,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { csvLines, escapeFormula } from "../../formats/csv.ts";
 import { SeriesName } from "./plot-area.tsx";
 
-/** A number, a text, or a text with a link to a page. */
-export type NumbersCell = string | number | null | { readonly text: string; readonly path: string };
+/** A number, a text, or one with a link to a page. */
+export type NumbersCell = string | number | null | { readonly text: string | number; readonly path: string };
 
 export interface NumbersColumn {
   /** The name of the column in CSV. */
@@ -39,12 +39,13 @@ interface ChartFigureProps {
 export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
   const { id, title, note, names = [], isWide = false, isOpen = false, numbers, children } = props;
   const { empty = "No listing has these values." } = props;
+  const isEmpty = numbers.rows.length === 0;
   return (
     <figure class={isWide ? "graph wide" : "graph"}>
       <figcaption>
         <div class="head">
           <h2>{title}</h2>
-          {numbers.rows.length === 0 ? null : <ChartFiles id={id} title={title} numbers={numbers} />}
+          {isEmpty ? null : <ChartFiles id={id} title={title} numbers={numbers} />}
         </div>
         <p class="sub">{note}</p>
       </figcaption>
@@ -57,8 +58,18 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
           ))}
         </ul>
       )}
-      {numbers.rows.length === 0 ? <p class="empty">{empty}</p> : children}
-      {numbers.rows.length === 0 ? null : <NumbersTable id={id} title={title} isOpen={isOpen} numbers={numbers} />}
+      {isEmpty ? <p class="empty">{empty}</p> : children}
+      {isEmpty ? null : (
+        <details class="numbers" id={`numbers-${id}`} open={isOpen}>
+          <summary>
+            Table<span class="vh"> of {title}</span>
+          </summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
+            <NumbersTable {...numbers} />
+          </section>
+        </details>
+      )}
     </figure>
   );
 };
@@ -78,57 +89,48 @@ export const ChartFiles = ({ id, title, numbers }: Pick<ChartFigureProps, "id" |
   </span>
 );
 
-type NumbersTableProps = Pick<ChartFigureProps, "id" | "title" | "isOpen" | "numbers">;
-
-const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.Element => {
-  const { columns, rows } = numbers;
+const NumbersTable = ({ columns, rows }: Numbers): JSX.Element => {
+  const classOf = ({ format }: NumbersColumn): string | undefined => (format === undefined ? undefined : "num");
   return (
-    <details class="numbers" id={`numbers-${id}`} open={isOpen}>
-      <summary>
-        Table<span class="vh"> of {title}</span>
-      </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <th key={column.name} scope="col" class={column.format === undefined ? undefined : "num"}>
-                  {column.title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, index) => (
-              <tr key={index}>
-                {columns.map((column, at) => (
-                  <td key={column.name} class={column.format === undefined ? undefined : "num"}>
-                    {cellContent(row[at] ?? null, column)}
-                  </td>
-                ))}
-              </tr>
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.name} scope="col" class={classOf(column)}>
+              {column.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index}>
+            {columns.map((column, at) => (
+              <td key={column.name} class={classOf(column)}>
+                {cellContent(row[at] ?? null, column)}
+              </td>
             ))}
-          </tbody>
-        </table>
-      </section>
-    </details>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 };
 
-function cellContent(cell: NumbersCell, { format = String }: NumbersColumn): ComponentChildren {
+function cellContent(cell: NumbersCell, column: NumbersColumn): ComponentChildren {
   if (cell === null) return "–";
-  if (typeof cell === "number") return format(cell);
-  return typeof cell === "string" ? cell : <a href={cell.path}>{cell.text}</a>;
+  if (typeof cell === "object") return <a href={cell.path}>{cellContent(cell.text, column)}</a>;
+  return typeof cell === "number" ? (column.format ?? String)(cell) : cell;
 }
 
 /** Returns a data URL of a CSV file. */
-export function csvUrl({ columns, rows }: Numbers): string {
-  const cells = rows.map((row) => row.map(csvCellOf));
-  return `data:text/csv;charset=utf-8,${encodeURIComponent(csvLines([columns.map(({ name }) => name), ...cells]))}`;
+function csvUrl({ columns, rows }: Numbers): string {
+  const lines = csvLines([columns.map(({ name }) => name), ...rows.map((row) => row.map(csvCellOf))]);
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(lines)}`;
 }
 
 function csvCellOf(cell: NumbersCell): string | undefined {
-  if (cell === null || typeof cell === "number") return cell?.toString();
-  return escapeFormula(typeof cell === "string" ? cell : cell.text);
+  if (cell === null) return undefined;
+  if (typeof cell === "object") return csvCellOf(cell.text);
+  return typeof cell === "number" ? String(cell) : escapeFormula(cell);
 }

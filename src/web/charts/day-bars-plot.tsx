@@ -1,6 +1,6 @@
 /** Stacked bars, one for each day of a range. */
 import type { JSX } from "preact";
-import { dayAxis, percentText, roundAxis, timeOfDay } from "./axis.ts";
+import { type Axis, barAt, dayAxis, roundAxis, timeOfDay } from "./axis.ts";
 import { PlotArea } from "./plot-area.tsx";
 
 /** One day: the value of each series, the lowest first. */
@@ -16,37 +16,36 @@ interface DayBarsPlotProps {
   readonly format: (value: number) => string;
 }
 
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
 export const DayBarsPlot = ({ title, bars, format }: DayBarsPlotProps): JSX.Element => {
-  const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const max = Math.max(...sums, 1);
-  const y = roundAxis([0, max], format, 4);
-  const [first, last] = [bars[0]?.day ?? "", bars.at(-1)?.day ?? ""];
+  const max = Math.max(0, ...bars.map(({ values }) => sumOf(values)));
+  const y = roundAxis([0, Math.max(max, 1)], format);
+  const days = dayAxis(bars.map(({ day }) => day));
   const width = 100 / bars.length;
-  const days = dayAxis(first, last);
   // Bars are centered on their days, so that half a bar is left at either end of the axis.
   const inset = (percent: number): number => width / 2 + (percent * (100 - width)) / 100;
-  const x = {
-    at: (time: number) => inset(days.at(time)),
+  const x: Axis = {
+    at: (time) => inset(days.at(time)),
     ticks: days.ticks.map(({ at, text }) => ({ at: inset(at), text })),
   };
   return (
-    <PlotArea label={`${title}: at most ${format(Math.max(...sums, 0))} a day`} x={x} y={y}>
-      {bars.map(({ day, values }, index) => (
+    <PlotArea label={`${title}: at most ${format(max)} a day`} x={x} y={y}>
+      {bars.map(({ day, values }) => (
         <g key={day}>
-          <title>{`${day}: ${format(sums[index] ?? 0)}`}</title>
-          {values.map((value, series) => {
-            const top = values.slice(0, series + 1).reduce((sum, part) => sum + part, 0);
-            return (
-              <rect
-                key={series}
-                class={`bar series-${series + 1}`}
-                x={percentText(x.at(timeOfDay(day)) - width * 0.42)}
-                width={percentText(width * 0.84)}
-                y={percentText(100 - y.at(top))}
-                height={percentText(y.at(value))}
-              />
-            );
-          })}
+          <title>{`${day}: ${format(sumOf(values))}`}</title>
+          {values.map((value, series) => (
+            <rect
+              key={series}
+              class={`bar series-${series + 1}`}
+              {...barAt(
+                x.at(timeOfDay(day)) - width * 0.42,
+                width * 0.84,
+                y.at(sumOf(values.slice(0, series + 1))),
+                y.at(value),
+              )}
+            />
+          ))}
         </g>
       ))}
     </PlotArea>

@@ -1,10 +1,11 @@
 /**
  * Histograms in one plot: the first as bars, a second as a step line over them. A single one shows counts; two show shares, because their totals
- * differ. With `pathOf`, each bar is a link, and a browser module selects ranges of bars (`client/brushes.ts`).
+ * differ. Each bar is a link, and a browser module selects ranges of bars (`client/brushes.ts`).
  */
 import type { JSX } from "preact";
 import { count } from "../shell/format.ts";
-import { type Axis, percentText, roundAxis } from "./axis.ts";
+import { type Axis, barAt, roundAxis, rounded, roundValues } from "./axis.ts";
+import { Lines } from "./lines.tsx";
 import { PlotArea, ValueText } from "./plot-area.tsx";
 
 interface Range {
@@ -17,7 +18,7 @@ interface CountedRange extends Range {
 }
 
 /** Ranges of a number, as the API counts them: of equal width, except those at the ends. */
-export interface Histogram {
+interface Histogram {
   readonly name: string;
   readonly buckets: readonly CountedRange[];
   /** The width of the regular ranges. */
@@ -29,12 +30,10 @@ interface HistogramPlotProps {
   readonly histograms: readonly Histogram[];
   readonly format: (value: number) => string;
   readonly tickFormat: (value: number) => string;
-  /** The value whose bar is emphasized. */
-  readonly marked?: number | null;
   /** Returns the path of the view with the listings of a range. */
-  readonly pathOf?: (range: Range) => string;
+  readonly pathOf: (range: Range) => string;
   /** The parameters of that path with the bounds of the range. */
-  readonly boundNames?: readonly [min: string, max: string];
+  readonly boundNames: readonly [min: string, max: string];
 }
 
 /** A place for bars of one range. */
@@ -48,57 +47,51 @@ interface Slot extends Range {
 }
 
 export const HistogramPlot = (props: HistogramPlotProps): JSX.Element => {
-  const { title, histograms, format, tickFormat, pathOf, boundNames } = props;
+  const { title, histograms, format, tickFormat, boundNames } = props;
   const isShare = histograms.length > 1;
   const { slots, x } = slotsOf(histograms, tickFormat);
-  const totals = histograms.map(({ buckets }) => Math.max(1, sumOf(buckets)));
+  const totals = histograms.map(({ buckets }) => buckets.reduce((sum, one) => sum + one.count, 0) || 1);
   const sizesOf = ({ counts }: Slot): readonly number[] =>
-    counts.map((listings, index) => (isShare ? (100 * listings) / (totals[index] ?? 1) : listings));
-  const y = roundAxis(
-    [0, Math.max(1, ...slots.flatMap(sizesOf))],
-    (value) => (isShare ? `${value}%` : count(value)),
-    4,
-  );
+    isShare ? counts.map((listings, index) => (100 * listings) / (totals[index] ?? 1)) : counts;
+  const sizeText = (value: number): string => (isShare ? `${value}%` : count(value));
+  const y = roundAxis([0, Math.max(1, ...slots.flatMap(sizesOf))], sizeText);
   const tops = slots.map((slot) => sizesOf(slot).map((size) => y.at(size)));
-  const summaries = histograms.map((one) => `${one.name} ${summaryOf(one, format)}`.trim());
-  const brush = pathOf && { "data-brush": boundNames?.join(), "data-totals": totals.join() };
+  const summary = histograms.map((one) => `${one.name} ${summaryOf(one, format)}`.trim()).join("; ");
+  const width = 100 / slots.length;
+  const steps = tops.map(([, top = 0], index) => `V${rounded(100 - top)}H${rounded((index + 1) * width)}`);
   return (
-    <PlotArea label={`${title}: ${summaries.join("; ")}`} x={x} y={y} interaction={brush}>
+    <PlotArea
+      label={`${title}: ${summary}`}
+      x={x}
+      y={y}
+      interaction={{ "data-brush": boundNames.join(), "data-totals": totals.join() }}
+    >
       {slots.map((slot, index) => (
-        <SlotBar key={slot.min} {...props} slot={slot} place={[index, slots.length]} top={tops[index]?.[0] ?? 0} />
+        <SlotBar
+          key={slot.min}
+          {...props}
+          slot={slot}
+          start={index * width}
+          width={width}
+          top={tops[index]?.[0] ?? 0}
+        />
       ))}
-      {isShare ? <StepLine tops={tops.map(([, top = 0]) => top)} /> : null}
-      {brush === undefined ? null : <Handles title={title} slots={slots} format={format} />}
+      {isShare ? <Lines paths={[["series-2", `M0,100${steps.join("")}V100`]]} /> : null}
+      <Handles title={title} slots={slots} format={format} />
     </PlotArea>
   );
 };
 
-interface SlotBarProps extends HistogramPlotProps {
+interface SlotBarProps extends Pick<HistogramPlotProps, "format" | "pathOf"> {
   readonly slot: Slot;
-  readonly place: readonly [index: number, slots: number];
-  /** The height of the bar, in percent. */
+  /** The place of the slot and the height of its bar, in percent. */
+  readonly start: number;
+  readonly width: number;
   readonly top: number;
 }
 
-const SlotBar = (props: SlotBarProps): JSX.Element => {
-  const { slot, place, top, format, marked = null, pathOf } = props;
-  const [start, width] = [(100 * place[0]) / place[1], 100 / place[1]];
-  const isFaint = marked === null ? slot.isEnd : marked < slot.min || marked >= slot.max;
+const SlotBar = ({ slot, start, width, top, format, pathOf }: SlotBarProps): JSX.Element => {
   const text = `${rangeText(slot, format)}: ${slot.counts.map((listings) => count(listings)).join(" and ")}`;
-  const marks = (
-    <>
-      <rect class="hit" x={percentText(start)} width={percentText(width)} height="100%" />
-      <rect
-        class={isFaint ? "bar faint" : "bar"}
-        x={percentText(start + width * 0.04)}
-        width={percentText(width * 0.92)}
-        y={percentText(100 - top)}
-        height={percentText(top)}
-      />
-      <ValueText text={text} at={[start + width / 2, top]} />
-    </>
-  );
-  if (pathOf === undefined) return <g class="slot">{marks}</g>;
   return (
     <a
       class="slot"
@@ -108,23 +101,12 @@ const SlotBar = (props: SlotBarProps): JSX.Element => {
       data-counts={slot.counts.join()}
       data-rough={slot.isRough ? "" : undefined}
     >
-      {marks}
+      <rect class="hit" {...barAt(start, width, 100)} />
+      <rect class={slot.isEnd ? "bar faint" : "bar"} {...barAt(start + width * 0.04, width * 0.92, top)} />
+      <ValueText text={text} at={[start + width / 2, top]} />
     </a>
   );
 };
-
-/** A line over the slots, from the base to the base. */
-const StepLine = ({ tops }: { readonly tops: readonly number[] }): JSX.Element => {
-  const width = 100 / tops.length;
-  const steps = tops.map((top, index) => `V${round(100 - top)}H${round((index + 1) * width)}`);
-  return (
-    <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
-      <path class="line series-2" d={`M0,100${steps.join("")}V100`} />
-    </svg>
-  );
-};
-
-const round = (value: number): number => Math.round(value * 100) / 100;
 
 interface HandlesProps extends Pick<HistogramPlotProps, "title" | "format"> {
   readonly slots: readonly Slot[];
@@ -133,13 +115,13 @@ interface HandlesProps extends Pick<HistogramPlotProps, "title" | "format"> {
 /** The selected range, all at first, and its two ends, which move by bars. */
 const Handles = ({ title, slots, format }: HandlesProps): JSX.Element => {
   const ends = [
-    ["Lowest", 0, slots[0]?.min ?? 0],
-    ["Highest", slots.length, (slots.at(-1)?.max ?? 1) - 1],
+    ["Lowest", "0%", 0, slots[0]?.min ?? 0],
+    ["Highest", "100%", slots.length, (slots.at(-1)?.max ?? 1) - 1],
   ] as const;
   return (
     <g class="brush js-only">
       <rect class="selected" x="0%" width="0%" height="100%" />
-      {ends.map(([name, at, value]) => (
+      {ends.map(([name, place, at, value]) => (
         <g
           key={name}
           class="handle"
@@ -151,20 +133,18 @@ const Handles = ({ title, slots, format }: HandlesProps): JSX.Element => {
           aria-valuenow={at}
           aria-valuetext={format(value)}
         >
-          <line x1={at === 0 ? "0%" : "100%"} x2={at === 0 ? "0%" : "100%"} y1="0%" y2="100%" />
-          <rect x={at === 0 ? "0%" : "100%"} y="50%" width="10" height="24" rx="3" transform="translate(-5 -12)" />
+          <line x1={place} x2={place} y1="0%" y2="100%" />
+          <rect x={place} y="50%" width="10" height="24" rx="3" transform="translate(-5 -12)" />
         </g>
       ))}
     </g>
   );
 };
 
-const sumOf = (buckets: readonly CountedRange[]): number => buckets.reduce((sum, range) => sum + range.count, 0);
-
 const isRegular = ({ min, max }: Range, { interval }: Histogram): boolean => max - min === interval;
 
 /** Formats a range, `min <= value < max`, of whole numbers. */
-export const rangeText = ({ min, max }: Range, format: (value: number) => string): string =>
+const rangeText = ({ min, max }: Range, format: (value: number) => string): string =>
   max - min === 1 ? format(min) : `${format(min)} to ${format(max - 1)}`;
 
 function summaryOf({ buckets }: Histogram, format: (value: number) => string): string {
@@ -191,7 +171,7 @@ function slotsOf(histograms: readonly Histogram[], format: (value: number) => st
   });
   const at = (value: number): number => (100 * (value / interval - first)) / (last - first);
   const regular = slots.filter(({ isEnd }) => !isEnd);
-  const values = regular.length === 0 ? [] : tickValues(regular[0]?.min ?? 0, regular.at(-1)?.max ?? 1);
+  const values = regular.length === 0 ? [] : roundValues([regular[0]?.min ?? 0, regular.at(-1)?.max ?? 1]);
   const x: Axis = { at, ticks: values.map((value) => ({ at: at(value), text: format(value) })) };
   return { slots, x };
 }
@@ -204,11 +184,4 @@ function startSlot(range: CountedRange, histogram: Histogram): number {
   if (first === undefined || last === undefined) return buckets.indexOf(range);
   if (range.min < first.min) return first.min / interval - 1;
   return (range.min > last.min ? last.max : range.min) / interval;
-}
-
-/** Returns round values within two ends. */
-function tickValues(min: number, max: number): readonly number[] {
-  const { ticks, at } = roundAxis([min, max], String, 4);
-  const [from, to] = [at(min), at(max)];
-  return ticks.filter((tick) => tick.at >= from - 1e-6 && tick.at <= to + 1e-6).map(({ text }) => Number(text));
 }

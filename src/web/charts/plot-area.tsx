@@ -11,7 +11,7 @@ interface PlotAreaProps {
   readonly x: Axis;
   readonly y: Axis;
   /** The data of a browser module, for a plot whose marks are links. */
-  readonly interaction?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly interaction?: Readonly<Record<string, string>>;
   /** In pixels. */
   readonly height?: number;
   readonly children: ComponentChildren;
@@ -48,7 +48,7 @@ export const PlotArea = ({ label, x, y, interaction, height = usualHeight, child
 );
 
 /** Keeps texts that are closer to an end than `margin` within the area. */
-function anchorAt(at: number, margin = 4): "start" | "middle" | "end" {
+export function anchorAt(at: number, margin = 4): "start" | "middle" | "end" {
   if (at < margin) return "start";
   return at > 100 - margin ? "end" : "middle";
 }
@@ -58,27 +58,6 @@ export const ValueText = ({ text, at: [x, y] }: { readonly text: string; readonl
   <text class="value" x={percentText(x)} y={percentText(100 - y)} dy="-0.6em" text-anchor={anchorAt(x, 15)}>
     {text}
   </text>
-);
-
-interface PanelsProps {
-  /** The names of the panels, and their plots. A single panel needs no name. */
-  readonly panels: readonly (readonly [name: string, plot: JSX.Element])[];
-}
-
-/** Plots side by side. */
-export const Panels = ({ panels }: PanelsProps): JSX.Element => (
-  <div class={panels.length > 1 ? "panels several" : "panels"}>
-    {panels.map(([name, plot], index) => (
-      <div class="panel" key={index}>
-        {panels.length > 1 ? (
-          <h3>
-            <SeriesName series={index + 1} name={name} />
-          </h3>
-        ) : null}
-        {plot}
-      </div>
-    ))}
-  </div>
 );
 
 interface SeriesNameProps {

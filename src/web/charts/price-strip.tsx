@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { dollars, shortDollars } from "../shell/format.ts";
 import { type Axis, percentText, roundAxis } from "./axis.ts";
+import { anchorAt } from "./plot-area.tsx";
 
 interface PriceDot {
   readonly price: number;
@@ -66,7 +67,7 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
       />
       <line class="base" x1="0%" x2="100%" y1={base} y2={base} />
       {axis.ticks.map(({ at, text }) => (
-        <text key={at} x={percentText(at)} y={base + 18} text-anchor={at < 3 ? "start" : at > 97 ? "end" : "middle"}>
+        <text key={at} x={percentText(at)} y={base + 18} text-anchor={anchorAt(at)}>
           {text}
         </text>
       ))}

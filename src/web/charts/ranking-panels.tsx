@@ -1,6 +1,7 @@
 /** Bars with names and values, as lists: readable at any width. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { percentText } from "./axis.ts";
+import { ChartFigure, type NumbersColumn } from "./chart-figure.tsx";
 
 export interface RankedValue {
   readonly name: string;
@@ -16,67 +17,86 @@ interface RankingPanelsProps {
 
 /** A row for each name, with a bar for each ranking that has it; highest first. */
 export const RankingPanels = ({ rankings, format }: RankingPanelsProps): JSX.Element => {
-  const max = Math.max(1, ...rankings.flatMap(({ values }) => values.map(({ value }) => value)));
-  const names = new Set(rankings.flatMap(({ values }) => values.map(({ name }) => name)));
-  const rows = [...names].map((name) => rankings.map(({ values }) => values.find((ranked) => ranked.name === name)));
-  const greatest = (row: (typeof rows)[number]): number => Math.max(...row.map((ranked) => ranked?.value ?? 0));
+  const all = rankings.flatMap(({ values }, index) => values.map((ranked) => ({ ...ranked, series: index + 1 })));
+  const names = new Set(all.map(({ name }) => name));
+  const rows = [...names].map((name) => all.filter((ranked) => ranked.name === name));
+  const greatestOf = (ranked: typeof all): number => Math.max(...ranked.map(({ value }) => value));
+  const max = Math.max(1, greatestOf(all));
   return (
     <ol class="ranking">
       {rows
-        .sort((one, other) => greatest(other) - greatest(one))
+        .sort((one, other) => greatestOf(other) - greatestOf(one))
         .map((row) => (
-          <RankingRow key={row.find((one) => one !== undefined)?.name} row={row} max={max} format={format} />
+          <RankingRow key={row[0]?.name} row={row} max={max} format={format} />
         ))}
     </ol>
   );
 };
 
+interface RankingFigureProps {
+  readonly id: string;
+  readonly title: string;
+  readonly note: string;
+  readonly isWide?: boolean;
+  /** The columns of the names and of the values. */
+  readonly columns: readonly [name: NumbersColumn, value: Required<NumbersColumn>];
+  readonly values: readonly RankedValue[];
+}
+
+/** A ranking as a chart with its numbers. */
+export const RankingFigure = ({ columns, values, ...rest }: RankingFigureProps): JSX.Element => (
+  <ChartFigure
+    {...rest}
+    numbers={{
+      columns,
+      rows: values.map(({ name, value, path }) => [path === undefined ? name : { text: name, path }, value]),
+    }}
+  >
+    <RankingPanels rankings={[{ name: rest.title, values }]} format={columns[1].format} />
+  </ChartFigure>
+);
+
 interface RankingRowProps extends Pick<RankingPanelsProps, "format"> {
-  /** The value of each ranking, if it has one. */
-  readonly row: readonly (RankedValue | undefined)[];
+  /** The values of one name. */
+  readonly row: readonly (RankedValue & { readonly series: number })[];
   readonly max: number;
 }
 
 const RankingRow = ({ row, max, format }: RankingRowProps): JSX.Element => {
-  const known = row.flatMap((ranked, series) => (ranked === undefined ? [] : [{ ...ranked, series: series + 1 }]));
-  const height = known.length > 1 ? 10 : 14;
+  const { name, path } = row[0] ?? {};
+  const height = row.length > 1 ? 10 : 14;
+  const parts = (
+    <>
+      <span class="name">{name}</span>
+      <svg width="100%" height={row.length * height} aria-hidden="true">
+        {row.map(({ value, series }, index) => (
+          <rect
+            key={series}
+            class={`bar series-${series}`}
+            y={index * height}
+            width={percentText((100 * value) / max)}
+            height={row.length > 1 ? height - 1 : height}
+          />
+        ))}
+      </svg>
+      <span class="amount">
+        {row.map(({ value, series }) => (
+          <span key={series} class={`series-${series}`}>
+            {format(value)}
+          </span>
+        ))}
+      </span>
+    </>
+  );
   return (
     <li>
-      <Row path={known[0]?.path}>
-        <span class="name">{known[0]?.name}</span>
-        <svg width="100%" height={known.length * height} aria-hidden="true">
-          {known.map(({ value, series }, index) => (
-            <rect
-              key={series}
-              class={`bar series-${series}`}
-              y={index * height}
-              width={percentText((100 * value) / max)}
-              height={known.length > 1 ? height - 1 : height}
-            />
-          ))}
-        </svg>
-        <span class="amount">
-          {known.map(({ value, series }) => (
-            <span key={series} class={`series-${series}`}>
-              {format(value)}
-            </span>
-          ))}
-        </span>
-      </Row>
+      {path === undefined ? (
+        <span class="row">{parts}</span>
+      ) : (
+        <a class="row" href={path}>
+          {parts}
+        </a>
+      )}
     </li>
   );
 };
-
-interface RowProps {
-  readonly path: string | undefined;
-  readonly children: ComponentChildren;
-}
-
-const Row = ({ path, children }: RowProps): JSX.Element =>
-  path === undefined ? (
-    <span class="row">{children}</span>
-  ) : (
-    <a class="row" href={path}>
-      {children}
-    </a>
-  );

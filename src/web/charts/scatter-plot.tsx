@@ -1,9 +1,9 @@
 /** Scatter plots of one or two samples in common axes, which end where all but a few points lie: single ones far away would leave no room for the others. */
 import type { JSX } from "preact";
-import { type Axis, percentText, roundAxis } from "./axis.ts";
+import { type Axis, circleAt, roundAxis } from "./axis.ts";
 import { PlotArea } from "./plot-area.tsx";
 
-export interface ScatterPoint {
+interface ScatterPoint {
   readonly x: number;
   readonly y: number;
   readonly title: string;
@@ -18,27 +18,16 @@ interface ScatterPlotProps {
 
 export const ScatterPlot = ({ title, scatters, xFormat, yFormat }: ScatterPlotProps): JSX.Element => {
   const points = scatters.flatMap((own, index) => own.map((point) => ({ ...point, series: index + 1 })));
-  const x = axisOver(
-    points.map((point) => point.x),
-    xFormat,
-  );
-  const y = axisOver(
-    points.map((point) => point.y),
-    yFormat,
-  );
+  const xValues = points.map(({ x }) => x);
+  const yValues = points.map(({ y }) => y);
+  const [x, y] = [axisOver(xValues, xFormat), axisOver(yValues, yFormat)];
   const within = points.filter((point) => x.at(point.x) <= 100 && y.at(point.y) <= 100);
   const beyond = points.length - within.length;
   return (
     <>
       <PlotArea label={`${title}: ${points.length} listings; the table has the numbers`} x={x} y={y}>
         {within.map((point, index) => (
-          <circle
-            key={index}
-            class={point.series === 1 ? "dot" : `dot series-${point.series}`}
-            cx={percentText(x.at(point.x))}
-            cy={percentText(100 - y.at(point.y))}
-            r="3"
-          >
+          <circle key={index} class={`dot series-${point.series}`} {...circleAt(x.at(point.x), y.at(point.y))} r="3">
             <title>{point.title}</title>
           </circle>
         ))}
@@ -51,11 +40,8 @@ export const ScatterPlot = ({ title, scatters, xFormat, yFormat }: ScatterPlotPr
 /** Points beyond the 99th percentile are drawn if the greatest value is at most this many times as large. */
 const reachMax = 1.5;
 
-const axisOver = (values: readonly number[], format: (value: number) => string): Axis =>
-  roundAxis([0, Math.max(1, reachOf(values))], format, 4);
-
-function reachOf(values: readonly number[]): number {
+function axisOver(values: readonly number[], format: (value: number) => string): Axis {
   const sorted = [...values].sort((one, other) => one - other);
   const [high, max] = [sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, sorted.at(-1) ?? 0];
-  return max > high * reachMax ? high : max;
+  return roundAxis([0, Math.max(1, max > high * reachMax ? high : max)], format);
 }

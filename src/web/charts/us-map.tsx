@@ -1,5 +1,6 @@
 /** A map of the US: states in shades, and places as dots. It is drawn by the service, without tiles. */
 import type { JSX } from "preact";
+import { rounded } from "./axis.ts";
 import { mapSize, placeOnMap, type StateShape, stateShapes } from "./us-states.ts";
 
 export interface ShadedState {
@@ -48,24 +49,25 @@ export const shadeOf = (value: number, bounds: readonly number[]): number =>
 const [radiusMin, radiusMax] = [2, 11];
 
 export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element => {
-  const shapes = stateShapes();
-  const view = viewOf(shapes.find(({ code }) => code === focus));
   const shaded = new Map(states.map((state) => [state.code, state]));
+  const isChosen = ({ state }: MapStateProps): number => (state?.isChosen ? 1 : 0);
+  // Chosen states are drawn last, so that their outlines are whole.
+  const shapes = stateShapes().map((shape) => ({ shape, state: shaded.get(shape.code) }));
+  const ordered = shapes.sort((one, other) => isChosen(one) - isChosen(other));
+  const view = viewOf(shapes.find(({ shape }) => shape.code === focus)?.shape);
   const largest = Math.max(1, ...dots.map(({ size }) => size));
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields, and an image may not contain links
     <svg class="us-map" viewBox={view.box} role="group" aria-label={label}>
-      {[...shapes]
-        .sort((one, other) => drawOrder(shaded, one) - drawOrder(shaded, other))
-        .map((shape) => (
-          <MapState key={shape.code} shape={shape} state={shaded.get(shape.code)} />
-        ))}
+      {ordered.map(({ shape, state }) => (
+        <MapState key={shape.code} shape={shape} state={state} />
+      ))}
       {dots.map((dot, index) => {
         const place = placeOnMap(dot.longitude, dot.latitude);
         if (place === undefined) return null;
         const radius = view.scale * Math.max(radiusMin, radiusMax * Math.sqrt(dot.size / largest));
         return (
-          <circle key={index} class="place" cx={round(place[0])} cy={round(place[1])} r={round(radius)}>
+          <circle key={index} class="place" cx={rounded(place[0])} cy={rounded(place[1])} r={rounded(radius)}>
             <title>{dot.title}</title>
           </circle>
         );
@@ -74,10 +76,6 @@ export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element =
   );
 };
 
-/** Chosen states are drawn last, so that their outlines are whole. */
-const drawOrder = (shaded: ReadonlyMap<string, ShadedState>, { code }: StateShape): number =>
-  shaded.get(code)?.isChosen ? 1 : 0;
-
 interface MapStateProps {
   readonly shape: StateShape;
   readonly state: ShadedState | undefined;
@@ -85,38 +83,30 @@ interface MapStateProps {
 
 /** A state. Keyboards reach its link in the table of the map. */
 const MapState = ({ shape, state }: MapStateProps): JSX.Element => {
-  if (state === undefined)
-    return (
-      <path class="state shade-0" d={shape.path}>
-        <title>{shape.name}</title>
-      </path>
-    );
+  const outline = (
+    <path class={`state shade-${state?.shade ?? 0}${state?.isChosen ? " chosen" : ""}`} d={shape.path}>
+      <title>{state?.title ?? shape.name}</title>
+    </path>
+  );
+  if (state === undefined) return outline;
   return (
     <a href={state.path} tabIndex={-1} aria-label={state.title}>
-      <path class={`state shade-${state.shade}${state.isChosen ? " chosen" : ""}`} d={shape.path}>
-        <title>{state.title}</title>
-      </path>
+      {outline}
     </a>
   );
 };
 
-interface MapView {
-  readonly box: string;
-  /** The size of a unit of the map of all states. */
-  readonly scale: number;
-}
-
-/** Returns the view of a state with what surrounds it, or of all states. */
-function viewOf(shape: StateShape | undefined): MapView {
+/** Returns the box of a state with what surrounds it, or of all states, and how large a unit of the map of all states is in it. */
+function viewOf(shape: StateShape | undefined): { readonly box: string; readonly scale: number } {
   const { width, height } = mapSize;
-  if (shape === undefined) return { box: `0 0 ${width} ${height}`, scale: 1 };
-  const [[left, top], [right, bottom]] = shape.box;
-  const scale = Math.max((right - left) / width, (bottom - top) / height) * 1.15;
-  const corner = [(left + right - scale * width) / 2, (top + bottom - scale * height) / 2].map(round);
-  return { box: `${corner.join(" ")} ${round(scale * width)} ${round(scale * height)}`, scale };
+  const [[left, top], [right, bottom]] = shape?.box ?? [
+    [0, 0],
+    [width, height],
+  ];
+  const scale = shape === undefined ? 1 : Math.max((right - left) / width, (bottom - top) / height) * 1.15;
+  const corner = [left + right - scale * width, top + bottom - scale * height].map((size) => size / 2);
+  return { box: [...corner, scale * width, scale * height].map(rounded).join(" "), scale };
 }
-
-const round = (value: number): number => Math.round(value * 100) / 100;
 
 interface ShadeKeyProps {
   /** The meaning of each shade, from the first. */

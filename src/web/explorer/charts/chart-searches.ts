@@ -1,9 +1,12 @@
 /** The searches of a chart: that of the view, and an optional second one for comparison, whose filters are in the parameter `beside`. */
 import type { JSX } from "preact";
+import { operation } from "../../../contract/document.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import { type CalledId, queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
-import { filterNames, readView, type ViewParameters } from "../view.ts";
+import type { SnapshotDays } from "../search/market-control.tsx";
+import { apiFilters, filterNames, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
 
 export interface ChartSearch {
   /** Its filters, in words. */
@@ -11,8 +14,7 @@ export interface ChartSearch {
   readonly filters: ViewParameters;
 }
 
-/** The search of a view, and the compared one, if any. */
-export type ChartSearches = readonly [own: ChartSearch, ...others: readonly ChartSearch[]];
+type ChartSearches = readonly [own: ChartSearch, ...others: readonly ChartSearch[]];
 
 export interface CountedSearch {
   readonly search: ChartSearch;
@@ -20,7 +22,7 @@ export interface CountedSearch {
 }
 
 /** The charts of a view, with the total and unmatched values of its search. */
-export interface ChartAnswers {
+interface ChartAnswers {
   readonly total: number;
   readonly unmatched: AnswerOf<"getFacets">["meta"]["unmatched"];
   readonly charts: JSX.Element;
@@ -56,15 +58,52 @@ function searchOf(view: ViewParameters): ChartSearch {
   return { name: words.length === 0 ? "All listings" : words.join(" · "), filters };
 }
 
-/** Returns the columns of a table of several searches that distinguish them: one, or none for a single search. */
-export const searchColumns = (searches: readonly ChartSearch[]): readonly { name: string; title: string }[] =>
-  searches.length > 1 ? [{ name: "search", title: "Search" }] : [];
+/** Returns the filters of a search that an operation has, and the names of the others. */
+export function filtersFor(id: CalledId, { filters }: ChartSearch, asOf: string) {
+  const known = new Set(operation(id).parameters.map(({ name }) => name));
+  const all = Object.entries(apiFilters(filters, asOf));
+  return {
+    filters: Object.fromEntries(all.filter(([name]) => known.has(name))),
+    others: all.flatMap(([name]) => (known.has(name) ? [] : [name])),
+  };
+}
 
-export const searchCells = (searches: readonly ChartSearch[], search: ChartSearch): readonly string[] =>
-  searches.length > 1 ? [search.name] : [];
+/** What the charts of a view are loaded by. */
+export class ChartsRequest {
+  /** The search of the view, and the compared one, if any. */
+  readonly searches: ChartSearches;
 
-/** Returns the total and unmatched values of the first search. */
-export const headOf = ([first]: readonly CountedSearch[]): Omit<ChartAnswers, "charts"> => ({
-  total: first?.answer.data.total ?? 0,
-  unmatched: first?.answer.meta.unmatched,
+  constructor(
+    readonly requests: PageRequests,
+    readonly view: ViewParameters,
+    readonly days: SnapshotDays,
+  ) {
+    this.searches = chartSearches(view, days.last);
+  }
+
+  /** Counts the facets of a query for a search. Throws the Refusal of the API. */
+  async count(search: ChartSearch, query: TextParameters): Promise<CountedSearch> {
+    const filters = apiFilters(search.filters, this.days.last);
+    return { search, answer: await this.requests.call("getFacets", { ...query, ...filters }) };
+  }
+
+  /** Loads an optional part of the page for each of some searches, without those that the API refuses. */
+  async loadEach<Search, Part>(
+    name: string,
+    searches: readonly Search[],
+    load: (search: Search) => Promise<Part>,
+  ): Promise<readonly Part[]> {
+    const parts = await Promise.all(searches.map((search) => this.requests.loadPart(name, () => load(search))));
+    return parts.filter((part) => part !== undefined);
+  }
+}
+
+/** Returns the path of a view that is filtered by a value; undefined for one with a comma, which separates values. */
+export const valuePath = (view: ViewParameters, name: string, value: string): string | undefined =>
+  value.includes(",") ? undefined : viewPath(withParameters(view, { [name]: value }));
+
+/** Returns the total and unmatched values of a search. */
+export const headOf = ({ answer: { data, meta } }: CountedSearch): Omit<ChartAnswers, "charts"> => ({
+  total: data.total,
+  unmatched: meta.unmatched,
 });

@@ -18,13 +18,12 @@ interface FewPricesProps {
 
 export const FewPrices = ({ view, listings }: FewPricesProps): JSX.Element => {
   const priced = listings
-    .flatMap(({ id, price, ...listing }) =>
-      typeof price === "number"
-        ? [{ text: nameOf({ id, price, ...listing }), path: listingPath(id, view), price }]
-        : [],
+    .flatMap(({ price, ...listing }) =>
+      typeof price === "number" ? [{ text: nameOf(listing), path: listingPath(listing.id, view), price }] : [],
     )
     .sort((one, other) => one.price - other.price);
   const unpriced = listings.length - priced.length;
+  const x = roundAxis([priced[0]?.price ?? 0, priced.at(-1)?.price ?? 0], shortDollars, 4);
   return (
     <ChartFigure
       id="prices"
@@ -40,28 +39,20 @@ export const FewPrices = ({ view, listings }: FewPricesProps): JSX.Element => {
         rows: priced.map(({ price, ...cell }) => [cell, price]),
       }}
     >
-      <PriceDots priced={priced} />
+      <PlotArea
+        label="A dot for each price in US dollars"
+        x={x}
+        y={{ at: () => 50, ticks: [] }}
+        height={40}
+        interaction={{}}
+      >
+        {priced.map(({ text, path, price }) => (
+          <a class="slot" key={path} href={path} aria-label={`${text}: ${dollars(price)}`}>
+            <circle class="mark" cx={percentText(x.at(price))} cy="50%" r="6" />
+            <ValueText text={`${text}: ${dollars(price)}`} at={[x.at(price), 65]} />
+          </a>
+        ))}
+      </PlotArea>
     </ChartFigure>
-  );
-};
-
-interface PriceDotsProps {
-  readonly priced: readonly { readonly text: string; readonly path: string; readonly price: number }[];
-}
-
-/** The dots on one line; each is a link to its listing. */
-const PriceDots = ({ priced }: PriceDotsProps): JSX.Element => {
-  const prices = priced.map(({ price }) => price);
-  const x = roundAxis([Math.min(...prices), Math.max(...prices)], shortDollars, 4);
-  const y = { at: () => 50, ticks: [] };
-  return (
-    <PlotArea label="A dot for each price in US dollars" x={x} y={y} height={40} interaction={{}}>
-      {priced.map(({ text, path, price }) => (
-        <a class="slot" key={path} href={path} aria-label={`${text}: ${dollars(price)}`}>
-          <circle class="mark" cx={percentText(x.at(price))} cy="50%" r="6" />
-          <ValueText text={`${text}: ${dollars(price)}`} at={[x.at(price), 65]} />
-        </a>
-      ))}
-    </PlotArea>
   );
 };

@@ -4,10 +4,9 @@ import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { supplyDays } from "../../../listing/supply.ts";
 import { count, day, dollars, percent } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../search/market-control.tsx";
-import { apiFilters, inventoryOf, type ViewParameters } from "../view.ts";
-import type { ChartSearch } from "./chart-searches.ts";
+import { inventoryOf, type ViewParameters } from "../view.ts";
+import type { ChartSearch, ChartsRequest } from "./chart-searches.ts";
 
 /** How many days before the day of a view its numbers are compared with. */
 export const changeDays = 30;
@@ -19,11 +18,13 @@ export function dayBefore(view: ViewParameters, { first, last }: SnapshotDays): 
   return inventoryOf(view) === "sold" || view.value_rating !== undefined || before < first ? undefined : before;
 }
 
-interface Definition {
+type Counts = AnswerOf<"getFacets">["data"];
+
+interface KeyNumber {
   readonly title: string;
-  readonly value: (answer: AnswerOf<"getFacets">) => number | null;
+  readonly value: (counts: Counts) => number | null;
   readonly format: (value: number | null) => string;
-  /** How a change is written. */
+  /** Formats a change. */
   readonly change: (now: number, before: number) => string;
   /** Whether a rise means something to a buyer. */
   readonly isColored?: boolean;
@@ -34,104 +35,83 @@ const byDays = (now: number, before: number): string => {
   const days = Math.round(now) - Math.round(before);
   return days === 0 ? "±0" : `${days < 0 ? "−" : "+"}${Math.abs(days)}`;
 };
-const rounded = (value: number | null): string => count(value === null ? null : Math.round(value));
-const medianOf =
-  (name: "price" | "days_on_market") =>
-  ({ data }: AnswerOf<"getFacets">): number | null =>
-    data.stats[name]?.median ?? null;
 
 /** Returns the days that the sales of a month would take to sell the listings for sale. */
-function daysSupply({ data }: AnswerOf<"getFacets">): number | null {
-  const buckets = data.facets.inventory_type ?? [];
+function daysSupply({ facets: { inventory_type: buckets = [] } }: Counts): number | null {
   const sold = buckets.reduce((sum, { metric }) => sum + (metric?.sample ?? 0), 0);
   const active = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const isKnown = buckets.some(({ metric }) => typeof metric?.value === "number");
   return isKnown && sold > 0 ? (supplyDays * active) / sold : null;
 }
 
-const definitions: readonly Definition[] = [
-  { title: "For sale", value: ({ data }) => data.total, format: count, change: byShare },
+const keyNumbers: readonly KeyNumber[] = [
+  { title: "For sale", value: ({ total }) => total, format: count, change: byShare },
   {
-    ...{ title: "Median price", value: medianOf("price"), format: (value) => dollars(value && Math.round(value)) },
+    ...{ title: "Median price", value: ({ stats }) => stats.price?.median ?? null, format: dollars },
     ...{ change: byShare, isColored: true },
   },
-  { title: "Days on market", value: medianOf("days_on_market"), format: rounded, change: byDays, isColored: true },
-  { title: "Days supply", value: daysSupply, format: rounded, change: byDays },
+  {
+    ...{ title: "Days on market", value: ({ stats }) => stats.days_on_market?.median ?? null, format: count },
+    ...{ change: byDays, isColored: true },
+  },
+  { title: "Days supply", value: daysSupply, format: count, change: byDays },
 ];
 
 interface Compared {
-  readonly now: AnswerOf<"getFacets">;
-  readonly before: AnswerOf<"getFacets"> | undefined;
+  readonly now: Counts;
+  readonly before: Counts | undefined;
 }
-
-const loadSearch = (
-  requests: PageRequests,
-  { filters }: ChartSearch,
-  days: SnapshotDays,
-): Promise<Compared | undefined> =>
-  requests.loadPart("key numbers", async () => {
-    const call = (changed: ViewParameters) =>
-      requests.call("getFacets", {
-        ...{ facets: "inventory_type,price,days_on_market", metric: "days_supply" },
-        ...apiFilters({ ...filters, ...changed }, days.last),
-      });
-    const before = dayBefore(filters, days);
-    const [now, earlier] = await Promise.all([
-      call({}),
-      before === undefined ? undefined : call({ snapshot_date: before }),
-    ]);
-    return { now, before: earlier };
-  });
 
 /** Loads the key numbers of searches that are compared. */
-export async function loadKeyNumbers(
-  requests: PageRequests,
-  searches: readonly ChartSearch[],
-  days: SnapshotDays,
-): Promise<JSX.Element | null> {
+export async function loadKeyNumbers(request: ChartsRequest): Promise<JSX.Element | null> {
+  const { searches, days } = request;
   if (searches.length < 2 || searches.some(({ filters }) => inventoryOf(filters) === "sold")) return null;
-  const loaded = await Promise.all(searches.map((search) => loadSearch(requests, search, days)));
-  const compared = loaded.filter((one) => one !== undefined);
-  const before = searches[0] === undefined ? undefined : dayBefore(searches[0].filters, days);
-  return compared.length < searches.length ? null : <KeyNumbers compared={compared} before={before} />;
+  const compared = await request.loadEach("key numbers", searches, async (search): Promise<Compared> => {
+    const past = dayBefore(search.filters, days);
+    // Sold listings have no values, so that a supply cannot be of rated ones.
+    const supply = search.filters.value_rating === undefined ? { metric: "days_supply" } : {};
+    const query = { facets: "inventory_type,price,days_on_market", ...supply };
+    const countsOf = async (one: ChartSearch) => (await request.count(one, query)).answer.data;
+    const [now, before] = await Promise.all([
+      countsOf(search),
+      past === undefined ? undefined : countsOf({ ...search, filters: { ...search.filters, snapshot_date: past } }),
+    ]);
+    return { now, before };
+  });
+  if (compared.length < searches.length) return null;
+  const before = dayBefore(searches[0].filters, days);
+  return (
+    <div class="wide">
+      <dl class="sheet duo">
+        {keyNumbers.map((number) => (
+          <div key={number.title}>
+            <dt>{number.title}</dt>
+            {compared.map((one, index) => (
+              <NumberOfSearch key={index} number={number} compared={one} series={index + 1} />
+            ))}
+          </div>
+        ))}
+      </dl>
+      <p class="sub">
+        {before === undefined
+          ? `No changes: the data of ${changeDays} days before are not there, or not rated.`
+          : `Changes are against ${day(before)}, ${changeDays} days before.`}
+      </p>
+    </div>
+  );
 }
 
-const KeyNumbers = ({
-  compared,
-  before,
-}: {
-  readonly compared: readonly Compared[];
-  readonly before: string | undefined;
-}) => (
-  <div class="wide">
-    <dl class="sheet duo">
-      {definitions.map((definition) => (
-        <div key={definition.title}>
-          <dt>{definition.title}</dt>
-          {compared.map((one, index) => (
-            <KeyNumber key={index} definition={definition} compared={one} series={index + 1} />
-          ))}
-        </div>
-      ))}
-    </dl>
-    <p class="sub">
-      {before === undefined
-        ? `No changes: the data of ${changeDays} days before are not there, or not rated.`
-        : `Changes are against ${day(before)}, ${changeDays} days before.`}
-    </p>
-  </div>
-);
-
-interface KeyNumberProps {
-  readonly definition: Definition;
+interface NumberOfSearchProps {
+  readonly number: KeyNumber;
   readonly compared: Compared;
   readonly series: number;
 }
 
-const KeyNumber = ({ definition, compared, series }: KeyNumberProps): JSX.Element => {
-  const { value, format, change, isColored = false } = definition;
-  const [now, before] = [value(compared.now), compared.before && value(compared.before)];
-  const isKnown = now !== null && before !== null && before !== undefined;
+const NumberOfSearch = ({ number, compared, series }: NumberOfSearchProps): JSX.Element => {
+  const { value, format, change, isColored = false } = number;
+  const now = value(compared.now);
+  const before = compared.before === undefined ? null : value(compared.before);
+  const isKnown = now !== null && before !== null;
   const direction = !isKnown || !isColored || now === before ? "" : now < before ? " falls" : " rises";
   return (
     <dd class={`series-${series}${direction}`}>

@@ -1,101 +1,98 @@
 /** The map: states in shades of their inventory or median price, and dealers, or the ZIP codes of one state, as dots. */
 import type { JSX } from "preact";
-import type { AnswerOf } from "../../../contract/types.ts";
-import { ChartFigure, type Numbers, type NumbersCell } from "../../charts/chart-figure.tsx";
-import { Panels } from "../../charts/plot-area.tsx";
-import { type ShadedState, ShadeKey, shadeBounds, shadeOf, UsMap } from "../../charts/us-map.tsx";
+import { SeriesName } from "../../charts/plot-area.tsx";
+import { ShadeKey, shadeBounds, shadeOf, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count, dollars } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
 import { dealerDots, findMarketDealers, type MarketDealers, placeDealers } from "../dealers/market-dealers.ts";
 import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   besidePart,
   type ChartSearch,
-  type ChartSearches,
+  type ChartsRequest,
   type CountedSearch,
+  headOf,
   type RemainingCharts,
-  searchCells,
-  searchColumns,
 } from "./chart-searches.ts";
-
-type Shading = "count" | "median";
-
-interface MappedSearch extends CountedSearch {
-  readonly found: MarketDealers | undefined;
-}
+import { SearchFigure } from "./search-figure.tsx";
 
 interface StateNumbers {
   readonly code: string;
   readonly name: string;
   readonly listings: number;
   readonly median: number | null;
+  /** Whether the search is filtered by it. */
+  readonly isChosen: boolean;
+}
+
+interface MappedSearch {
+  readonly search: ChartSearch;
+  readonly states: readonly StateNumbers[];
+  /** The code of the one state that it is filtered by. */
+  readonly focus: string | undefined;
+  /** Undefined if the API refuses to count them. */
+  readonly found: MarketDealers | undefined;
 }
 
 /** Sends the first request for the map of each search. */
-export async function loadMapCharts(
-  requests: PageRequests,
-  [own, ...others]: ChartSearches,
-  { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<RemainingCharts> {
-  const mapBeside = (search: ChartSearch): Promise<MappedSearch | undefined> =>
-    requests.loadPart(besidePart, async () => {
-      const [answer, found] = await Promise.all([
-        loadStates(requests, search, asOf),
-        findDealers(requests, search, asOf),
-      ]);
-      return { search, answer, found };
-    });
-  const answer = await loadStates(requests, own, asOf);
+export async function loadMapCharts(request: ChartsRequest): Promise<RemainingCharts> {
+  const { view, searches } = request;
+  const [own, ...others] = searches;
+  const first = await countStates(request, own);
   return async () => {
-    const [found, ...beside] = await Promise.all([findDealers(requests, own, asOf), ...others.map(mapBeside)]);
-    const first = { search: own, answer, found };
-    const mapped = [first, ...beside.filter((one) => one !== undefined)];
+    const beside = await request.loadEach(besidePart, others, (search) => countStates(request, search));
+    const mapped = await Promise.all([first, ...beside].map((counted) => mapSearch(request, counted)));
+    const chosen = mapped[0]?.states.filter(({ isChosen }) => isChosen) ?? [];
+    const head = headOf(first);
     return {
-      ...{ total: totalOf(first), unmatched: answer.meta.unmatched },
+      ...head,
+      total: own.filters.state === undefined ? head.total : chosen.reduce((sum, { listings }) => sum + listings, 0),
       charts: <StateMap view={view} mapped={mapped} />,
     };
   };
 }
 
-/** Finds the dealers of a search, and where the largest are. Returns undefined if the API refuses. */
-const findDealers = (requests: PageRequests, search: ChartSearch, asOf: string): Promise<MarketDealers | undefined> =>
-  requests.loadPart("dealers", async () => {
-    const found = await findMarketDealers(requests, apiFilters(search.filters, asOf));
-    return {
-      ...found,
-      placed: await placeDealers(
-        requests,
-        found.dealers.map(({ id }) => id),
-      ),
-    };
-  });
-
 /** Counts the states of a search without its filter by state. */
-function loadStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
-  const { state: _, ...filters } = apiFilters(search.filters, asOf);
+async function countStates(request: ChartsRequest, search: ChartSearch): Promise<CountedSearch> {
+  const everywhere = { ...search, filters: withParameters(search.filters, { state: undefined }) };
   const query = { facets: "state", metric: "price.median", facet_value_limit: "100" };
-  return requests.call("getFacets", { ...query, ...filters });
+  return { ...(await request.count(everywhere, query)), search };
 }
 
-/** Returns the total of a search, whose states were counted without its filter by state. */
-function totalOf({ search, answer }: MappedSearch): number {
-  const chosen = chosenStates(search);
-  if (chosen.length === 0) return answer.data.total;
-  return statesOf(answer)
-    .filter(({ code }) => chosen.includes(code))
-    .reduce((sum, { listings }) => sum + listings, 0);
-}
-
-const chosenStates = ({ filters }: ChartSearch): readonly string[] =>
-  listOf(filters, "state").map((code) => code.toUpperCase());
-
-function statesOf({ data }: AnswerOf<"getFacets">): readonly StateNumbers[] {
+/** Returns the numbers of a search's states, and its dealers, of which the largest are placed. */
+async function mapSearch({ requests, days }: ChartsRequest, { search, answer }: CountedSearch): Promise<MappedSearch> {
   const names = new Map(stateShapes().map(({ code, name }) => [code, name]));
-  return (data.facets.state ?? []).map(({ value, count: listings, metric }) => ({
-    ...{ code: value, name: names.get(value) ?? value, listings, median: metric?.value ?? null },
+  const found = await requests.loadPart("dealers", async () => {
+    const dealers = await findMarketDealers(requests, apiFilters(search.filters, days.last));
+    const ids = dealers.dealers.map(({ id }) => id);
+    return { ...dealers, placed: await placeDealers(requests, ids) };
+  });
+  const chosen = listOf(search.filters, "state").map((code) => code.toUpperCase());
+  const states = (answer.data.facets.state ?? []).map(({ value: code, count: listings, metric }) => ({
+    ...{ code, name: names.get(code) ?? code, listings, median: metric?.value ?? null },
+    isChosen: chosen.includes(code),
   }));
+  return { search, states, found, focus: chosen.length === 1 ? chosen[0] : undefined };
 }
+
+interface Shading {
+  readonly title: string;
+  readonly note: string;
+  readonly shadedValue: (state: StateNumbers) => number | null;
+  readonly format: (value: number) => string;
+  /** The value of `shade` and the words that lead to the other one. */
+  readonly other: readonly [shade: string | undefined, text: string];
+}
+
+const inventory: Shading = {
+  ...{ title: "Inventory by state", note: "Listings in each state." },
+  ...{ shadedValue: ({ listings }) => listings, format: count, other: ["median", "Shade by median price"] },
+};
+const medians: Shading = {
+  title: "Median price by state",
+  note: "Median price in US dollars of the listings in each state, if at least 10 have one.",
+  ...{ shadedValue: ({ median }) => median, format: dollars, other: [undefined, "Shade by inventory"] },
+};
 
 interface StateMapProps {
   readonly view: ViewParameters;
@@ -103,65 +100,49 @@ interface StateMapProps {
 }
 
 const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
-  const shading: Shading = view.shade === "median" ? "median" : "count";
-  const format = shading === "median" ? dollars : count;
-  const values = mapped.flatMap(({ answer }) => statesOf(answer).flatMap((state) => shadedValue(state, shading) ?? []));
-  const bounds = shadeBounds(values);
-  const link = (text: string, shade: string | undefined) => (
-    <a href={viewPath(withParameters(view, { shade }))}>{text}</a>
-  );
+  const { title, note, shadedValue, format, other } = view.shade === "median" ? medians : inventory;
+  const bounds = shadeBounds(mapped.flatMap(({ states }) => states.flatMap((state) => shadedValue(state) ?? [])));
+  const shadeIn = (state: StateNumbers): number => shadeOf(shadedValue(state) ?? Number.POSITIVE_INFINITY, bounds);
+  const isCompared = mapped.length > 1;
   return (
-    <ChartFigure
+    <SearchFigure
       id="states"
-      title={shading === "median" ? "Median price by state" : "Inventory by state"}
+      title={title}
       note={
         <>
-          {`${noteOf(shading)} ${dotsNote(mapped)}${unmappedNote(mapped)} `}
-          {shading === "median" ? link("Shade by inventory", undefined) : link("Shade by median price", "median")}
+          {`${note} ${dotsNote(mapped)}${unmappedNote(mapped)} `}
+          <a href={viewPath(withParameters(view, { shade: other[0] }))}>{other[1]}</a>
         </>
       }
       isWide
-      numbers={stateNumbers(view, mapped)}
+      parts={mapped}
+      columns={[
+        { name: "state", title: "State" },
+        { name: "listings", title: "Listings", format: count },
+        { name: "median_price", title: "Median price", format: dollars },
+      ]}
+      rowsOf={({ states }) =>
+        states.map(({ code, name, listings, median }) => [
+          ...[{ text: name, path: viewPath(withParameters(view, { state: code })) }, listings, median],
+        ])
+      }
     >
-      <Panels
-        panels={mapped.map((one) => [
-          one.search.name,
-          <UsMap
-            key={one.search.name}
-            label={`Map of the US: ${summaryOf(one)}`}
-            states={shadedStates(view, one, { shading, bounds })}
-            dots={one.found === undefined ? [] : dealerDots(one.found)}
-            focus={chosenStates(one.search).length === 1 ? chosenStates(one.search)[0] : undefined}
-          />,
-        ])}
-      />
+      <div class={isCompared ? "panels several" : "panels"}>
+        {mapped.map((one, index) => (
+          <div class="panel" key={one.search.name}>
+            {isCompared ? (
+              <h3>
+                <SeriesName series={index + 1} name={one.search.name} />
+              </h3>
+            ) : null}
+            <SearchMap view={view} mapped={one} shadeIn={shadeIn} />
+          </div>
+        ))}
+      </div>
       <ShadeKey texts={bounds.map((bound) => `up to ${format(bound)}`)} />
-    </ChartFigure>
+    </SearchFigure>
   );
 };
-
-function stateNumbers(view: ViewParameters, mapped: readonly MappedSearch[]): Numbers {
-  const searches = mapped.map(({ search }) => search);
-  return {
-    columns: [
-      ...searchColumns(searches),
-      { name: "state", title: "State" },
-      { name: "listings", title: "Listings", format: count },
-      { name: "median_price", title: "Median price", format: dollars },
-    ],
-    rows: mapped.flatMap(({ search, answer }) =>
-      statesOf(answer).map(({ code, name, listings, median }): readonly NumbersCell[] => [
-        ...searchCells(searches, search),
-        ...[{ text: name, path: viewPath(withParameters(view, { state: code })) }, listings, median],
-      ]),
-    ),
-  };
-}
-
-const noteOf = (shading: Shading): string =>
-  shading === "median"
-    ? "Median price in US dollars of the listings in each state, if at least 10 have one."
-    : "Listings in each state.";
 
 const dotsNote = ([first]: readonly MappedSearch[]): string =>
   first?.found === undefined
@@ -171,39 +152,31 @@ const dotsNote = ([first]: readonly MappedSearch[]): string =>
 /** Names the states that have listings, but no shape, such as Puerto Rico. */
 function unmappedNote(mapped: readonly MappedSearch[]): string {
   const shapes = new Set(stateShapes().map(({ code }) => code));
-  const codes = mapped.flatMap(({ answer }) => statesOf(answer).map(({ code }) => code));
-  const unmapped = [...new Set(codes)].filter((code) => !shapes.has(code));
+  const codes = new Set(mapped.flatMap(({ states }) => states.map(({ code }) => code)));
+  const unmapped = [...codes].filter((code) => !shapes.has(code));
   return unmapped.length === 0 ? "" : ` Not on the map: ${unmapped.join(", ")}.`;
 }
 
-const summaryOf = ({ answer }: MappedSearch): string => {
-  const [fullest] = statesOf(answer);
-  return fullest === undefined ? "no listings" : `most listings in ${fullest.name}, ${count(fullest.listings)}`;
+interface SearchMapProps {
+  readonly view: ViewParameters;
+  readonly mapped: MappedSearch;
+  readonly shadeIn: (state: StateNumbers) => number;
+}
+
+const SearchMap = ({ view, mapped: { states, focus, found }, shadeIn }: SearchMapProps): JSX.Element => {
+  const [fullest] = states;
+  const summary =
+    fullest === undefined ? "no listings" : `most listings in ${fullest.name}, ${count(fullest.listings)}`;
+  return (
+    <UsMap
+      label={`Map of the US: ${summary}`}
+      states={states.map((state) => ({
+        ...{ code: state.code, shade: shadeIn(state), isChosen: state.isChosen },
+        title: `${state.name}: ${count(state.listings)} listings, median ${dollars(state.median)}`,
+        path: viewPath(withParameters(view, { state: state.code === focus ? undefined : state.code })),
+      }))}
+      dots={found === undefined ? [] : dealerDots(found)}
+      focus={focus}
+    />
+  );
 };
-
-const shadedValue = ({ listings, median }: StateNumbers, shading: Shading): number | null =>
-  shading === "median" ? median : listings;
-
-interface MapShading {
-  readonly shading: Shading;
-  readonly bounds: readonly number[];
-}
-
-function shadedStates(
-  view: ViewParameters,
-  { search, answer }: MappedSearch,
-  { shading, bounds }: MapShading,
-): readonly ShadedState[] {
-  const chosen = chosenStates(search);
-  return statesOf(answer).map((state) => {
-    const value = shadedValue(state, shading);
-    const isChosen = chosen.includes(state.code);
-    return {
-      code: state.code,
-      shade: value === null ? 0 : shadeOf(value, bounds),
-      title: `${state.name}: ${count(state.listings)} listings, median ${dollars(state.median)}`,
-      path: viewPath(withParameters(view, { state: isChosen && chosen.length === 1 ? undefined : state.code })),
-      isChosen,
-    };
-  });
-}

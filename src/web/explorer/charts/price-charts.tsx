@@ -1,26 +1,16 @@
 /** Charts of prices: their distribution, against miles, and the medians of makes or models. */
 import type { JSX } from "preact";
-import type { AnswerOf } from "../../../contract/types.ts";
-import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import { ScatterPlot } from "../../charts/scatter-plot.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
 import { nameOf } from "../listing-fields.tsx";
+import { filterTitle } from "../search/applied-filters.tsx";
 import { apiFilters, listingPath, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
-import {
-  type ChartSearches,
-  type CountedSearch,
-  headOf,
-  type RemainingCharts,
-  searchCells,
-  searchColumns,
-} from "./chart-searches.ts";
+import { type ChartsRequest, type CountedSearch, headOf, type RemainingCharts, valuePath } from "./chart-searches.ts";
 import { FewPrices, manyMin } from "./few-prices.tsx";
-import { countBeside, countRanges, RangeChart, type RangeQuery } from "./range-chart.tsx";
+import { countBeside, RangeChart, type RangeQuery } from "./range-chart.tsx";
+import { SearchFigure } from "./search-figure.tsx";
 import { type ListingSample, sampleListings } from "./vin-sample.ts";
-
-type FacetAnswer = AnswerOf<"getFacets">;
 
 interface SampledSearch extends CountedSearch {
   readonly sample: ListingSample;
@@ -30,65 +20,37 @@ interface SampledSearch extends CountedSearch {
 const rankedMax = 20;
 
 /** Sends the first request for the charts of prices. */
-export async function loadPriceCharts(
-  requests: PageRequests,
-  [own, ...others]: ChartSearches,
-  { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<RemainingCharts> {
+export async function loadPriceCharts(request: ChartsRequest): Promise<RemainingCharts> {
+  const { requests, view, days, searches } = request;
+  const by = rankedFacet(view);
   const query: RangeQuery = {
-    ...{ asOf, facet: "price" },
-    query: { facets: `${rankedFacet(view)},price`, metric: "price.median", facet_value_limit: String(rankedMax) },
+    ...{ facet: "price" },
+    query: { facets: `${by},price`, metric: "price.median", facet_value_limit: String(rankedMax) },
   };
-  const first = await countRanges(requests, own, query);
+  const first = await request.count(searches[0], query.query);
   return async () => {
-    const counted = await countBeside(requests, first, others, query);
-    const sampled = await Promise.all(counted.map((one) => sampleSearch(requests, one, asOf)));
+    const counted = await countBeside(request, first, query);
+    const sampled = await request.loadEach("price against miles", counted, async (one): Promise<SampledSearch> => {
+      const filters = apiFilters(one.search.filters, days.last);
+      return { ...one, sample: await sampleListings(requests, filters, one.answer.data.total) };
+    });
+    const few = sampled.find(({ sample: { listings } }) => listings.length > 0 && listings.length < manyMin);
     return {
-      ...headOf(counted),
-      charts: <PriceCharts view={view} counted={counted} sampled={sampled.filter((one) => one !== undefined)} />,
+      ...headOf(first),
+      charts: (
+        <>
+          {few !== undefined && counted.length === 1 ? (
+            <FewPrices view={view} listings={few.sample.listings} />
+          ) : (
+            <RangeChart view={view} facet="price" counted={counted} />
+          )}
+          {sampled.length === 0 ? null : <PricesAndMiles sampled={sampled} />}
+          <MedianPrices view={view} by={by} counted={counted} />
+        </>
+      ),
     };
   };
 }
-
-const sampleSearch = (
-  requests: PageRequests,
-  counted: CountedSearch,
-  asOf: string,
-): Promise<SampledSearch | undefined> =>
-  requests.loadPart("price against miles", async () => {
-    const { search, answer } = counted;
-    return { ...counted, sample: await sampleListings(requests, apiFilters(search.filters, asOf), answer.data.total) };
-  });
-
-interface PriceChartsProps {
-  readonly view: ViewParameters;
-  readonly counted: readonly CountedSearch[];
-  readonly sampled: readonly SampledSearch[];
-}
-
-const PriceCharts = ({ view, counted, sampled }: PriceChartsProps): JSX.Element => {
-  const [few] = sampled.filter(({ sample: { listings } }) => listings.length > 0 && listings.length < manyMin);
-  return (
-    <>
-      {few !== undefined && counted.length === 1 ? (
-        <FewPrices view={view} listings={few.sample.listings} />
-      ) : (
-        <RangeChart
-          view={view}
-          id="prices"
-          title="Prices"
-          facet="price"
-          unit="price in US dollars"
-          counted={counted}
-          format={dollars}
-          tickFormat={shortDollars}
-        />
-      )}
-      {sampled.length === 0 ? null : <PricesAndMiles sampled={sampled} />}
-      <MedianPrices view={view} by={rankedFacet(view)} counted={counted} />
-    </>
-  );
-};
 
 /** Returns the facet whose medians are compared: that of the view, else models within one make. */
 function rankedFacet(view: ViewParameters): "make" | "model" {
@@ -96,28 +58,24 @@ function rankedFacet(view: ViewParameters): "make" | "model" {
   return listOf(view, "make").length === 1 ? "model" : "make";
 }
 
-const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Element => {
-  const searches = sampled.map(({ search }) => search);
-  const drawn = sampled.map(drawSample);
+const PricesAndMiles = ({ sampled }: { readonly sampled: readonly SampledSearch[] }): JSX.Element => {
+  const drawn = sampled.map((one) => ({ ...one, points: pointsOf(one) }));
   return (
-    <ChartFigure
+    <SearchFigure
       id="prices-and-miles"
       title="Price against miles"
-      names={searches.map(({ name }) => name)}
-      note={drawn.map(({ search, note }, index) => (
-        <span key={index}>{`${drawn.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
+      parts={drawn}
+      note={drawn.map((one, index) => (
+        <span key={index}>
+          {`${drawn.length > 1 ? `${one.search.name}: ` : ""}${sampleNote(one, one.points.length)} `}
+        </span>
       ))}
-      numbers={{
-        columns: [
-          ...searchColumns(searches),
-          { name: "listing", title: "Listing" },
-          { name: "miles", title: "Miles", format: count },
-          { name: "price", title: "Price", format: dollars },
-        ],
-        rows: drawn.flatMap(({ search, points }) =>
-          points.map(({ cell, x, y }) => [...searchCells(searches, search), cell, x, y]),
-        ),
-      }}
+      columns={[
+        { name: "listing", title: "Listing" },
+        { name: "miles", title: "Miles", format: count },
+        { name: "price", title: "Price", format: dollars },
+      ]}
+      rowsOf={({ points }) => points.map(({ text, path, x, y }) => [{ text, path }, x, y])}
     >
       <ScatterPlot
         title="Price in US dollars against miles"
@@ -125,24 +83,23 @@ const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Ele
         xFormat={shortCount}
         yFormat={shortDollars}
       />
-    </ChartFigure>
+    </SearchFigure>
   );
 };
 
-/** Returns the points of a sample, with a note about the sampled listings. */
-function drawSample({ search, answer, sample }: SampledSearch) {
-  const points = sample.listings.flatMap((listing) => {
+/** Returns the sampled listings with a price and miles as points. */
+const pointsOf = ({ search, sample }: SampledSearch) =>
+  sample.listings.flatMap((listing) => {
     const { id, price, miles } = listing;
     if (typeof price !== "number" || typeof miles !== "number") return [];
     const text = nameOf(listing);
     const title = `${text}: ${dollars(price)}, ${count(miles, " miles")}`;
-    return [{ cell: { text, path: listingPath(id, search.filters) }, x: miles, y: price, title }];
+    return [{ text, path: listingPath(id, search.filters), x: miles, y: price, title }];
   });
-  return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
-}
 
 /** Describes the drawn listings: their number, and that of all matches. */
-function sampleNote(drawn: number, { listings, rule }: ListingSample, total: number): string {
+function sampleNote({ answer, sample: { listings, rule } }: SampledSearch, drawn: number): string {
+  const { total } = answer.data;
   const unknown = listings.length - drawn;
   const rest = unknown === 0 ? "" : ` ${count(unknown)} of them without a price or miles.`;
   if (total === 0) return "No listings.";
@@ -157,16 +114,13 @@ interface MedianPricesProps {
 }
 
 const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => {
-  const searches = counted.map(({ search }) => search);
   const other = by === "make" ? "model" : "make";
-  const rows = counted.flatMap(({ search, answer }) =>
-    bucketsOf(answer, by).map(({ value, count: listings, metric }) => [
-      ...searchCells(searches, search),
-      ...[value, listings, metric?.value ?? null],
-    ]),
-  );
+  const ranked = counted.map(({ search, answer }) => {
+    const values = answer.data.facets[by] ?? [];
+    return { search, values: values.map((one) => ({ ...one, median: one.metric?.value ?? null })) };
+  });
   return (
-    <ChartFigure
+    <SearchFigure
       id={`median-price-by-${by}`}
       title={`Median price by ${by}`}
       note={
@@ -175,33 +129,23 @@ const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => 
           <a href={viewPath(withParameters(view, { by: other }))}>{`By ${other}`}</a>
         </>
       }
-      names={searches.map(({ name }) => name)}
-      numbers={{
-        columns: [
-          ...searchColumns(searches),
-          { name: by, title: by === "make" ? "Make" : "Model" },
-          { name: "listings", title: "Listings", format: count },
-          { name: "median_price", title: "Median price", format: dollars },
-        ],
-        rows,
-      }}
+      parts={ranked}
+      columns={[
+        { name: by, title: filterTitle(by) },
+        { name: "listings", title: "Listings", format: count },
+        { name: "median_price", title: "Median price", format: dollars },
+      ]}
+      rowsOf={({ values }) => values.map(({ value, count: listings, median }) => [value, listings, median])}
     >
       <RankingPanels
-        rankings={counted.map(({ search, answer }) => ({ name: search.name, values: rankedValues(view, by, answer) }))}
-        format={(value) => dollars(value)}
+        rankings={ranked.map(({ search, values }) => ({
+          name: search.name,
+          values: values.flatMap(({ value: name, median }) =>
+            median === null ? [] : [{ name, value: median, path: valuePath(view, by, name) }],
+          ),
+        }))}
+        format={dollars}
       />
-    </ChartFigure>
+    </SearchFigure>
   );
 };
-
-const bucketsOf = ({ data }: FacetAnswer, by: "make" | "model") => data.facets[by] ?? [];
-
-/** Returns the values with a median, highest first. Those with a comma cannot be filtered by. */
-const rankedValues = (view: ViewParameters, by: "make" | "model", answer: FacetAnswer) =>
-  bucketsOf(answer, by)
-    .flatMap(({ value, metric }) => (typeof metric?.value === "number" ? [{ name: value, value: metric.value }] : []))
-    .map((ranked) => ({
-      ...ranked,
-      path: ranked.name.includes(",") ? undefined : viewPath(withParameters(view, { [by]: ranked.name })),
-    }))
-    .sort((one, two) => two.value - one.value);

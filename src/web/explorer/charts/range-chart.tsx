@@ -1,96 +1,105 @@
 /** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
 import type { JSX } from "preact";
 import type { TextParameters } from "../../../operations/operation-request.ts";
-import { ChartFigure, type Numbers } from "../../charts/chart-figure.tsx";
 import { HistogramPlot } from "../../charts/histogram-plot.tsx";
-import { count } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
+import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { facetDefinitions } from "../facets.ts";
-import { apiFilters, type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { besidePart, type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
+import { type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { besidePart, type ChartSearch, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
+import { SearchFigure } from "./search-figure.tsx";
+
+interface RangeDefinition {
+  readonly id: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly format: (value: number) => string;
+  readonly tickFormat: (value: number) => string;
+}
 
 type RangeFacetName = "price" | "days_on_market";
 
+const definitions: Readonly<Record<RangeFacetName, RangeDefinition>> = {
+  price: {
+    ...{ id: "prices", title: "Prices", unit: "price in US dollars", format: dollars, tickFormat: shortDollars },
+  },
+  days_on_market: {
+    ...{ id: "days-on-market", title: "Days on market", unit: "days on market", format: count, tickFormat: shortCount },
+  },
+};
+
 export interface RangeQuery {
-  readonly asOf: string;
   /** The numeric facet whose ranges are compared. */
   readonly facet: RangeFacetName;
   /** The parameters of the facet requests, without filters. */
   readonly query: TextParameters;
 }
 
-/** Counts a search, in ranges of the width that the API chooses unless it is given. */
-export async function countRanges(
-  requests: PageRequests,
-  search: ChartSearch,
-  { asOf, facet, query }: RangeQuery,
-  width?: number,
-): Promise<CountedSearch> {
-  const interval = width === undefined ? {} : { interval: `${facet}:${width}` };
-  return {
-    search,
-    answer: await requests.call("getFacets", { ...query, ...interval, ...apiFilters(search.filters, asOf) }),
-  };
-}
-
 /**
- * Counts other searches for comparison with a counted one. Returns all of them in ranges of one width: the widest that the API chooses for one of
- * them. Returns the first one alone if the API refuses another.
+ * Counts the compared searches beside a counted one. Returns all of them in ranges of one width: the widest that the API chooses for one of them.
+ * Returns the first one alone if the API refuses another.
  */
 export async function countBeside(
-  requests: PageRequests,
+  request: ChartsRequest,
   first: CountedSearch,
-  others: readonly ChartSearch[],
-  query: RangeQuery,
+  { facet, query }: RangeQuery,
 ): Promise<readonly CountedSearch[]> {
-  const compared = await requests.loadPart(besidePart, async () => {
-    const counted = [first, ...(await Promise.all(others.map((search) => countRanges(requests, search, query))))];
-    const widest = Math.max(...counted.map((one) => intervalOf(one, query.facet) ?? 0));
+  const [, ...others] = request.searches;
+  const countAll = (searches: readonly ChartSearch[], parameters: TextParameters) =>
+    Promise.all(searches.map((search) => request.count(search, parameters)));
+  const compared = await request.requests.loadPart(besidePart, async () => {
+    const counted = [first, ...(await countAll(others, query))];
+    const widths = counted.map((one) => rangesOf(one, facet).interval);
+    const widest = Math.max(...widths.map((width) => width ?? 0));
     return Promise.all(
-      counted.map((one) => {
-        const width = intervalOf(one, query.facet);
-        return width === null || width === widest ? one : countRanges(requests, one.search, query, widest);
-      }),
+      counted.map((one, index) =>
+        (widths[index] ?? widest) === widest
+          ? one
+          : request.count(one.search, { ...query, interval: `${facet}:${widest}` }),
+      ),
     );
   });
   return compared ?? [first];
 }
 
-const intervalOf = ({ answer }: CountedSearch, facet: RangeFacetName): number | null =>
-  answer.data.range_facets[facet]?.interval ?? null;
+/** Returns the ranges of a search and their width, which is null without listings. */
+function rangesOf({ answer }: CountedSearch, facet: RangeFacetName) {
+  const { buckets = [], interval = null } = answer.data.range_facets[facet] ?? {};
+  return { buckets, interval };
+}
 
 interface RangeChartProps {
   readonly view: ViewParameters;
-  readonly id: string;
-  readonly title: string;
   readonly facet: RangeFacetName;
-  readonly unit: string;
   readonly counted: readonly CountedSearch[];
-  readonly format: (value: number) => string;
-  readonly tickFormat: (value: number) => string;
 }
 
-export const RangeChart = (props: RangeChartProps): JSX.Element => {
-  const { view, id, title, facet, unit, counted, format, tickFormat } = props;
-  const searches = counted.map(({ search }) => search);
-  const measure = counted.length > 1 ? "Share of listings" : "Listings";
+export const RangeChart = ({ view, facet, counted }: RangeChartProps): JSX.Element => {
+  const { id, title, unit, format, tickFormat } = definitions[facet];
+  const isCompared = counted.length > 1;
+  const measure = isCompared ? "Share of listings" : "Listings";
+  const names = counted.map(({ search }) => search.name);
   const boundNames = boundNamesOf(facet);
   return (
-    <ChartFigure
+    <SearchFigure
       id={id}
       title={title}
-      note={`${measure} by ${unit}. ${searches.length > 1 ? "" : statsText(counted[0], facet, format)}${tailsText(counted, facet)}`}
-      names={counted.map((one) => `${one.search.name}. ${statsText(one, facet, format)}`)}
+      note={`${measure} by ${unit}. ${isCompared ? "" : counted.map((one) => statsText(one, facet)).join("")}${tailsText(counted, facet)}`}
       isWide
-      numbers={numbersOf(props)}
+      parts={counted}
+      keyText={(one) => `. ${statsText(one, facet)}`}
+      columns={[
+        { name: "from", title: "From", format },
+        { name: "below", title: "Below", format },
+        { name: "listings", title: "Listings", format: count },
+      ]}
+      rowsOf={(one) => rangesOf(one, facet).buckets.map(({ min, max, count: listings }) => [min, max, listings])}
     >
       <HistogramPlot
         title={`${title}, ${measure.toLowerCase()} by ${unit}`}
-        histograms={counted.map((one) => ({
-          name: searches.length > 1 ? one.search.name : "",
-          buckets: bucketsOf(one, facet),
-          interval: intervalOf(one, facet) ?? 1,
-        }))}
+        histograms={counted.map((one) => {
+          const { buckets, interval } = rangesOf(one, facet);
+          return { name: isCompared ? one.search.name : "", buckets, interval: interval ?? 1 };
+        })}
         format={format}
         tickFormat={tickFormat}
         pathOf={({ min, max }) =>
@@ -98,30 +107,10 @@ export const RangeChart = (props: RangeChartProps): JSX.Element => {
         }
         boundNames={boundNames}
       />
-      <SelectionWords view={view} boundNames={boundNames} title={title} names={searches.map(({ name }) => name)} />
-    </ChartFigure>
+      <SelectionWords view={view} boundNames={boundNames} title={title} names={names} />
+    </SearchFigure>
   );
 };
-
-const bucketsOf = ({ answer }: CountedSearch, facet: RangeFacetName) => answer.data.range_facets[facet]?.buckets ?? [];
-
-function numbersOf({ counted, facet, format }: RangeChartProps): Numbers {
-  const searches = counted.map(({ search }) => search);
-  return {
-    columns: [
-      ...searchColumns(searches),
-      { name: "from", title: "From", format },
-      { name: "below", title: "Below", format },
-      { name: "listings", title: "Listings", format: count },
-    ],
-    rows: counted.flatMap((one) =>
-      bucketsOf(one, facet).map(({ min, max, count: listings }) => [
-        ...searchCells(searches, one.search),
-        ...[min, max, listings],
-      ]),
-    ),
-  };
-}
 
 /** Returns the parameters of the bounds of a facet. */
 function boundNamesOf(facet: RangeFacetName): readonly [min: string, max: string] {
@@ -174,17 +163,16 @@ const SelectionWords = ({ view, boundNames, title, names }: SelectionWordsProps)
 );
 
 /** Describes a search: its listings, their median, and the number of unknown values. */
-function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format: (value: number) => string): string {
-  const { stats, total = 0 } = one?.answer.data ?? {};
-  const { median = null, missing = 0 } = stats?.[facet] ?? {};
-  const middle = median === null ? "" : `, median ${format(Math.round(median))}`;
-  return `${count(total)} listings${middle}${missing === 0 ? "" : `, ${count(missing)} unknown`}.`;
+function statsText({ answer: { data } }: CountedSearch, facet: RangeFacetName): string {
+  const { median = null, missing = 0 } = data.stats[facet] ?? {};
+  const middle = median === null ? "" : `, median ${definitions[facet].format(Math.round(median))}`;
+  return `${count(data.total)} listings${middle}${missing === 0 ? "" : `, ${count(missing)} unknown`}.`;
 }
 
 /** Explains pale bars, if a histogram has any. */
 function tailsText(counted: readonly CountedSearch[], facet: RangeFacetName): string {
   const hasTails = counted.some((one) => {
-    const { buckets = [], interval = null } = one.answer.data.range_facets[facet] ?? {};
+    const { buckets, interval } = rangesOf(one, facet);
     return buckets.some(({ min, max }) => max - min !== interval);
   });
   return hasTails ? " A pale bar at an end counts everything beyond." : "";

@@ -14,24 +14,25 @@ import { Form, type VisitorForm } from "../../shell/forms.tsx";
 import { type PageHandler, type Redirect, serviceOrigin } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
 import { RequestCode } from "../api-requests.tsx";
-import { apiFilters, listOf, readView, type ViewParameters } from "../view.ts";
+import { KeptFields } from "../search/applied-filters.tsx";
+import { apiFilters, listOf, readView, type ViewParameters, withParameters } from "../view.ts";
 import { byteSize, ExportPanel } from "./export-panel.tsx";
 import type { VisitorExports } from "./visitor-exports.ts";
 
-/** What a format is, and the bytes of a row and of an empty file, measured on exports of the demo market with the default columns. */
-const formatNotes: Readonly<
-  Record<TableFormat, readonly [name: string, note: string, rowBytes: number, fileBytes: number]>
-> = {
-  parquet: ["Parquet", "typed", 110, 16_000],
-  csv: ["CSV", "text", 830, 1_500],
-  arrow: ["Arrow", "typed", 760, 2_000],
-  ndjson: ["NDJSON", "nested", 1_640, 0],
-};
-
-function aboutBytes(format: TableFormat, rows: number): string {
-  const [, note, rowBytes, fileBytes] = formatNotes[format];
-  return `about ${byteSize(rows * rowBytes + fileBytes)}, ${note}`;
+interface FormatNote {
+  readonly name: string;
+  readonly note: string;
+  /** The bytes of a row and of an empty file, measured on exports of the demo market with the default columns. */
+  readonly rowBytes: number;
+  readonly fileBytes: number;
 }
+
+const formatNotes: Readonly<Record<TableFormat, FormatNote>> = {
+  parquet: { name: "Parquet", note: "typed", rowBytes: 110, fileBytes: 16_000 },
+  csv: { name: "CSV", note: "text", rowBytes: 830, fileBytes: 1_500 },
+  arrow: { name: "Arrow", note: "typed", rowBytes: 760, fileBytes: 2_000 },
+  ndjson: { name: "NDJSON", note: "nested", rowBytes: 1_640, fileBytes: 0 },
+};
 
 /** Returns the chosen format. Refuses another name. */
 function formatOf(name: string = exportFormats[0]): TableFormat {
@@ -42,15 +43,11 @@ function formatOf(name: string = exportFormats[0]): TableFormat {
 }
 
 /** Returns the request of a view's export. */
-function exportQuery(view: ViewParameters, asOf: string, format: TableFormat) {
-  const { sort, fields } = view;
-  return {
-    ...apiFilters(view, asOf),
-    ...(sort === undefined ? {} : { sort }),
-    ...(fields === undefined ? {} : { fields }),
-    format,
-  };
-}
+const exportQuery = (view: ViewParameters, asOf: string, format: TableFormat) => ({
+  ...apiFilters(view, asOf),
+  ...withParameters({}, { sort: view.sort, fields: view.fields }),
+  format,
+});
 
 const asOfDay = ({ current }: SiteServices): Promise<string> => current.use(async ({ manifest }) => manifest.as_of);
 
@@ -61,17 +58,17 @@ export const exportPage =
     const asOf = await asOfDay(services);
     const { format, ...view } = readView(query, asOf);
     const offers: Offer[] = [];
-    for (const offered of exportFormats)
-      offers.push({ format: offered, ...(await exports.price(context, visitor, exportQuery(view, asOf, offered))) });
-    const request = exportQuery(view, asOf, formatOf(format));
-    const { path } = operation("exportListings");
+    for (const name of exportFormats)
+      offers.push({ format: name, ...(await exports.price(context, visitor, exportQuery(view, asOf, name))) });
+    const chosen = formatOf(format);
+    const [origin, querystring] = [serviceOrigin(context), queryString(exportQuery(view, asOf, chosen))];
     return {
       title: "Export",
       section: "explorer",
       body: (
         <ExportPanel title={`Export ${count(offers[0]?.rows)} listings`} view={view}>
-          <OfferForm visitor={visitor} view={view} asOf={asOf} offers={offers} chosen={request.format}>
-            <RequestCode origin={serviceOrigin(context)} request={{ path, querystring: queryString(request) }} />
+          <OfferForm visitor={visitor} view={view} asOf={asOf} offers={offers} chosen={chosen}>
+            <RequestCode origin={origin} request={{ path: operation("exportListings").path, querystring }} />
           </OfferForm>
         </ExportPanel>
       ),
@@ -99,9 +96,7 @@ const OfferForm = ({ visitor, view, asOf, offers, chosen, children }: OfferFormP
   const [rows, price] = [offers[0]?.rows ?? 0, Math.max(...offers.map(({ micros }) => micros))];
   return (
     <Form visitor={visitor} action="/export">
-      {Object.entries(kept).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+      <KeptFields view={kept} without={new Set()} />
       <div class="pad stack">
         <Formats offers={offers} chosen={chosen} isPriced={offers.some(({ micros }) => micros < price)} />
         <dl class="kv">
@@ -132,14 +127,17 @@ interface FormatsProps extends Pick<OfferFormProps, "offers" | "chosen"> {
 const Formats = ({ offers, chosen, isPriced }: FormatsProps): JSX.Element => (
   <fieldset class="choice">
     <legend class="vh">Format</legend>
-    {offers.map(({ format, rows, micros }) => (
-      <label key={format}>
-        <input type="radio" name="format" value={format} checked={format === chosen} />
-        <b>{formatNotes[format][0]}</b>
-        <small>{aboutBytes(format, rows)}</small>
-        {isPriced ? <small>{micros === 0 ? "charged already" : usd(micros)}</small> : null}
-      </label>
-    ))}
+    {offers.map(({ format, rows, micros }) => {
+      const { name, note, rowBytes, fileBytes } = formatNotes[format];
+      return (
+        <label key={format}>
+          <input type="radio" name="format" value={format} checked={format === chosen} />
+          <b>{name}</b>
+          <small>{`about ${byteSize(rows * rowBytes + fileBytes)}, ${note}`}</small>
+          {isPriced ? <small>{micros === 0 ? "charged already" : usd(micros)}</small> : null}
+        </label>
+      );
+    })}
   </fieldset>
 );
 

@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { parse } from "csv-parse/sync";
 import type { Locator, Page } from "playwright-core";
-import { besideValue, chartSearches } from "../../src/web/explorer/charts/chart-searches.ts";
-import { serialEnds } from "../../src/web/explorer/charts/vin-sample.ts";
-import { percent } from "../../src/web/shell/format.ts";
-import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { startService } from "../support/http/service.ts";
-import { generateFeeds } from "../support/lakes/generated.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
-import { assertAccessible, signedInBrowser } from "../support/web/site.ts";
+import { besideValue, chartSearches } from "../../../src/web/explorer/charts/chart-searches.ts";
+import { serialEnds } from "../../../src/web/explorer/charts/vin-sample.ts";
+import { percent } from "../../../src/web/shell/format.ts";
+import { skipWithoutBrowser } from "../../support/http/browser.ts";
+import { startService } from "../../support/http/service.ts";
+import { generateFeeds } from "../../support/lakes/generated.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
+import { csvOf, numbersOf } from "../../support/web/chart-files.ts";
+import { assertAccessible, signedInBrowser } from "../../support/web/site.ts";
 
 /** Five days: the first is 30 days before the last, and none were delivered between it and the last three. */
 async function sparseFeeds(): Promise<string> {
@@ -25,16 +25,6 @@ async function sparseFeeds(): Promise<string> {
 
 const { lake } = await createLake(fileScope, await sparseFeeds());
 const client = await startService(fileScope, lake);
-
-type CsvRow = Readonly<Record<string, string>>;
-
-/** Returns the rows of the CSV file of a chart. */
-async function csvOf(page: Page, id: string): Promise<readonly CsvRow[]> {
-  const url = (await page.locator(`a[download="${id}.csv"]`).getAttribute("href")) ?? "";
-  return parse(decodeURIComponent(url.slice(url.indexOf(",") + 1)), { columns: true });
-}
-
-const numbersOf = (rows: readonly CsvRow[], name: string): readonly number[] => rows.map((row) => Number(row[name]));
 
 test("the sampled ends of VINs are distinct, and about 300 listings have one of them", () => {
   assert.deepEqual(serialEnds(300), []);
@@ -201,9 +191,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const points = data[0]?.points ?? [];
     assert.equal(points.filter(({ days }) => days > 0).length, 3);
     for (const [index, name] of ["count", "sold"].entries()) {
-      const rows = await csvOf(page, `trend-${name}`);
       assert.deepEqual(
-        rows.map((row) => (row[name] === "" ? null : Number(row[name]))),
+        numbersOf(await csvOf(page, `trend-${name}`), name),
         points.map(({ days, metrics }) => (days === 0 ? null : metrics[index]?.value)),
       );
     }
@@ -255,7 +244,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&inventory_type=${type}`);
       const known = data.total - (data.stats.price?.missing ?? 0);
       assert.equal(
-        numbersOf(own, "listings").reduce((sum, count) => sum + count, 0),
+        numbersOf(own, "listings").reduce((sum: number, count) => sum + (count ?? 0), 0),
         known,
       );
     }
