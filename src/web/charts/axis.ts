@@ -23,7 +23,8 @@ export function roundAxis([min, max]: Extent, format: (value: number) => string,
 }
 
 /** Returns about four round whole numbers within an extent. */
-export const roundValues = (extent: Extent): readonly number[] => scaleLinear(extent).ticks(4).filter(Number.isInteger);
+export const roundValues = (extent: Extent): readonly number[] =>
+  scaleLinear().domain(extent).ticks(4).filter(Number.isInteger);
 
 /** Returns the extent of values, of at least 5 % of the greatest, so that noise is not drawn large. */
 export function steadyExtent(values: readonly number[]): Extent {

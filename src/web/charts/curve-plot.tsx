@@ -40,7 +40,7 @@ export const CurvePlot = ({ title, curves, step, xFormat, yFormat }: CurvePlotPr
         own.map((point) => (
           <Median
             {...{ key: point.path, point, series, y }}
-            left={x.at(point.at) + width * ((series + 0.5) / curves.length - 0.5)}
+            left={x.at(point.at) + 0.5 * width * ((series + 0.5) / curves.length - 0.5)}
             width={width / curves.length}
           />
         )),

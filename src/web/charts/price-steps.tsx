@@ -1,7 +1,7 @@
 /** A price over days as steps, each labeled with its change, against another price by day. */
 import type { JSX } from "preact";
 import { dollars, shortDollars } from "../shell/format.ts";
-import { type Axis, dayAxis, percentText, roundAxis, steadyExtent, timeOfDay } from "./axis.ts";
+import { type Axis, circleAt, dayAxis, percentText, roundAxis, steadyExtent, timeOfDay } from "./axis.ts";
 import { knownValues, Lines, type ValueOfDay as PriceOfDay, pathOverDays, spanText } from "./lines.tsx";
 import { PlotArea } from "./plot-area.tsx";
 
@@ -36,15 +36,12 @@ export const PriceSteps = ({ title, steps, others, otherName }: PriceStepsProps)
         ]}
       />
       {otherEnd === undefined ? null : (
-        <EndLabel name="other" at={y.at(otherEnd)} isAbove={end !== undefined && otherEnd > end}>
-          {[otherName, dollars(otherEnd)]}
-        </EndLabel>
+        <EndLabel
+          {...{ name: "other", at: y.at(otherEnd), lines: [otherName, dollars(otherEnd)] }}
+          isAbove={end !== undefined && otherEnd > end}
+        />
       )}
-      {end === undefined ? null : (
-        <EndLabel name="subject" at={y.at(end)}>
-          {[dollars(end)]}
-        </EndLabel>
-      )}
+      {end === undefined ? null : <EndLabel name="subject" at={y.at(end)} lines={[dollars(end)]} />}
       <Changes steps={steps} x={x} y={y} />
     </PlotArea>
   );
@@ -54,14 +51,14 @@ interface EndLabelProps {
   readonly name: "subject" | "other";
   readonly at: number;
   readonly isAbove?: boolean;
-  readonly children: readonly string[];
+  readonly lines: readonly string[];
 }
 
 /** A label beside the end of a line; of several words, below each other. */
-const EndLabel = ({ name, at, isAbove = false, children }: EndLabelProps): JSX.Element => (
+const EndLabel = ({ name, at, isAbove = false, lines }: EndLabelProps): JSX.Element => (
   <g class={`end-label ${name}`}>
-    <circle cx="100%" cy={percentText(100 - at)} r="3" />
-    {children.map((line, index) => (
+    <circle {...circleAt(100, at)} r="3" />
+    {lines.map((line, index) => (
       <text key={line} x="100%" dx="8" y={percentText(100 - at)} dy={(isAbove ? index - 1 : index) * 14 + 4}>
         {line}
       </text>
@@ -84,12 +81,12 @@ const Changes = ({ steps, x, y }: ChangesProps): JSX.Element => {
   return (
     <g class="subject">
       {changes.map(({ day, value, change }) => {
-        const [left, down] = [percentText(x.at(timeOfDay(day))), percentText(100 - y.at(value))];
+        const place = circleAt(x.at(timeOfDay(day)), y.at(value));
         return (
           <g key={day}>
-            <circle cx={left} cy={down} r="3.5" />
+            <circle {...place} r="3.5" />
             {changes.length > labelsMax ? null : (
-              <text x={left} y={down} dx="-6" dy={change < 0 ? 15 : -8} text-anchor="end">
+              <text x={place.cx} y={place.cy} dx="-6" dy={change < 0 ? 15 : -8} text-anchor="end">
                 {`${change > 0 ? "+" : ""}${dollars(change)}`}
               </text>
             )}

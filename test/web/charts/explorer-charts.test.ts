@@ -87,6 +87,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       data.range_facets.price?.buckets.map(({ min, max, count }) => [min, max, count]),
     );
     assert.equal(await page.locator(".plot-area").first().locator(".bar").count(), rows.length);
+    const ticks = await page.locator(".plot-area").first().locator(".tick").allTextContents();
+    assert.ok(ticks.filter((tick) => /^[$]\d+K$/.test(tick)).length > 1, `round prices below the bars: ${ticks}`);
     const medians = await csvOf(page, "median-price-by-make");
     assert.deepEqual(
       medians.map(({ make, median_price: median }) => [make, median === "" ? null : Number(median)]),

@@ -90,11 +90,9 @@ export async function loadDepreciationCharts(request: ChartsRequest): Promise<Re
 
 /** Returns the make and model of a search; undefined if it has several or none. */
 function modelOf({ answer }: CountedSearch): { readonly make: string; readonly model: string } | undefined {
-  const { make = [], model = [] } = answer.data.facets;
-  const [[oneMake, otherMake], [oneModel, otherModel]] = [make, model];
-  if (oneMake === undefined || oneModel === undefined || otherMake !== undefined || otherModel !== undefined)
-    return undefined;
-  return { make: oneMake.value, model: oneModel.value };
+  const { make: [make, ...otherMakes] = [], model: [model, ...otherModels] = [] } = answer.data.facets;
+  if (make === undefined || model === undefined || otherMakes.length + otherModels.length > 0) return undefined;
+  return { make: make.value, model: model.value };
 }
 
 async function follow({ requests, view, days }: ChartsRequest, counted: CountedSearch): Promise<FollowedSearch> {
@@ -162,7 +160,7 @@ function describe({ answer: { data, meta }, others }: FollowedSearch, { per, for
   return [
     `${make} ${model}: medians of ${count(curve.sample)} ${cars}; bars hold 80%.`,
     curve.loss_percent === null ? "Too few for a curve." : `The curve loses ${curve.loss_percent}% ${per}.`,
-    ...(known.length === 0 ? [] : [`Of the price of ${whole} are left: ${known.join(", ")}.`]),
+    ...(known.length === 0 ? [] : [`Left of the price of ${whole}: ${known.join(", ")}.`]),
     ...(others.length === 0 ? [] : [`Depreciation has no filter by ${others.map(filterTitle).join(", ")}.`]),
   ].join(" ");
 }

@@ -75,24 +75,19 @@ async function mapSearch({ requests, days }: ChartsRequest, { search, answer }: 
   return { search, states, found, focus: chosen.length === 1 ? chosen[0] : undefined };
 }
 
-interface Shading {
-  readonly title: string;
-  readonly note: string;
-  readonly shadedValue: (state: StateNumbers) => number | null;
-  readonly format: (value: number) => string;
-  /** The value of `shade` and the words that lead to the other one. */
-  readonly other: readonly [shade: string | undefined, text: string];
-}
-
-const inventory: Shading = {
-  ...{ title: "Inventory by state", note: "Listings in each state." },
-  ...{ shadedValue: ({ listings }) => listings, format: count, other: ["median", "Shade by median price"] },
-};
-const medians: Shading = {
-  title: "Median price by state",
-  note: "Median price in US dollars of the listings in each state, if at least 10 have one.",
-  ...{ shadedValue: ({ median }) => median, format: dollars, other: [undefined, "Shade by inventory"] },
-};
+/** What states are shaded by, and the value of `shade` and the words that lead to the other shading. */
+const shadings = {
+  count: {
+    ...{ title: "Inventory by state", note: "Listings in each state.", format: count },
+    ...{ shadedBy: ({ listings }: StateNumbers) => listings, other: "median", otherText: "Shade by median price" },
+  },
+  median: {
+    title: "Median price by state",
+    note: "Median price in US dollars of the listings in each state, if at least 10 have one.",
+    ...{ format: dollars, shadedBy: ({ median }: StateNumbers) => median },
+    ...{ other: undefined, otherText: "Shade by inventory" },
+  },
+} as const;
 
 interface StateMapProps {
   readonly view: ViewParameters;
@@ -100,9 +95,9 @@ interface StateMapProps {
 }
 
 const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
-  const { title, note, shadedValue, format, other } = view.shade === "median" ? medians : inventory;
-  const bounds = shadeBounds(mapped.flatMap(({ states }) => states.flatMap((state) => shadedValue(state) ?? [])));
-  const shadeIn = (state: StateNumbers): number => shadeOf(shadedValue(state) ?? Number.POSITIVE_INFINITY, bounds);
+  const { title, note, shadedBy, format, other, otherText } = shadings[view.shade === "median" ? "median" : "count"];
+  const bounds = shadeBounds(mapped.flatMap(({ states }) => states.flatMap((state) => shadedBy(state) ?? [])));
+  const shadeIn = (state: StateNumbers): number => shadeOf(shadedBy(state) ?? Number.POSITIVE_INFINITY, bounds);
   const isCompared = mapped.length > 1;
   return (
     <SearchFigure
@@ -111,7 +106,7 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
       note={
         <>
           {`${note} ${dotsNote(mapped)}${unmappedNote(mapped)} `}
-          <a href={viewPath(withParameters(view, { shade: other[0] }))}>{other[1]}</a>
+          <a href={viewPath(withParameters(view, { shade: other }))}>{otherText}</a>
         </>
       }
       isWide

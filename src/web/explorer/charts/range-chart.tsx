@@ -5,27 +5,19 @@ import { HistogramPlot } from "../../charts/histogram-plot.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { facetDefinitions } from "../facets.ts";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { besidePart, type ChartSearch, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
+import { besidePart, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
 import { SearchFigure } from "./search-figure.tsx";
 
-interface RangeDefinition {
-  readonly id: string;
-  readonly title: string;
-  readonly unit: string;
-  readonly format: (value: number) => string;
-  readonly tickFormat: (value: number) => string;
-}
-
-type RangeFacetName = "price" | "days_on_market";
-
-const definitions: Readonly<Record<RangeFacetName, RangeDefinition>> = {
+const definitions = {
   price: {
     ...{ id: "prices", title: "Prices", unit: "price in US dollars", format: dollars, tickFormat: shortDollars },
   },
   days_on_market: {
     ...{ id: "days-on-market", title: "Days on market", unit: "days on market", format: count, tickFormat: shortCount },
   },
-};
+} as const;
+
+type RangeFacetName = keyof typeof definitions;
 
 export interface RangeQuery {
   /** The numeric facet whose ranges are compared. */
@@ -44,18 +36,14 @@ export async function countBeside(
   { facet, query }: RangeQuery,
 ): Promise<readonly CountedSearch[]> {
   const [, ...others] = request.searches;
-  const countAll = (searches: readonly ChartSearch[], parameters: TextParameters) =>
-    Promise.all(searches.map((search) => request.count(search, parameters)));
   const compared = await request.requests.loadPart(besidePart, async () => {
-    const counted = [first, ...(await countAll(others, query))];
-    const widths = counted.map((one) => rangesOf(one, facet).interval);
-    const widest = Math.max(...widths.map((width) => width ?? 0));
+    const counted = [first, ...(await Promise.all(others.map((search) => request.count(search, query))))];
+    const widest = Math.max(...counted.map((one) => rangesOf(one, facet).interval ?? 0));
     return Promise.all(
-      counted.map((one, index) =>
-        (widths[index] ?? widest) === widest
-          ? one
-          : request.count(one.search, { ...query, interval: `${facet}:${widest}` }),
-      ),
+      counted.map((one) => {
+        const isWidest = (rangesOf(one, facet).interval ?? widest) === widest;
+        return isWidest ? one : request.count(one.search, { ...query, interval: `${facet}:${widest}` });
+      }),
     );
   });
   return compared ?? [first];

@@ -6,6 +6,7 @@ import { refuse } from "../../../contract/errors.ts";
 import { quoted } from "../../../contract/query-string.ts";
 import { exportColumns } from "../../../export/columns.ts";
 import { exportFormats, type TableFormat } from "../../../formats/table-formats.ts";
+import type { ExportPrice } from "../../../http/exports/charged-export.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import { queryString } from "../../../operations/operation-request.ts";
 import { fieldsAmong } from "../../../query/fields.ts";
@@ -75,11 +76,7 @@ export const exportPage =
     };
   };
 
-interface Offer {
-  readonly format: TableFormat;
-  readonly rows: number;
-  readonly micros: number;
-}
+type Offer = ExportPrice & { readonly format: TableFormat };
 
 interface OfferFormProps {
   readonly visitor: Visitor;
@@ -168,7 +165,7 @@ const Price = ({ visitor, rows, price }: PriceProps): JSX.Element => {
 
 /** The default columns unless some are chosen. */
 const Columns = ({ chosen }: { readonly chosen: readonly string[] }): JSX.Element => {
-  const fields = vocabulary("exportListings", "fields");
+  const fields: readonly string[] = vocabulary("exportListings", "fields");
   const usual = fieldsAmong(fields, ["default"]).length;
   return (
     <details class="fields" open={chosen.length > 0}>
@@ -178,7 +175,7 @@ const Columns = ({ chosen }: { readonly chosen: readonly string[] }): JSX.Elemen
       <fieldset>
         <legend class="vh">Columns</legend>
         {exportColumns
-          .filter(({ name }) => fields.some((field) => field === name))
+          .filter(({ name }) => fields.includes(name))
           .map(({ name }) => (
             <label key={name} class="check">
               <input type="checkbox" name="fields" value={name} checked={chosen.includes(name)} />

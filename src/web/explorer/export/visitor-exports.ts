@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { v7 as uuidV7 } from "uuid";
 import { exportUnits } from "../../../accounts/policy/prices.ts";
 import { Abandoned } from "../../../db/job.ts";
-import type { TableFormat } from "../../../formats/table-formats.ts";
 import type { RequestContext } from "../../../http/context.ts";
 import { type ExportOrder, type ExportPrice, priceExport, spoolExport } from "../../../http/exports/charged-export.ts";
 import { loggedRefusalOf } from "../../../http/middleware/handle-errors.ts";
@@ -15,7 +14,6 @@ import type { Visitor } from "../../shell/visitor.ts";
 export interface VisitorExport {
   readonly id: string;
   readonly accountId: string;
-  readonly format: TableFormat;
   readonly query: TextParameters;
   /** The published version that it is written from. */
   readonly version: string;
@@ -47,18 +45,13 @@ export class VisitorExports {
   }
 
   /** Starts an export as a visitor. Throws the Refusal of the API before it starts. */
-  async start(
-    context: RequestContext,
-    visitor: Visitor,
-    { format, ...filters }: TextParameters & { readonly format: TableFormat },
-  ): Promise<VisitorExport> {
+  async start(context: RequestContext, visitor: Visitor, query: TextParameters): Promise<VisitorExport> {
     const { exports, exportAdmission, current } = this.services;
-    const query = { ...filters, format };
     const version = await current.use(async ({ manifest }) => manifest.version);
     const price = await this.price(context, visitor, query);
     const work = new AbortController();
     const shown: VisitorExport = {
-      ...{ id: randomUUID(), accountId: visitor.identity.key.accountId, format, query, version, price },
+      ...{ id: randomUUID(), accountId: visitor.identity.key.accountId, query, version, price },
       ...{ state: "writing", rows: 0, bytes: 0, micros: 0, reason: "" },
     };
     const onRows = (rows: number): void => {
@@ -71,13 +64,9 @@ export class VisitorExports {
     spoolExport(exports, exportAdmission, order).then(
       ({ rows, bytes, micros }) => Object.assign(shown, { state: "written", rows, bytes, micros }),
       (thrown: unknown) => {
-        if (thrown instanceof Abandoned) shown.state = "stopped";
-        else
-          Object.assign(shown, {
-            state: "failed",
-            micros: 0,
-            reason: loggedRefusalOf(thrown, { requestId, log }).message,
-          });
+        if (thrown instanceof Abandoned) return Object.assign(shown, { state: "stopped" });
+        const { message: reason } = loggedRefusalOf(thrown, { requestId, log });
+        return Object.assign(shown, { state: "failed", micros: 0, reason });
       },
     );
     return shown;
