@@ -19,7 +19,7 @@ export interface Numbers {
   readonly rows: readonly (readonly NumbersCell[])[];
 }
 
-interface ChartFigureProps {
+export interface ChartFigureProps {
   /** Distinguishes the charts of a page, and names the CSV file. */
   readonly id: string;
   readonly title: string;

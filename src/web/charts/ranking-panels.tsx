@@ -1,7 +1,7 @@
 /** Bars with names and values, as lists: readable at any width. */
 import type { JSX } from "preact";
 import { percentText } from "./axis.ts";
-import { ChartFigure, type NumbersColumn } from "./chart-figure.tsx";
+import { ChartFigure, type ChartFigureProps, type NumbersColumn } from "./chart-figure.tsx";
 
 export interface RankedValue {
   readonly name: string;
@@ -33,11 +33,7 @@ export const RankingPanels = ({ rankings, format }: RankingPanelsProps): JSX.Ele
   );
 };
 
-interface RankingFigureProps {
-  readonly id: string;
-  readonly title: string;
-  readonly note: string;
-  readonly isWide?: boolean;
+interface RankingFigureProps extends Omit<ChartFigureProps, "numbers" | "children"> {
   /** The columns of the names and of the values. */
   readonly columns: readonly [name: NumbersColumn, value: Required<NumbersColumn>];
   readonly values: readonly RankedValue[];

@@ -17,7 +17,7 @@ import {
   type RemainingCharts,
   valuePath,
 } from "./chart-searches.ts";
-import { SearchFigure } from "./search-figure.tsx";
+import { listingsColumn, medianColumn, SearchFigure } from "./search-figure.tsx";
 
 type Answer = AnswerOf<"getDepreciation">;
 type PricePoint = Answer["data"]["points"][number];
@@ -126,8 +126,8 @@ const FollowedPrices = ({ view, followed }: FollowedPricesProps): JSX.Element =>
       }
       columns={[
         { name: by, title: axis.title, format: count },
-        { name: "listings", title: "Cars", format: count },
-        { name: "median_price", title: "Median price", format: dollars },
+        { ...listingsColumn, title: "Cars" },
+        medianColumn,
         { name: "p10", title: "10% below", format: dollars },
         { name: "p90", title: "10% above", format: dollars },
         { name: "fitted", title: "Curve", format: dollars },
@@ -211,10 +211,7 @@ const ModelChoice = ({ view, counted, isOwn }: ModelChoiceProps): JSX.Element =>
       title={`Choose a ${by}`}
       note={`Depreciation follows one model: choose a ${by} of ${search.name}, to see how its price falls with age and miles. The ${values.length} ${by}s with the most listings.`}
       isWide
-      columns={[
-        { name: by, title: filterTitle(by) },
-        { name: "listings", title: "Listings", format: count },
-      ]}
+      columns={[{ name: by, title: filterTitle(by) }, listingsColumn]}
       values={values.map(({ value, count: listings }) => ({ name: value, value: listings, path: pathTo(value) }))}
     />
   );

@@ -14,7 +14,7 @@ import {
   headOf,
   type RemainingCharts,
 } from "./chart-searches.ts";
-import { SearchFigure } from "./search-figure.tsx";
+import { listingsColumn, medianColumn, SearchFigure } from "./search-figure.tsx";
 
 interface StateNumbers {
   readonly code: string;
@@ -111,11 +111,7 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
       }
       isWide
       parts={mapped}
-      columns={[
-        { name: "state", title: "State" },
-        { name: "listings", title: "Listings", format: count },
-        { name: "median_price", title: "Median price", format: dollars },
-      ]}
+      columns={[{ name: "state", title: "State" }, listingsColumn, medianColumn]}
       rowsOf={({ states }) =>
         states.map(({ code, name, listings, median }) => [
           ...[{ text: name, path: viewPath(withParameters(view, { state: code })) }, listings, median],

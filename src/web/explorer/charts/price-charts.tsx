@@ -9,7 +9,7 @@ import { apiFilters, listingPath, listOf, type ViewParameters, viewPath, withPar
 import { type ChartsRequest, type CountedSearch, headOf, type RemainingCharts, valuePath } from "./chart-searches.ts";
 import { FewPrices, manyMin } from "./few-prices.tsx";
 import { countBeside, RangeChart, type RangeQuery } from "./range-chart.tsx";
-import { SearchFigure } from "./search-figure.tsx";
+import { listingsColumn, medianColumn, SearchFigure } from "./search-figure.tsx";
 import { type ListingSample, sampleListings } from "./vin-sample.ts";
 
 interface SampledSearch extends CountedSearch {
@@ -130,11 +130,7 @@ const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => 
         </>
       }
       parts={ranked}
-      columns={[
-        { name: by, title: filterTitle(by) },
-        { name: "listings", title: "Listings", format: count },
-        { name: "median_price", title: "Median price", format: dollars },
-      ]}
+      columns={[{ name: by, title: filterTitle(by) }, listingsColumn, medianColumn]}
       rowsOf={({ values }) => values.map(({ value, count: listings, median }) => [value, listings, median])}
     >
       <RankingPanels

@@ -6,7 +6,7 @@ import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts"
 import { facetDefinitions } from "../facets.ts";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { besidePart, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
-import { SearchFigure } from "./search-figure.tsx";
+import { listingsColumn, SearchFigure } from "./search-figure.tsx";
 
 const definitions = {
   price: {
@@ -75,11 +75,7 @@ export const RangeChart = ({ view, facet, counted }: RangeChartProps): JSX.Eleme
       isWide
       parts={counted}
       keyText={(one) => `. ${statsText(one, facet)}`}
-      columns={[
-        { name: "from", title: "From", format },
-        { name: "below", title: "Below", format },
-        { name: "listings", title: "Listings", format: count },
-      ]}
+      columns={[{ name: "from", title: "From", format }, { name: "below", title: "Below", format }, listingsColumn]}
       rowsOf={(one) => rangesOf(one, facet).buckets.map(({ min, max, count: listings }) => [min, max, listings])}
     >
       <HistogramPlot

@@ -1,20 +1,23 @@
 /** A chart of what has been loaded for one or several searches: its key and its table name them. */
-import type { ComponentChildren, JSX } from "preact";
-import { ChartFigure, type NumbersCell, type NumbersColumn } from "../../charts/chart-figure.tsx";
+import type { JSX } from "preact";
+import {
+  ChartFigure,
+  type ChartFigureProps,
+  type NumbersCell,
+  type NumbersColumn,
+} from "../../charts/chart-figure.tsx";
+import { count, dollars } from "../../shell/format.ts";
 
-interface SearchFigureProps<Part> {
-  readonly id: string;
-  readonly title: string;
-  readonly note: ComponentChildren;
-  readonly isWide?: boolean;
-  readonly empty?: string;
+interface SearchFigureProps<Part> extends Omit<ChartFigureProps, "names" | "numbers"> {
   readonly parts: readonly Part[];
   /** What the key has beside the name of a search. */
   readonly keyText?: (part: Part) => string;
   readonly columns: readonly NumbersColumn[];
   readonly rowsOf: (part: Part) => readonly (readonly NumbersCell[])[];
-  readonly children: ComponentChildren;
 }
+
+export const listingsColumn = { name: "listings", title: "Listings", format: count };
+export const medianColumn = { name: "median_price", title: "Median price", format: dollars };
 
 export const SearchFigure = <Part extends { readonly search: { readonly name: string } }>({
   parts,
