@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 export type CsvRow = Readonly<Record<string, string>>;
 
 /** Returns the rows of the CSV file of a chart. */
-export async function csvOf(page: Page, id: string): Promise<readonly CsvRow[]> {
+export async function chartRows(page: Page, id: string): Promise<readonly CsvRow[]> {
   const url = (await page.locator(`a[download="${id}.csv"]`).getAttribute("href")) ?? "";
   return parse(decodeURIComponent(url.slice(url.indexOf(",") + 1)), { columns: true });
 }

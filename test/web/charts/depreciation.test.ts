@@ -7,7 +7,7 @@ import { startService } from "../../support/http/service.ts";
 import { generateFeeds } from "../../support/lakes/generated.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { csvOf, numbersOf } from "../../support/web/chart-files.ts";
+import { chartRows, numbersOf } from "../../support/web/chart-files.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../../support/web/site.ts";
 
 const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 4000, days: 1 }));
@@ -31,7 +31,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     test(`a search of one model shows its price by ${by} as the API follows it, and each point leads to its listings`, async () => {
       const page = await open(`${charts}&${one}&by=${by}`);
       const { data } = await client.getBody("getDepreciation", `/v1/depreciation?${one}&by=${by}`);
-      const rows = await csvOf(page, `price-by-${by}`);
+      const rows = await chartRows(page, `price-by-${by}`);
       const columns = {
         from: by,
         sample: "listings",
@@ -75,7 +75,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await page.locator("#view-cost").textContent(), "$0.006");
     const { data } = await client.getBody("getFacets", `/v1/facets?facets=model&make=${make}&facet_value_limit=20`);
     assert.deepEqual(
-      (await csvOf(page, "models")).map((row) => [row.model, Number(row.listings)]),
+      (await chartRows(page, "models")).map((row) => [row.model, Number(row.listings)]),
       data.facets.model?.map(({ value, count }) => [value, count]),
     );
     await page.locator("figure a.row").first().click();
@@ -90,7 +90,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const beside = encodeURIComponent(`model=${other}`);
     const page = await open(`${charts}&model=${model}&value_rating=great,good,fair,high&beside=${beside}`);
     assert.equal(await page.locator("figure path.line").count(), 2);
-    const searches = new Set((await csvOf(page, "price-by-age")).map(({ search }) => search));
+    const searches = new Set((await chartRows(page, "price-by-age")).map(({ search }) => search));
     assert.equal(searches.size, 2);
     const note = (await page.locator("figure .sub").textContent()) ?? "";
     assert.match(note, new RegExp(`${model}.* has no filter by Value.*${other}`));

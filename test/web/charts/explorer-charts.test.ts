@@ -12,7 +12,7 @@ import { startService } from "../../support/http/service.ts";
 import { generateFeeds } from "../../support/lakes/generated.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { csvOf, numbersOf } from "../../support/web/chart-files.ts";
+import { chartRows, numbersOf } from "../../support/web/chart-files.ts";
 import { assertAccessible, signedInBrowser } from "../../support/web/site.ts";
 
 /** Five days: the first is 30 days before the last, and none were delivered between it and the last three. */
@@ -81,7 +81,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("charts of prices have the numbers of the API, and the page shows their cost", async () => {
     const page = shown();
     const { data } = await client.getBody("getFacets", "/v1/facets?facets=make,price&metric=price.median");
-    const rows = await csvOf(page, "prices");
+    const rows = await chartRows(page, "prices");
     assert.deepEqual(
       rows.map((row) => [Number(row.from), Number(row.below), Number(row.listings)]),
       data.range_facets.price?.buckets.map(({ min, max, count }) => [min, max, count]),
@@ -89,7 +89,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await page.locator(".plot-area").first().locator(".bar").count(), rows.length);
     const ticks = await page.locator(".plot-area").first().locator(".tick").allTextContents();
     assert.ok(ticks.filter((tick) => /^[$]\d+K$/.test(tick)).length > 1, `round prices below the bars: ${ticks}`);
-    const medians = await csvOf(page, "median-price-by-make");
+    const medians = await chartRows(page, "median-price-by-make");
     assert.deepEqual(
       medians.map(({ make, median_price: median }) => [make, median === "" ? null : Number(median)]),
       data.facets.make?.map(({ value, metric }) => [value, metric?.value ?? null]),
@@ -136,12 +136,15 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(`rgb(${bar?.pixel.join(", ")})`, bar?.fill);
     const text = Buffer.from(svg, "base64").toString();
     const heights = [...text.matchAll(/<rect [^>]*height="([\d.]+)"/g)].length;
-    assert.ok(heights >= (await csvOf(page, "prices")).length && text.includes(">Prices</text>"), text.slice(0, 300));
+    assert.ok(
+      heights >= (await chartRows(page, "prices")).length && text.includes(">Prices</text>"),
+      text.slice(0, 300),
+    );
   });
 
   test("a drag across bars selects a range, in words and as a link; a bar is a link itself", async () => {
     const page = shown();
-    const rows = await csvOf(page, "prices");
+    const rows = await chartRows(page, "prices");
     const [first, last] = [rows[2], rows[5]];
     const plot = page.locator("[data-brush]");
     const box = await plot.boundingBox();
@@ -170,7 +173,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
 
   test("the ends of a selection move by keyboard, one bar or five, and Enter filters", async () => {
     const page = shown();
-    const rows = await csvOf(page, "prices");
+    const rows = await chartRows(page, "prices");
     const [lowest, highest] = [page.getByRole("slider", { name: "Lowest: Prices" }), page.locator(".handle").nth(1)];
     await lowest.focus();
     for (const key of ["ArrowRight", "ArrowRight", "Shift+ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
@@ -194,7 +197,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(points.filter(({ days }) => days > 0).length, 3);
     for (const [index, name] of ["count", "sold"].entries()) {
       assert.deepEqual(
-        numbersOf(await csvOf(page, `trend-${name}`), name),
+        numbersOf(await chartRows(page, `trend-${name}`), name),
         points.map(({ days, metrics }) => (days === 0 ? null : metrics[index]?.value)),
       );
     }
@@ -216,7 +219,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     );
     const states = data.facets.state ?? [];
     assert.deepEqual(
-      numbersOf(await csvOf(page, "states"), "listings"),
+      numbersOf(await chartRows(page, "states"), "listings"),
       states.map(({ count }) => count),
     );
     const [max] = states;
@@ -240,7 +243,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     await page.locator('[id="inventory_type=used"]').check();
     await page.waitForURL(({ searchParams }) => searchParams.get("inventory_type") === "used", { waitUntil: "commit" });
     assert.equal(await page.locator("figure").first().locator("path.line.series-2").count(), 1);
-    const rows = await csvOf(page, "prices");
+    const rows = await chartRows(page, "prices");
     for (const type of ["used", "new"]) {
       const own = rows.filter(({ search }) => search === `Condition ${type}`);
       const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&inventory_type=${type}`);
@@ -263,11 +266,13 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       new RegExp(`^[$]${Math.round(now.data.stats.price?.median ?? 0).toLocaleString("en-US")}`),
     );
     assert.match(numbers[2] ?? "", new RegExp(`^${Math.round(now.data.stats.days_on_market?.median ?? 0)}[±+−]`));
-    const listed = (await csvOf(page, "prices-and-miles")).filter(({ search }) => search === "Condition used").length;
+    const listed = (await chartRows(page, "prices-and-miles")).filter(
+      ({ search }) => search === "Condition used",
+    ).length;
     assert.equal(listed, await totalOf("inventory_type=used&min_price=0&min_mileage=0"));
     await page.getByRole("link", { name: "Swap" }).click();
     await page.waitForURL(({ searchParams }) => searchParams.get("inventory_type") === "new", { waitUntil: "commit" });
-    assert.equal((await csvOf(page, "prices"))[0]?.search, "Condition new");
+    assert.equal((await chartRows(page, "prices"))[0]?.search, "Condition new");
     await assertUsable(page);
   });
 
@@ -285,7 +290,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const { data } = await client.getBody("getFacets", "/v1/facets?facets=model&facet_value_limit=100");
     const model = data.facets.model?.find(({ count }) => count < 10 && count > 2);
     const page = await open(`/?layout=charts&model=${model?.value}`);
-    assert.equal(await page.locator("a.slot circle").count(), (await csvOf(page, "prices")).length);
+    assert.equal(await page.locator("a.slot circle").count(), (await chartRows(page, "prices")).length);
     assert.deepEqual(site?.faults, []);
   });
 });

@@ -59,7 +59,7 @@ function searchOf(view: ViewParameters): ChartSearch {
 }
 
 /** Returns the filters of a search that an operation has, and the names of the others. */
-export function filtersFor(id: CalledId, { filters }: ChartSearch, asOf: string) {
+export function acceptedFilters(id: CalledId, { filters }: ChartSearch, asOf: string) {
   const known = new Set(operation(id).parameters.map(({ name }) => name));
   const all = Object.entries(apiFilters(filters, asOf));
   return {

@@ -1,18 +1,19 @@
 /** Depreciation: how the price of the model of a search falls with age or miles, as the API follows it; without one model, a choice of models. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { NumbersColumn } from "../../charts/chart-figure.tsx";
 import { CurvePlot } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
+  acceptedFilters,
   besidePart,
   besideValue,
   type ChartSearch,
   type ChartsRequest,
   type CountedSearch,
-  filtersFor,
   headOf,
   type RemainingCharts,
   valuePath,
@@ -51,7 +52,7 @@ const priceAxes: Readonly<Record<"age" | "miles", PriceAxis>> = {
     boundsOf: ({ from }, newest) => ({ min_year: newest - from, max_year: newest - from }),
   },
   miles: {
-    ...{ title: "From miles", per: "every 10,000 miles", format: (miles) => count(miles, " miles"), step: 10_000 },
+    ...{ title: "Miles", per: "every 10,000 miles", format: (miles) => count(miles, " miles"), step: 10_000 },
     labelOf: ({ from, to }) => `${count(from)} to ${count(to)} miles`,
     boundsOf: ({ from, to }) => ({ min_mileage: from, max_mileage: to }),
   },
@@ -97,7 +98,7 @@ function modelOf({ answer }: CountedSearch): { readonly make: string; readonly m
 
 async function follow({ requests, view, days }: ChartsRequest, counted: CountedSearch): Promise<FollowedSearch> {
   const { search } = counted;
-  const { filters, others } = filtersFor("getDepreciation", search, days.last);
+  const { filters, others } = acceptedFilters("getDepreciation", search, days.last);
   const query = { ...filters, ...modelOf(counted), by: followedBy(view) };
   return { search, others, answer: await requests.call("getDepreciation", query) };
 }
@@ -106,6 +107,13 @@ interface FollowedPricesProps {
   readonly view: ViewParameters;
   readonly followed: readonly FollowedSearch[];
 }
+
+const priceColumns: readonly NumbersColumn[] = [
+  ...[{ ...listingsColumn, title: "Cars" }, medianColumn],
+  { name: "p10", title: "10% below", format: dollars },
+  { name: "p90", title: "10% above", format: dollars },
+  { name: "fitted", title: "Curve", format: dollars },
+];
 
 const FollowedPrices = ({ view, followed }: FollowedPricesProps): JSX.Element => {
   const by = followedBy(view);
@@ -120,18 +128,11 @@ const FollowedPrices = ({ view, followed }: FollowedPricesProps): JSX.Element =>
       parts={followed}
       note={
         <>
-          {`US dollars. ${followed.map((one) => describe(one, axis)).join(" ")} `}
+          {`US dollars by ${axis.title.toLowerCase()}. ${followed.map((one) => describe(one, axis)).join(" ")} `}
           <a href={viewPath(withParameters(view, { by: other === "age" ? undefined : other }))}>{`By ${other}`}</a>
         </>
       }
-      columns={[
-        { name: by, title: axis.title, format: count },
-        { ...listingsColumn, title: "Cars" },
-        medianColumn,
-        { name: "p10", title: "10% below", format: dollars },
-        { name: "p90", title: "10% above", format: dollars },
-        { name: "fitted", title: "Curve", format: dollars },
-      ]}
+      columns={[{ name: by, title: axis.title, format: count }, ...priceColumns]}
       rowsOf={(one) =>
         one.answer.data.points.map((point) => [
           { text: point.from, path: pathOf(point, one, axis) },
@@ -141,10 +142,10 @@ const FollowedPrices = ({ view, followed }: FollowedPricesProps): JSX.Element =>
       empty="No used car of this model has a known price, mileage and condition."
     >
       <CurvePlot
-        title={`Price in US dollars by ${by}`}
+        title={`Price in US dollars by ${axis.title.toLowerCase()}`}
         curves={curves}
         step={axis.step}
-        xFormat={by === "age" ? axis.format : shortCount}
+        xFormat={shortCount}
         yFormat={shortDollars}
       />
     </SearchFigure>

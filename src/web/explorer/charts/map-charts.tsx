@@ -121,11 +121,9 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
       <div class={isCompared ? "panels several" : "panels"}>
         {mapped.map((one, index) => (
           <div class="panel" key={one.search.name}>
-            {isCompared ? (
-              <h3>
-                <SeriesName series={index + 1} name={one.search.name} />
-              </h3>
-            ) : null}
+            <h3 hidden={!isCompared}>
+              <SeriesName series={index + 1} name={one.search.name} />
+            </h3>
             <SearchMap view={view} mapped={one} shadeIn={shadeIn} />
           </div>
         ))}

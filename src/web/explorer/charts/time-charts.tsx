@@ -8,7 +8,13 @@ import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plo
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { SnapshotDays } from "../search/market-control.tsx";
 import type { ViewParameters } from "../view.ts";
-import { type ChartSearch, type ChartsRequest, filtersFor, headOf, type RemainingCharts } from "./chart-searches.ts";
+import {
+  acceptedFilters,
+  type ChartSearch,
+  type ChartsRequest,
+  headOf,
+  type RemainingCharts,
+} from "./chart-searches.ts";
 import { countBeside, RangeChart, type RangeQuery } from "./range-chart.tsx";
 import { SearchFigure } from "./search-figure.tsx";
 
@@ -62,7 +68,7 @@ async function loadTrends({ requests, view, days }: ChartsRequest, search: Chart
   const { data, meta } = await requests.call("getTrends", {
     metric: trendMetrics.map(({ name }) => name).join(),
     ...periodQuery(search.filters.snapshot_date ?? days.last, Number(trendPeriod(view)), days),
-    ...filtersFor("getTrends", search, days.last).filters,
+    ...acceptedFilters("getTrends", search, days.last).filters,
   });
   return { search, points: data[0]?.points ?? [], missingDays: meta.missing_days };
 }
