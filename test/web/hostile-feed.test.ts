@@ -72,7 +72,7 @@ test("scripts and markup in the texts of a feed are shown, not run", { skip: ski
   const paths = data.flatMap(({ id, dealer_id }) => [`/listings/${id}`, `/dealers/${dealer_id}`]);
   const search = payloads.map((text) => `/find?q=${encodeURIComponent(text)}`);
   const view = `/?trim=${encodeURIComponent(payloads[1] ?? "")}&make=${encodeURIComponent(payloads[0] ?? "")}`;
-  const charts = ["prices", "time", "map"].map((chart) => `/?layout=charts&chart=${chart}&by=model`);
+  const charts = ["prices", "time", "depreciation", "map"].map((chart) => `/?layout=charts&chart=${chart}&by=model`);
   for (const path of ["/", "/?layout=table", view, ...charts, ...search, ...paths]) {
     const page = await site.open(path);
     await assertHarmless(page);

@@ -8,10 +8,10 @@ export interface CurvePoint {
   /** The number, and the price of the curve there. */
   readonly at: number;
   readonly fitted: number | null;
-  /** The median; null if it is unknown. */
+  /** The median, and the percentiles that hold 80 %; null if they are unknown. */
   readonly median: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
+  readonly p10: number | null;
+  readonly p90: number | null;
   readonly title: string;
   /** The target of the link. */
   readonly path: string;
@@ -29,7 +29,7 @@ interface CurvePlotProps {
 export const CurvePlot = ({ title, curves, step, xFormat, yFormat }: CurvePlotProps): JSX.Element => {
   const points = curves.flat();
   const x = roundAxis([0, Math.max(step, ...points.map(({ at }) => at))], xFormat, 8);
-  const y = roundAxis([0, Math.max(1, ...points.map(({ high, fitted }) => Math.max(high ?? 0, fitted ?? 0)))], yFormat);
+  const y = roundAxis([0, Math.max(1, ...points.map(({ p90, fitted }) => Math.max(p90 ?? 0, fitted ?? 0)))], yFormat);
   const lines = curves.map((own) =>
     pathThrough(own.map(({ at, fitted }) => [x.at(at), fitted === null ? null : y.at(fitted)])),
   );
@@ -61,8 +61,8 @@ interface MedianProps {
 }
 
 const Median = ({ point, series, left, width, y }: MedianProps): JSX.Element | null => {
-  const { median, low, high, title, path } = point;
-  if (median === null || low === null || high === null) return null;
+  const { median, p10, p90, title, path } = point;
+  if (median === null || p10 === null || p90 === null) return null;
   const [x, color] = [percentText(left), `series-${series + 1}`];
   return (
     <a class="slot" href={path} aria-label={title}>
@@ -71,11 +71,11 @@ const Median = ({ point, series, left, width, y }: MedianProps): JSX.Element | n
         class={`reach ${color}`}
         x1={x}
         x2={x}
-        y1={percentText(100 - y.at(low))}
-        y2={percentText(100 - y.at(high))}
+        y1={percentText(100 - y.at(p10))}
+        y2={percentText(100 - y.at(p90))}
       />
       <circle class={`mark ${color}`} {...circleAt(left, y.at(median))} r="4" />
-      <ValueText text={title} at={[left, y.at(high)]} />
+      <ValueText text={title} at={[left, y.at(p90)]} />
     </a>
   );
 };

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { NumbersColumn } from "../../charts/chart-figure.tsx";
-import { CurvePlot } from "../../charts/curve-plot.tsx";
+import { CurvePlot, type CurvePoint } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
@@ -166,11 +166,11 @@ function describe({ answer: { data, meta }, others }: FollowedSearch, { per, for
   ].join(" ");
 }
 
-function drawPoint(point: PricePoint, followed: FollowedSearch, axis: PriceAxis) {
-  const { at, fitted, median, p10: low, p90: high, sample } = point;
+function drawPoint(point: PricePoint, followed: FollowedSearch, axis: PriceAxis): CurvePoint {
+  const { median, p10, p90, sample } = point;
   const label = axis.labelOf(point, followed.answer.data.newest_year ?? 0);
-  const title = `${label}: median ${dollars(median)}, 80% from ${dollars(low)} to ${dollars(high)}, ${count(sample)} cars`;
-  return { at, fitted, median, low, high, title, path: pathOf(point, followed, axis) };
+  const title = `${label}: median ${dollars(median)}, 80% from ${dollars(p10)} to ${dollars(p90)}, ${count(sample)} cars`;
+  return { ...point, title, path: pathOf(point, followed, axis) };
 }
 
 /** Returns the path of the view with the listings of a point that are for sale. */

@@ -110,6 +110,7 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
         </>
       }
       isWide
+      isNamed
       parts={mapped}
       columns={[{ name: "state", title: "State" }, listingsColumn, medianColumn]}
       rowsOf={({ states }) =>

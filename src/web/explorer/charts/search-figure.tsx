@@ -12,6 +12,8 @@ interface SearchFigureProps<Part> extends Omit<ChartFigureProps, "names" | "numb
   readonly parts: readonly Part[];
   /** What the key has beside the name of a search. */
   readonly keyText?: (part: Part) => string;
+  /** Whether the plots have the names of the searches, so that no key is needed. */
+  readonly isNamed?: boolean;
   readonly columns: readonly NumbersColumn[];
   readonly rowsOf: (part: Part) => readonly (readonly NumbersCell[])[];
 }
@@ -22,6 +24,7 @@ export const medianColumn = { name: "median_price", title: "Median price", forma
 export const SearchFigure = <Part extends { readonly search: { readonly name: string } }>({
   parts,
   keyText = () => "",
+  isNamed = false,
   columns,
   rowsOf,
   ...rest
@@ -30,7 +33,7 @@ export const SearchFigure = <Part extends { readonly search: { readonly name: st
   return (
     <ChartFigure
       {...rest}
-      names={parts.map((part) => `${part.search.name}${keyText(part)}`)}
+      names={isNamed ? [] : parts.map((part) => `${part.search.name}${keyText(part)}`)}
       numbers={{
         columns: isCompared ? [{ name: "search", title: "Search" }, ...columns] : columns,
         rows: parts.flatMap((part) => rowsOf(part).map((row) => (isCompared ? [part.search.name, ...row] : row))),
