@@ -198,8 +198,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     // Colors change slowly under the pointer.
     await page.mouse.move(0, 0);
     await assertAccessible(page);
-    await page.locator("#docs-search").pressSequentially("max_pri");
-    await page.locator("#docs-found [role=option]").first().waitFor();
+    await page.locator("#find").pressSequentially("max_pri");
+    await page.locator("#suggestions [role=option]").first().waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/docs/search-listings#param-max_price");

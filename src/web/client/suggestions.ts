@@ -1,8 +1,12 @@
 /** Suggestions of a field while it is typed in: an ARIA combobox with a list box, in fields with the address of suggestions in `data-suggest`. */
 
-interface CompletedText {
+interface Suggestion {
   readonly text: string;
-  readonly count: number;
+  /** What stands beside the text: a number of listings, or a word. */
+  readonly count?: number;
+  readonly note?: string;
+  /** The page that it leads to; without one, the text completes the field. */
+  readonly path?: string;
 }
 
 /** How long typing pauses before suggestions are requested. */
@@ -49,14 +53,14 @@ async function suggest(field: HTMLInputElement): Promise<void> {
   const address = `${field.dataset.suggest}?${new URLSearchParams({ q: field.value })}`;
   try {
     const response = await fetch(address, { signal: loading.signal, headers: { Accept: "application/json" } });
-    const found: readonly CompletedText[] = response.ok ? await response.json() : [];
+    const found: readonly Suggestion[] = response.ok ? await response.json() : [];
     if (document.activeElement === field) open(field, found);
   } catch {
     close(field);
   }
 }
 
-function open(field: HTMLInputElement, found: readonly CompletedText[]): void {
+function open(field: HTMLInputElement, found: readonly Suggestion[]): void {
   const list = listOf(field);
   if (found.length === 0 || list === null || list === undefined) {
     close(field);
@@ -73,11 +77,12 @@ function open(field: HTMLInputElement, found: readonly CompletedText[]): void {
   field.removeAttribute("aria-activedescendant");
 }
 
-function optionOf({ text, count }: CompletedText, index: number): HTMLElement {
-  const [option, number] = [document.createElement("div"), document.createElement("span")];
+function optionOf({ text, count, note, path }: Suggestion, index: number): HTMLElement {
+  const [option, beside] = [document.createElement("div"), document.createElement("span")];
   setAttributes(option, { role: "option", id: `suggestion-${index}`, "aria-selected": "false", "data-text": text });
-  number.textContent = count.toLocaleString("en-US");
-  option.append(`${text} `, number);
+  if (path !== undefined) option.dataset.path = path;
+  beside.textContent = count?.toLocaleString("en-US") ?? note ?? "";
+  option.append(`${text} `, beside);
   return option;
 }
 
@@ -111,8 +116,10 @@ function activate(field: HTMLInputElement, options: readonly Element[], at: numb
   field.setAttribute("aria-activedescendant", active?.id ?? "");
 }
 
-/** Completes the text. The question goes on, or is sent by the next Enter. */
+/** Opens the page of a suggestion, or completes the text: the question goes on, or is sent by the next Enter. */
 function choose(field: HTMLInputElement, option: Element): void {
+  const path = option.getAttribute("data-path");
+  if (path !== null) location.assign(path);
   field.value = `${option.getAttribute("data-text")} `;
   close(field);
 }

@@ -1,5 +1,5 @@
 /** The console of an operation: a form that scripts send with the visitor's key, and which shows what came back. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { Parameter } from "../../contract/document.ts";
 import { usd } from "../shell/format.ts";
 import type { OperationDocs } from "./operation-docs.ts";
@@ -10,7 +10,8 @@ interface ConsoleProps {
 }
 
 export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
-  const { operation, request, prices } = docs;
+  const { operation, request, prices, unit } = docs;
+  const others = operation.parameters.filter((one) => !request.values.some(([shown]) => shown.name === one.name));
   return (
     <section class="sheet pad js-only" aria-labelledby="console">
       <h2 id="console">Console</h2>
@@ -20,17 +21,23 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
         data-method={operation.method}
         data-path={operation.path}
         data-prices={isOpen ? "" : prices.join(",")}
-        data-unit={docs.unit}
+        data-unit={unit.replace("each", "per")}
       >
         <div class="fields">
           {operation.scope === undefined || isOpen ? null : <KeyField />}
           {request.values.map(([parameter, text]) => (
-            <Field key={parameter.name} parameter={parameter} value={text} />
+            <ParameterField key={parameter.name} parameter={parameter} value={text} />
           ))}
-          <BodyField body={request.body} />
+          {request.body === undefined ? null : (
+            <Field name="body" label="Body">
+              <textarea id="console-body" name="body" rows={7} spellcheck={false}>
+                {JSON.stringify(request.body, null, 2)}
+              </textarea>
+            </Field>
+          )}
         </div>
         <div class="acts">
-          <OtherParameters docs={docs} />
+          {others.length === 0 ? null : <OtherParameters parameters={others} />}
           <button type="submit" class="btn prime">
             {prices[0] === undefined || isOpen ? "Send" : `Send for ${usd(prices[0])}`}
           </button>
@@ -41,60 +48,73 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
   );
 };
 
-const BodyField = ({ body }: { readonly body: unknown }): JSX.Element | null =>
-  body === undefined ? null : (
-    <>
-      <label for="console-body">Body</label>
-      <textarea id="console-body" name="body" rows={7} spellcheck={false}>
-        {JSON.stringify(body, null, 2)}
-      </textarea>
-    </>
-  );
+interface FieldProps {
+  readonly name: string;
+  readonly label?: string;
+  readonly children: ComponentChildren;
+}
 
-/** The parameters that the example does not have; scripts add a field for the chosen one. */
-const OtherParameters = ({ docs: { operation, request } }: Pick<ConsoleProps, "docs">): JSX.Element | null => {
-  const shown = new Set(request.values.map(([parameter]) => parameter.name));
-  const others = operation.parameters.filter(({ name }) => !shown.has(name));
-  return others.length === 0 ? null : (
-    <select aria-label="Add a parameter" data-add>
-      <option value="">Add parameter</option>
-      {others.map(({ name }) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
-  );
-};
+const Field = ({ name, label = name, children }: FieldProps): JSX.Element => (
+  <>
+    <label for={`console-${name}`}>{label}</label>
+    {children}
+  </>
+);
 
 const KeyField = (): JSX.Element => (
-  <>
-    <label for="console-key">API key</label>
+  <Field name="key" label="API key">
     <div>
-      <input id="console-key" type="password" name="key" autocomplete="off" spellcheck={false} required />
+      <input
+        {...{
+          id: "console-key",
+          type: "password",
+          name: "key",
+          autocomplete: "off",
+          spellcheck: false,
+          required: true,
+        }}
+        pattern="\s*[!-~]+\s*"
+        title="An API key: letters, digits and signs without spaces"
+      />
       <p class="tiny muted">
         Kept in this tab only. <a href="/dashboard/keys">Create a key</a>
       </p>
     </div>
-  </>
+  </Field>
 );
 
-interface FieldProps {
+const ParameterField = ({ parameter: { name, in: place, required = false, schema }, value }: ParameterFieldProps) => {
+  const attributes = { id: `console-${name}`, name, "data-in": place, required };
+  return (
+    <Field name={name}>
+      {schema.enum === undefined ? (
+        <input {...attributes} value={value} spellcheck={false} autocomplete="off" />
+      ) : (
+        <select {...attributes}>
+          {["", ...schema.enum].map((word) => (
+            <option key={word} selected={word === value}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+interface ParameterFieldProps {
   readonly parameter: Parameter;
   readonly value: string;
 }
 
-const Field = ({ parameter: { name, in: place, schema }, value }: FieldProps): JSX.Element => (
-  <>
-    <label for={`console-${name}`}>{name}</label>
-    {schema.enum === undefined ? (
-      <input id={`console-${name}`} name={name} value={value} data-in={place} spellcheck={false} autocomplete="off" />
-    ) : (
-      <select id={`console-${name}`} name={name} data-in={place}>
-        {["", ...schema.enum].map((word) => (
-          <option key={word} selected={word === value}>
-            {word}
-          </option>
-        ))}
-      </select>
-    )}
-  </>
+/** The parameters that the example does not have; scripts add a field for the chosen one. */
+const OtherParameters = ({ parameters }: { readonly parameters: readonly Parameter[] }): JSX.Element => (
+  <select aria-label="Add a parameter" data-add>
+    <option value="">Add parameter</option>
+    {parameters.map(({ name, schema }) => (
+      <option key={name} data-values={schema.enum?.join(" ")}>
+        {name}
+      </option>
+    ))}
+  </select>
 );

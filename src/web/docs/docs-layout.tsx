@@ -1,7 +1,6 @@
-/** The frame of the pages of the docs: navigation beside the content, as a list to choose from on small screens, and the search of the header. */
+/** The frame of the pages of the docs: navigation beside the content, as a list to choose from on small screens. */
 import type { ComponentChildren, JSX } from "preact";
-import { Icon } from "../shell/icons.tsx";
-import { type DocsLink, docsGroups } from "./navigation.ts";
+import { docsGroups } from "./navigation.ts";
 
 interface DocsLayoutProps {
   /** The path of the page. */
@@ -9,16 +8,16 @@ interface DocsLayoutProps {
   readonly children: ComponentChildren;
 }
 
-export const DocsLayout = ({ path, children }: DocsLayoutProps): JSX.Element => (
+export const DocsLayout = ({ path: current, children }: DocsLayoutProps): JSX.Element => (
   <div class="docs">
     <nav aria-label="Docs">
       <form class="docpick" action="/docs/open">
         <select name="page" aria-label="Page of the docs">
           {docsGroups.map(({ title, links }) => (
             <optgroup key={title} label={title}>
-              {links.map((link) => (
-                <option key={link.path} value={link.path} selected={link.path === path}>
-                  {link.title}
+              {links.map(({ path, title }) => (
+                <option key={path} value={path} selected={path === current}>
+                  {title}
                 </option>
               ))}
             </optgroup>
@@ -30,9 +29,11 @@ export const DocsLayout = ({ path, children }: DocsLayoutProps): JSX.Element => 
         <section key={title}>
           <h2>{title}</h2>
           <ul>
-            {links.map((link) => (
-              <li key={link.path}>
-                <NavigationLink link={link} isCurrent={link.path === path} />
+            {links.map(({ path, title }) => (
+              <li key={path}>
+                <a href={path} aria-current={path === current ? "page" : undefined}>
+                  {title}
+                </a>
               </li>
             ))}
           </ul>
@@ -41,26 +42,4 @@ export const DocsLayout = ({ path, children }: DocsLayoutProps): JSX.Element => 
     </nav>
     {children}
   </div>
-);
-
-const NavigationLink = ({ link, isCurrent }: { readonly link: DocsLink; readonly isCurrent: boolean }): JSX.Element => (
-  <a href={link.path} aria-current={isCurrent ? "page" : undefined}>
-    {link.title}
-  </a>
-);
-
-/** The box in the header that searches the docs; without scripts, it leads to a page of results. */
-export const DocsSearchBox = ({ question }: { readonly question?: string | undefined }): JSX.Element => (
-  <search class="find">
-    <form action="/docs/search">
-      <Icon name="search" />
-      <input
-        {...{ type: "search", name: "q", maxLength: 100, autocomplete: "off", value: question }}
-        id="docs-search"
-        aria-label="Search the docs"
-        placeholder="Search the docs"
-      />
-      <kbd>/</kbd>
-    </form>
-  </search>
 );

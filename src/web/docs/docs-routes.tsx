@@ -1,107 +1,116 @@
-/** The routes of the docs. Everyone sees them; a page is rendered once, for all visitors and hosts. */
+/** The routes of the docs. Everyone sees them; a page is rendered once for a version of the lake, for all visitors and hosts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, relative } from "node:path";
 import type Router from "@koa/router";
 import type { JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { projectPath } from "../../base/project-files.ts";
-import { refuse } from "../../contract/errors.ts";
 import type { Middleware, RequestContext, RequestState } from "../../http/context.ts";
 import { serveContent } from "../../http/responses/etag.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import type { PageContent } from "../shell/document.tsx";
+import { listingRow } from "../../lake/served-columns.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import { FindBox } from "../shell/find-box.tsx";
 import { requirePlainText, sendPage, serviceOrigin } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";
 import { originMark } from "./code-samples.ts";
-import { DocsLayout, DocsSearchBox } from "./docs-layout.tsx";
-import { guideOf } from "./guides.tsx";
+import { DocsLayout } from "./docs-layout.tsx";
+import { DocsSearchPage, searchDocs } from "./docs-search.tsx";
+import { guideHtml, guides } from "./guides.ts";
 import { escapeHtml } from "./markdown.tsx";
 import { conventionsPath, docsGroups, errorsPath } from "./navigation.ts";
-import { operationDocs } from "./operation-docs.ts";
+import { operationDocs, withIds } from "./operation-docs.ts";
 import { OperationPage } from "./operation-page.tsx";
 import { ConventionsPage, ErrorsPage, OverviewPage } from "./reference-pages.tsx";
-import { searchEntries } from "./search-entries.ts";
-import { DocsSearchPage } from "./search-page.tsx";
+
+/** Ids of things that exist, by the names of parameters. */
+type SampleIds = Readonly<Record<string, string>>;
 
 interface DocsPage {
+  readonly path: string;
   readonly title: string;
-  readonly body: () => JSX.Element;
-}
-
-interface RenderedPage {
-  readonly title: string;
-  readonly html: string;
+  readonly body: (ids: SampleIds) => JSX.Element;
 }
 
 /** Adds the pages of the docs to a router. */
 export function addDocsRoutes(router: Router<RequestState>, services: SiteServices): void {
-  const rendered = new Map<string, RenderedPage>();
-  const page = (path: string, define: () => DocsPage | undefined): RenderedPage => {
-    const found = rendered.get(path) ?? renderedPage(path, define());
-    rendered.set(path, found);
-    return found;
-  };
-  const send: (define: (context: RequestContext) => DocsPage | undefined) => Middleware = (define) => async (context) =>
-    sendDocs(
-      context,
-      services,
-      page(context.path, () => define(context)),
-    );
-  for (const [path, definition] of fixedPages(services.accounts.isOpen))
-    router.get(
-      path,
-      send(() => definition),
-    );
-  router.get(
-    "/docs/guides/:name",
-    send(({ params }) => guidePage(params.name ?? "")),
-  );
-  for (const { page: path, operation } of operationDocs)
+  const { current, accounts } = services;
+  let rendered = { version: current.version, ids: sampleIds(current), html: new Map<string, string>() };
+  for (const { path, title, body } of docsPages(accounts.isOpen))
+    router.get(path, async (context) => {
+      if (rendered.version !== current.version)
+        rendered = { version: current.version, ids: sampleIds(current), html: new Map() };
+      const { ids, html } = rendered;
+      const found = html.get(path) ?? inLayout(path, body(await ids));
+      html.set(path, found);
+      await sendDocs(context, services, { title, html: found });
+    });
+  for (const { path, operation } of operationDocs)
     router.get(`/docs/${operation.id}`, (context) => context.redirect(path));
   router.get("/docs/open", openPage);
-  router.get("/docs/search", searchResults(services));
-  router.get("/docs/index.json", searchIndex());
+  router.get("/docs/search", async (context) => {
+    const question = questionOf(context);
+    const html = inLayout("/docs/search", <DocsSearchPage question={question} />);
+    await sendDocs(context, services, { title: "Search the docs", html, question });
+  });
+  router.get("/docs/suggestions", suggest);
   addImages(router);
 }
 
-/** Returns the pages that do not depend on their request, by path. */
-function fixedPages(isOpen: boolean): readonly (readonly [path: string, page: DocsPage])[] {
+function docsPages(isOpen: boolean): readonly DocsPage[] {
   return [
-    ["/docs", { title: "Docs", body: () => <OverviewPage /> }],
-    [conventionsPath, { title: "Conventions", body: () => <ConventionsPage /> }],
-    [errorsPath, { title: "Errors", body: () => <ErrorsPage /> }],
-    ...operationDocs.map(
-      (docs) =>
-        [docs.page, { title: docs.object.summary, body: () => <OperationPage docs={docs} isOpen={isOpen} /> }] as const,
-    ),
+    { path: "/docs", title: "Docs", body: () => <OverviewPage isOpen={isOpen} /> },
+    { path: conventionsPath, title: "Conventions", body: () => <ConventionsPage /> },
+    { path: errorsPath, title: "Errors", body: () => <ErrorsPage /> },
+    ...operationDocs.map((docs) => ({
+      ...docs,
+      body: (ids: SampleIds) => <OperationPage docs={withIds(docs, ids)} isOpen={isOpen} />,
+    })),
+    ...guides.map((guide) => ({
+      ...guide,
+      body: () => <article class="prose wide" dangerouslySetInnerHTML={{ __html: guideHtml(guide) }} />,
+    })),
   ];
 }
 
-function guidePage(name: string): DocsPage | undefined {
-  const guide = guideOf(name);
-  if (guide === undefined) return undefined;
-  const { title, html } = guide;
-  return { title, body: () => <article class="prose wide" dangerouslySetInnerHTML={{ __html: html }} /> };
+/** Returns the ids of a listing, its vehicle and the largest dealer of the version in service; none if it cannot be read. */
+function sampleIds(current: CurrentVersion): Promise<SampleIds> {
+  const ids = current.use(async (version): Promise<SampleIds> => {
+    const listings = version.activeOn(version.manifest.as_of);
+    const order = { by: "sort", sort: "-days_on_market" } as const;
+    const { places } = await listings.findPage({ filters: [], order, limit: 1, offset: 0 });
+    const [row = []] = await listings.read(places, ["id", "vin"]);
+    const { id, vin } = listingRow.decode(row, ["id", "vin"]);
+    const known = { listing_id: id, vin, dealer_id: version.dealers.dealers[0]?.id };
+    return Object.fromEntries(
+      Object.entries(known).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+  });
+  return ids.catch(() => ({}));
 }
 
-function renderedPage(path: string, page: DocsPage | undefined): RenderedPage {
-  if (page === undefined) throw refuse("not_found", { what: "page", id: path });
-  return { title: page.title, html: renderToString(<DocsLayout path={path}>{page.body()}</DocsLayout>) };
+const inLayout = (path: string, body: JSX.Element): string =>
+  renderToString(<DocsLayout path={path}>{body}</DocsLayout>);
+
+const docsSearch = {
+  action: "/docs/search",
+  suggestions: "/docs/suggestions",
+  label: "Search the docs",
+  placeholder: "Search the docs",
+};
+
+interface SentDocs {
+  readonly title: string;
+  readonly html: string;
+  readonly question?: string;
 }
 
-async function sendDocs(
-  context: RequestContext,
-  services: SiteServices,
-  { title, html }: RenderedPage,
-  question?: string,
-): Promise<void> {
+async function sendDocs(context: RequestContext, services: SiteServices, { title, html, question }: SentDocs) {
   const visitor = await visitorOf(context, services);
   const origin = services.publicUrl ?? serviceOrigin(context);
-  const content: PageContent = {
-    ...{ title, section: "docs", bundles: ["docs.css", "docs.js"], search: <DocsSearchBox question={question} /> },
-    body: <div dangerouslySetInnerHTML={{ __html: html.replaceAll(originMark, escapeHtml(origin)) }} />,
-  };
-  sendPage(context, content, visitor);
+  const search = <FindBox value={question} finds={docsSearch} />;
+  const body = <div dangerouslySetInnerHTML={{ __html: html.replaceAll(originMark, escapeHtml(origin)) }} />;
+  sendPage(context, { title, section: "docs", bundles: ["docs.css", "docs.js"], search, body }, visitor);
 }
 
 /** Leads to the page that the list of small screens names. */
@@ -111,31 +120,23 @@ const openPage: Middleware = async (context) => {
   context.redirect(found?.path ?? "/docs");
 };
 
-/** Returns the handler of the page of results. */
-function searchResults(services: SiteServices): Middleware {
-  return async (context) => {
-    const question = new URLSearchParams(context.querystring).get("q") ?? "";
-    requirePlainText([["q", question]]);
-    const body = (): JSX.Element => <DocsSearchPage question={question.slice(0, 100)} entries={entriesOnce()} />;
-    await sendDocs(context, services, renderedPage("/docs/search", { title: "Search the docs", body }), question);
-  };
+/** The most characters of a question. */
+const questionMax = 100;
+
+function questionOf({ querystring }: RequestContext): string {
+  const question = new URLSearchParams(querystring).get("q") ?? "";
+  requirePlainText([["q", question]]);
+  return question.slice(0, questionMax);
 }
 
-let entries: ReturnType<typeof searchEntries> | undefined;
-/** Returns what the search finds, which takes some milliseconds the first time. */
-function entriesOnce(): ReturnType<typeof searchEntries> {
-  entries ??= searchEntries();
-  return entries;
-}
+/** The most results while a question is typed. */
+const suggestionsMax = 8;
 
-/** Returns the handler of the index that browsers search. */
-function searchIndex(): Middleware {
-  let serve: Middleware | undefined;
-  return (context, next) => {
-    serve ??= serveContent(JSON.stringify(entriesOnce()), "application/json");
-    return serve(context, next);
-  };
-}
+/** Answers with the best results, which the box of the header lists. */
+const suggest: Middleware = async (context) => {
+  const found = searchDocs(questionOf(context)).slice(0, suggestionsMax);
+  context.body = found.map(({ title, kind, path }) => ({ text: title, note: kind, path }));
+};
 
 const imageTypes: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };
 

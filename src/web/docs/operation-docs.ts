@@ -1,5 +1,7 @@
 /** What the pages of the docs show of an operation, read from the document: its examples, errors and prices. */
+import { existsSync } from "node:fs";
 import { isMetered, prices, unitClasses, usageClassesOf } from "../../accounts/policy/prices.ts";
+import { projectPath, projectText } from "../../base/project-files.ts";
 import { document, operation, type Parameter, resolve } from "../../contract/document.ts";
 import { type ErrorCode, errors } from "../../contract/errors.ts";
 import {
@@ -14,10 +16,10 @@ import {
 export type DocumentedParameter = Parameter | HeaderParameter;
 
 export interface OperationDocs {
-  readonly operation: ContractOperation;
-  readonly object: OperationObject;
   /** The path of its page. */
-  readonly page: string;
+  readonly path: string;
+  readonly title: string;
+  readonly operation: ContractOperation;
   readonly tag: string;
   /** Markdown, without the example requests. */
   readonly description: string;
@@ -25,6 +27,8 @@ export interface OperationDocs {
   /** The examples of its answer, with the names of their files. */
   readonly answers: readonly (BodyExample & { readonly name: string })[];
   readonly request: ExampleRequest;
+  /** A statement over the views of the lake that returns the same as the request; empty where none does. */
+  readonly sql: string;
   readonly errors: readonly ErrorCode[];
   /** The prices in micros by price variant; empty if it is never charged. */
   readonly prices: readonly number[];
@@ -33,31 +37,32 @@ export interface OperationDocs {
 }
 
 /** A request of an operation that works on the sample delivery. */
-export interface ExampleRequest {
-  /** With the values of its parameters. */
-  readonly path: string;
+interface ExampleRequest {
   /** The values of path and query in the order of the request, decoded; lists are separated as in a query. */
   readonly values: readonly (readonly [parameter: Parameter, text: string])[];
   readonly body: unknown;
 }
 
-const kebab = (id: string): string => id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
 function docsOf({ object }: DocumentedOperation): OperationDocs {
   const described = operation(object.operationId);
-  const { id } = described;
-  const parameters = (object.parameters ?? []).map((parameter) => resolve<DocumentedParameter>(parameter));
   const examples = object.responses["200"]?.content?.["application/json"]?.examples ?? {};
   const answers = Object.entries(examples).map(([name, example]) => ({ ...resolve<BodyExample>(example), name }));
-  const classes = isMetered(id) ? usageClassesOf(id).filter((one) => one !== undefined) : [];
+  const classes = isMetered(described.id) ? usageClassesOf(described.id).filter((one) => one !== undefined) : [];
+  const path = `/docs/${described.id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const sqlFile = `schemas/examples/${answers[0]?.name ?? path.slice("/docs/".length)}.sql`;
   return {
-    ...{ operation: described, object, answers, page: `/docs/${kebab(id)}`, tag: object.tags[0] ?? "" },
+    path,
+    title: object.summary,
+    operation: described,
+    tag: object.tags[0] ?? "",
     description: object.description.split("\n\nExample requests:")[0] ?? "",
-    parameters: parameters.map(({ schema, ...parameter }) => ({
-      ...parameter,
-      schema: described.parameters.find(({ name }) => name === parameter.name)?.schema ?? schema,
-    })),
+    parameters: (object.parameters ?? []).map((referable) => {
+      const parameter = resolve<DocumentedParameter>(referable);
+      return described.parameters.find(({ name }) => name === parameter.name) ?? parameter;
+    }),
+    answers,
     request: exampleRequest(described, object, answers[0]?.description),
+    sql: existsSync(projectPath(sqlFile)) ? projectText(sqlFile).trim() : "",
     errors: errorsOf(described),
     prices: classes.map((usageClass) => prices[usageClass]),
     unit: unitOf(classes[0]),
@@ -77,33 +82,46 @@ function exampleRequest(
   { requestBody }: OperationObject,
   description = "",
 ): ExampleRequest {
-  const [target = path, query = ""] = /^`GET (.*)`$/.exec(description)?.[1]?.split("?") ?? [];
-  const written = new URLSearchParams(query);
-  const isWritten = description.startsWith("`GET");
-  const segments = target.split("/");
+  const written = /^`GET ([^?]*)\??(.*)`$/.exec(description);
+  const segments = (written?.[1] ?? path).split("/");
+  const query = new URLSearchParams(written?.[2]);
+  const textOf = (parameter: Parameter): string | null | undefined => {
+    const { name, required } = parameter;
+    if (parameter.in === "query" && method !== "get") return null;
+    if (written === null) return required === true || usualParameters.includes(name) ? exampleText(parameter) : null;
+    return parameter.in === "path" ? segments[path.split("/").indexOf(`{${name}}`)] : query.get(name);
+  };
   const values = parameters.flatMap((parameter): readonly (readonly [Parameter, string])[] => {
-    const example = exampleText(parameter);
-    const segment = segments[path.split("/").indexOf(`{${parameter.name}}`)];
-    if (parameter.in === "path") return [[parameter, isWritten ? (segment ?? "") : example]];
-    const text = isWritten ? written.get(parameter.name) : isUsual(parameter) ? example : null;
-    return text === null || method !== "get" ? [] : [[parameter, text]];
+    const text = textOf(parameter);
+    return text === null || text === undefined ? [] : [[parameter, text]];
   });
-  const order = [...written.keys()];
+  const order = [...query.keys()];
   const bodies = Object.values(requestBody?.content["application/json"].examples ?? {});
   return {
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name) => values.find(([parameter]) => parameter.name === name)?.[1] ?? ""),
     values: values.toSorted(([one], [other]) => order.indexOf(one.name) - order.indexOf(other.name)),
     body: bodies.map((example) => resolve<BodyExample>(example).value)[0],
   };
 }
 
-const isUsual = ({ required, name }: Parameter): boolean => required === true || usualParameters.includes(name);
+/** Returns an operation whose example asks for what the given ids name, by the names of parameters of the path. */
+export function withIds(docs: OperationDocs, ids: Readonly<Record<string, string>>): OperationDocs {
+  let { sql } = docs;
+  const values = docs.request.values.map(([parameter, text]) => {
+    const id = ids[parameter.name];
+    if (parameter.in !== "path" || id === undefined) return [parameter, text] as const;
+    sql = sql.replaceAll(text, id);
+    return [parameter, id] as const;
+  });
+  return { ...docs, sql, request: { ...docs.request, values } };
+}
+
+/** Returns the path of an operation's example request. */
+export const examplePath = ({ operation: { path }, request: { values } }: OperationDocs): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name) => values.find(([parameter]) => parameter.name === name)?.[1] ?? "");
 
 /** Returns the text of a parameter's example; empty if the document has none. */
-export function exampleText({ example, schema }: DocumentedParameter): string {
-  const items = Array.isArray(example) ? example : example === undefined ? [] : [example];
-  return items.join(schema["x-separator"] ?? ",");
-}
+export const exampleText = ({ example = [], schema }: DocumentedParameter): string =>
+  [example].flat().join(schema["x-separator"] ?? ",");
 
 /** Errors of a status that need a parameter. */
 const parametersOfErrors: Readonly<Partial<Record<ErrorCode, RegExp>>> = {
@@ -113,17 +131,21 @@ const parametersOfErrors: Readonly<Partial<Record<ErrorCode, RegExp>>> = {
   invalid_statement: /^sql$/,
 };
 
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code);
+
+/** The codes of all errors. */
+export const errorCodes: readonly ErrorCode[] = Object.keys(errors).filter(isCode);
+
+/** Returns the message of an error with placeholders in braces, without the parts that it only sometimes has. */
+export const errorMessage = (code: ErrorCode): string => errors[code][3].replaceAll(/\{(hint|why)\}/g, "");
+
 /** Returns the errors that an operation can answer: those of its statuses, without those of parameters that it lacks. */
 function errorsOf({ statuses, parameters, requestBody }: ContractOperation): readonly ErrorCode[] {
   const names = [...parameters.map(({ name }) => name), ...Object.keys(requestBody?.properties ?? {})];
-  const isCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code);
-  return Object.keys(errors)
-    .filter(isCode)
-    .filter((code) => statuses.includes(errors[code][0]))
-    .filter((code) => {
-      const needed = parametersOfErrors[code];
-      return needed === undefined || names.some((name) => needed.test(name));
-    });
+  return errorCodes.filter((code) => {
+    const needed = parametersOfErrors[code];
+    return statuses.includes(errors[code][0]) && (needed === undefined || names.some((name) => needed.test(name)));
+  });
 }
 
 /** All operations, in the order of the document. */

@@ -3,9 +3,12 @@ import type { JSX } from "preact";
 import { document } from "../../contract/document.ts";
 import { errors } from "../../contract/errors.ts";
 import { usd } from "../shell/format.ts";
+import { CodeChoice } from "./code.tsx";
+import { codeSamples } from "./code-samples.ts";
+import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
-import { docsGroups } from "./navigation.ts";
-import { operationDocs } from "./operation-docs.ts";
+import { conventionsPath, docsGroups } from "./navigation.ts";
+import { errorCodes, operationDocs } from "./operation-docs.ts";
 
 /** Why one would read a page of the first group. */
 const startWords = [
@@ -15,7 +18,7 @@ const startWords = [
   "Messages, their causes and their cures.",
 ];
 
-export const OverviewPage = (): JSX.Element => (
+export const OverviewPage = ({ isOpen }: { readonly isOpen: boolean }): JSX.Element => (
   <article class="stack5 wide">
     <div>
       <h1>Documentation</h1>
@@ -34,31 +37,44 @@ export const OverviewPage = (): JSX.Element => (
         </li>
       ))}
     </ul>
-    {document.tags.map((tag) => (
-      <TagTable key={tag.name} {...tag} />
+    <FirstRequest isOpen={isOpen} />
+    {document.tags.map(({ name, description }) => (
+      <section key={name} aria-labelledby={`tag-${name}`}>
+        <h2 id={`tag-${name}`}>{name}</h2>
+        <p class="soft small">{description}</p>
+        <table>
+          <tbody>
+            {operationDocs
+              .filter(({ tag }) => tag === name)
+              .map(({ path, title, operation, prices: [micros] }) => (
+                <tr key={path}>
+                  <td>
+                    <a href={path}>{title}</a>
+                    <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
+                  </td>
+                  <td class="num small">{micros === undefined ? "free" : usd(micros)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </section>
     ))}
   </article>
 );
 
-const TagTable = ({ name, description }: (typeof document.tags)[number]): JSX.Element => (
-  <section aria-labelledby={`tag-${name}`}>
-    <h2 id={`tag-${name}`}>{name}</h2>
-    <p class="soft small">{description}</p>
-    <table>
-      <tbody>
-        {operationDocs
-          .filter(({ tag }) => tag === name)
-          .map(({ page, object, operation, prices }) => (
-            <tr key={page}>
-              <td>
-                <a href={page}>{object.summary}</a>
-                <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
-              </td>
-              <td class="num small">{prices[0] === undefined ? "free" : usd(prices[0])}</td>
-            </tr>
-          ))}
-      </tbody>
-    </table>
+/** A request that works on this service, and where its key comes from. */
+const FirstRequest = ({ isOpen }: { readonly isOpen: boolean }): JSX.Element => (
+  <section aria-labelledby="first-request">
+    <h2 id="first-request">A first request</h2>
+    {isOpen ? null : (
+      <p class="soft small">
+        <code>CARQUET_KEY</code> is <a href="/dashboard/keys">a key of your account</a>; see{" "}
+        <a href={`${conventionsPath}#authentication`}>keys and scopes</a>.
+      </p>
+    )}
+    {operationDocs.slice(0, 1).map((docs) => (
+      <CodeChoice key={docs.path} samples={codeSamples(docs, isOpen)} />
+    ))}
   </section>
 );
 
@@ -76,30 +92,22 @@ export const ErrorsPage = (): JSX.Element => (
       Branch on <code>code</code>. The message names the parameter, the value and what was expected; its wording can
       change.
     </p>
-    <dl class="params">
-      {Object.entries(errors).map(([code, [status, type, , message]]) => (
-        <div key={code} id={code}>
-          <dt>
-            <code>{code}</code>
-            <span class="muted small">{`${status}, ${type}`}</span>
-          </dt>
-          <dd>
-            {message}
-            <details>
-              <summary>Where it can happen</summary>
-              <ul class="columns">
-                {operationDocs
-                  .filter((docs) => docs.errors.some((one) => one === code))
-                  .map(({ page, object }) => (
-                    <li key={page}>
-                      <a href={page}>{object.summary}</a>
-                    </li>
-                  ))}
-              </ul>
-            </details>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <ErrorTable
+      codes={errorCodes}
+      more={(code) => (
+        <details>
+          <summary>{`${errors[code][1]}: where it can happen`}</summary>
+          <ul class="columns">
+            {operationDocs
+              .filter((docs) => docs.errors.includes(code))
+              .map(({ path, title }) => (
+                <li key={path}>
+                  <a href={path}>{title}</a>
+                </li>
+              ))}
+          </ul>
+        </details>
+      )}
+    />
   </article>
 );

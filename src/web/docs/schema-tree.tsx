@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { resolve } from "../../contract/document.ts";
 import type { Referable, ResponseSchema } from "../../contract/operations.ts";
 import { Prose } from "./markdown.tsx";
+import { typeText } from "./type-text.ts";
 
 interface SchemaTreeProps {
   readonly schema: Referable<ResponseSchema>;
@@ -13,7 +14,7 @@ interface SchemaTreeProps {
 /** The properties of an object, or of the items of a list; nothing for other schemas. */
 export const SchemaTree = ({ schema, around = [] }: SchemaTreeProps): JSX.Element | null => {
   const object = objectIn(schema);
-  if (object === undefined || around.includes(object)) return null;
+  if (object === undefined) return null;
   return (
     <ul class="tree">
       {Object.entries(propertiesOf(object)).map(([name, property]) => (
@@ -21,7 +22,7 @@ export const SchemaTree = ({ schema, around = [] }: SchemaTreeProps): JSX.Elemen
           key={name}
           name={name}
           schema={resolve<ResponseSchema>(property)}
-          isOptional={!(object.required ?? []).includes(name)}
+          isOptional={object.required?.includes(name) !== true}
           around={[...around, object]}
         />
       ))}
@@ -29,11 +30,10 @@ export const SchemaTree = ({ schema, around = [] }: SchemaTreeProps): JSX.Elemen
   );
 };
 
-interface PropertyProps {
+interface PropertyProps extends Required<SchemaTreeProps> {
   readonly name: string;
   readonly schema: ResponseSchema;
   readonly isOptional: boolean;
-  readonly around: readonly ResponseSchema[];
 }
 
 const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Element => {
@@ -44,19 +44,19 @@ const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Elem
       {schema.deprecated === true ? <span class="tag warn">deprecated</span> : null}
     </>
   );
-  const description = schema.description ?? object?.description;
+  const description = <Prose text={schema.description ?? object?.description} />;
   if (object === undefined || around.includes(object))
     return (
       <li>
         {label}
-        <Prose text={description} />
+        {description}
       </li>
     );
   return (
     <li>
       <details>
         <summary>{label}</summary>
-        <Prose text={description} />
+        {description}
         <SchemaTree schema={schema} around={around} />
       </details>
     </li>
@@ -67,7 +67,7 @@ const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Elem
 function objectIn(referable: Referable<ResponseSchema>): ResponseSchema | undefined {
   const schema = resolve<ResponseSchema>(referable);
   if (Object.keys(propertiesOf(schema)).length > 0) return schema;
-  for (const part of [...(schema.items === undefined ? [] : [schema.items]), ...(schema.oneOf ?? [])]) {
+  for (const part of [schema.items ?? [], schema.oneOf ?? []].flat()) {
     const object = objectIn(part);
     if (object !== undefined) return object;
   }
@@ -77,20 +77,4 @@ function objectIn(referable: Referable<ResponseSchema>): ResponseSchema | undefi
 /** Returns the properties of an object; those of a map have a name in angle brackets. */
 function propertiesOf({ properties = {}, additionalProperties: other }: ResponseSchema) {
   return typeof other === "object" ? { ...properties, "<name>": other } : properties;
-}
-
-/** The most values that are listed in a type. */
-const valuesMax = 8;
-
-/** Describes the type of a schema, for example `list of texts` or `whole number or null`. */
-function typeText(referable: Referable<ResponseSchema>): string {
-  const schema = resolve<ResponseSchema>(referable);
-  if (schema.const !== undefined) return String(schema.const);
-  if (schema.oneOf !== undefined) return [...new Set(schema.oneOf.map(typeText))].join(" or ");
-  const [type = "any value", ...others] = [schema.type ?? []].flat();
-  const rest = others.map((one) => ` or ${one}`).join("");
-  if (type === "array") return `list of ${schema.items === undefined ? "values" : typeText(schema.items)}${rest}`;
-  const values = schema.enum?.filter((value) => value !== null) ?? [];
-  if (values.length > 0 && values.length <= valuesMax) return `${values.join(", ")}${rest}`;
-  return `${schema.format ?? (type === "string" ? "text" : type)}${rest}`;
 }
