@@ -46,7 +46,7 @@ for (const { object, path, method } of documentedOperations(document)) {
   const { operationId: id } = object;
   test(`the page of ${id} has the parameters, errors and price of the document`, async () => {
     const page = await pageText(`/docs/${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-    assert.ok(page.includes(`<span class="verb">${method.toUpperCase()}</span>${path}`), path);
+    assert.ok(page.includes(`<span class="tag ok mono">${method.toUpperCase()}</span>${path}`), path);
     const body = object.requestBody?.content["application/json"].schema.properties ?? {};
     const names = [
       ...(object.parameters ?? []).map((parameter) => resolve<{ readonly name: string }>(parameter).name),
@@ -113,7 +113,7 @@ test("the search finds operations, parameters, errors and guides, best first", a
     );
   const first = async (question: string): Promise<string | undefined> => {
     const page = await pageText(`/docs/search?q=${encodeURIComponent(question)}`);
-    return captured(page.slice(page.indexOf('<ul class="found">')), /<a href="([^"]+)"/g)[0];
+    return captured(page.slice(page.indexOf('<ul class="stack">')), /<a href="([^"]+)"/g)[0];
   };
   assert.ok((await found("price")).length > 5);
   assert.equal(await first("search listings"), "/docs/search-listings");

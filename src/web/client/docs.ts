@@ -34,16 +34,13 @@ function enhanceConsole(): void {
 
 /** Adds a field for the chosen parameter: a list of its values if it takes one of them. */
 function addField(form: HTMLFormElement, select: HTMLSelectElement): void {
-  const [chosen, name] = [select.selectedOptions[0], select.value];
+  const [chosen, label, name] = [select.selectedOptions[0], element("label", "", select.value), select.value];
   const values = chosen?.dataset.values?.split(" ");
   const field = document.createElement(values === undefined ? "input" : "select");
-  const label = document.createElement("label");
-  Object.assign(field, { id: `console-${name}`, name });
-  Object.assign(label, { htmlFor: field.id, textContent: name });
-  field.dataset.in = "query";
+  Object.assign(field, { id: `console-${name}`, name, placeholder: chosen?.dataset.example }).dataset.in = "query";
   if (field instanceof HTMLSelectElement) field.append(...["", ...(values ?? [])].map((value) => new Option(value)));
-  else field.placeholder = document.getElementById(`param-${name}`)?.querySelector(".eg code")?.textContent ?? "";
-  form.querySelector(".fields")?.append(label, field);
+  label.append(field);
+  form.querySelector(".fields")?.append(label);
   chosen?.remove();
   select.value = "";
   field.focus();

@@ -1,8 +1,8 @@
 /** The console of an operation: a form that scripts send with the visitor's key, and which shows what came back. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Parameter } from "../../contract/document.ts";
 import { usd } from "../shell/format.ts";
-import type { OperationDocs } from "./operation-docs.ts";
+import { exampleText, type OperationDocs } from "./operation-docs.ts";
 
 interface ConsoleProps {
   readonly docs: OperationDocs;
@@ -29,11 +29,12 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
             <ParameterField key={parameter.name} parameter={parameter} value={text} />
           ))}
           {request.body === undefined ? null : (
-            <Field name="body" label="Body">
-              <textarea id="console-body" name="body" rows={7} spellcheck={false}>
+            <label>
+              Body
+              <textarea name="body" rows={7} spellcheck={false}>
                 {JSON.stringify(request.body, null, 2)}
               </textarea>
-            </Field>
+            </label>
           )}
         </div>
         <div class="acts">
@@ -48,45 +49,36 @@ export const Console = ({ docs, isOpen }: ConsoleProps): JSX.Element => {
   );
 };
 
-interface FieldProps {
-  readonly name: string;
-  readonly label?: string;
-  readonly children: ComponentChildren;
-}
-
-const Field = ({ name, label = name, children }: FieldProps): JSX.Element => (
+const KeyField = (): JSX.Element => (
   <>
-    <label for={`console-${name}`}>{label}</label>
-    {children}
+    <label>
+      API key
+      <input
+        id="console-key"
+        type="password"
+        name="key"
+        required
+        pattern="\s*[!-~]+\s*"
+        title="An API key: letters, digits and signs without spaces"
+        autocomplete="off"
+      />
+    </label>
+    <p class="tiny muted">
+      Kept in this tab only. <a href="/dashboard/keys">Create a key</a>
+    </p>
   </>
 );
 
-const KeyField = (): JSX.Element => (
-  <Field name="key" label="API key">
-    <div>
-      <input
-        {...{
-          id: "console-key",
-          type: "password",
-          name: "key",
-          autocomplete: "off",
-          spellcheck: false,
-          required: true,
-        }}
-        pattern="\s*[!-~]+\s*"
-        title="An API key: letters, digits and signs without spaces"
-      />
-      <p class="tiny muted">
-        Kept in this tab only. <a href="/dashboard/keys">Create a key</a>
-      </p>
-    </div>
-  </Field>
-);
+interface ParameterFieldProps {
+  readonly parameter: Parameter;
+  readonly value: string;
+}
 
-const ParameterField = ({ parameter: { name, in: place, required = false, schema }, value }: ParameterFieldProps) => {
-  const attributes = { id: `console-${name}`, name, "data-in": place, required };
+const ParameterField = ({ parameter: { name, in: place, required, schema }, value }: ParameterFieldProps) => {
+  const attributes = { id: `console-${name}`, name, "data-in": place, required: required === true };
   return (
-    <Field name={name}>
+    <label for={attributes.id}>
+      {name}
       {schema.enum === undefined ? (
         <input {...attributes} value={value} spellcheck={false} autocomplete="off" />
       ) : (
@@ -98,22 +90,17 @@ const ParameterField = ({ parameter: { name, in: place, required = false, schema
           ))}
         </select>
       )}
-    </Field>
+    </label>
   );
 };
-
-interface ParameterFieldProps {
-  readonly parameter: Parameter;
-  readonly value: string;
-}
 
 /** The parameters that the example does not have; scripts add a field for the chosen one. */
 const OtherParameters = ({ parameters }: { readonly parameters: readonly Parameter[] }): JSX.Element => (
   <select aria-label="Add a parameter" data-add>
     <option value="">Add parameter</option>
-    {parameters.map(({ name, schema }) => (
-      <option key={name} data-values={schema.enum?.join(" ")}>
-        {name}
+    {parameters.map((parameter) => (
+      <option key={parameter.name} data-values={parameter.schema.enum?.join(" ")} data-example={exampleText(parameter)}>
+        {parameter.name}
       </option>
     ))}
   </select>

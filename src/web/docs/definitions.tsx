@@ -40,7 +40,7 @@ interface ErrorTableProps {
 }
 
 export const ErrorTable = ({ codes, more }: ErrorTableProps): JSX.Element => (
-  <table class="errors">
+  <table class="small errors">
     <tbody>
       {codes.map((code) => (
         <tr key={code} id={more === undefined ? undefined : code}>

@@ -129,7 +129,7 @@ export const DocsSearchPage = ({ question }: { readonly question: string }): JSX
     <article class="stack5 wide">
       <h1>{question.trim() === "" ? "Search the docs" : results}</h1>
       {found.length > resultsMax ? <p class="muted small">The first {resultsMax} are shown.</p> : null}
-      <ul class="found">
+      <ul class="stack">
         {found.slice(0, resultsMax).map(({ kind, title, path, text }) => (
           <li key={path}>
             <a href={path}>{title}</a> <span class="tag">{kind}</span>

@@ -31,7 +31,7 @@ export const OperationPage = ({ docs, isOpen }: OperationPageProps): JSX.Element
           <p class="small muted">{tag}</p>
           <h1>{title}</h1>
           <p class="path">
-            <span class="verb">{operation.method.toUpperCase()}</span>
+            <span class="tag ok mono">{operation.method.toUpperCase()}</span>
             {operation.path}
             {operation.deprecated ? <span class="tag warn">deprecated</span> : null}
             <a class="small" href="#code">
@@ -51,7 +51,7 @@ export const OperationPage = ({ docs, isOpen }: OperationPageProps): JSX.Element
         {answers.map(({ name, summary = name, value }, index) => (
           <details key={name} class="code" open={index === 0}>
             <summary class="bar">
-              <span class="t">200</span>
+              <b>200</b>
               <span>{summary}</span>
             </summary>
             <CodeBlock language="JSON" code={JSON.stringify(value, null, 2)} />

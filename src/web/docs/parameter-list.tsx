@@ -76,14 +76,14 @@ function definitionOf(parameter: DocumentedParameter): Definition {
     more: (
       <>
         {example === "" ? null : (
-          <p class="eg">
+          <p class="small muted">
             Example <code>{example}</code>
           </p>
         )}
         {values.length <= listedValuesMax ? null : (
           <details>
             <summary>{values.length} values</summary>
-            <p class="values">
+            <p class="chips">
               {values.map((value) => (
                 <code key={value}>{value}</code>
               ))}

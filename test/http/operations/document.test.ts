@@ -138,7 +138,7 @@ test("large responses are compressed as Accept-Encoding asks, with their length"
   for (const requested of [
     "/v1/listings?limit=50",
     path,
-    "/docs/images/how-it-works.svg",
+    "/docs/errors",
     "/healthz",
     "/docs/icon.png",
     "/v1/x",
