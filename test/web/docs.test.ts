@@ -123,6 +123,28 @@ test("the search finds operations, parameters, errors and guides, best first", a
   assert.match(await pageText("/docs/search?q=zxqv"), /<h1>0 results for “zxqv”<\/h1>/);
 });
 
+test("examples ask for a listing, a vehicle and a dealer of the service", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?sort=-days_on_market&limit=1");
+  const [listing] = data;
+  assert.ok(listing !== undefined);
+  for (const [path, wanted] of [
+    ["/docs/get-listing", `/v1/listings/${listing.id}`],
+    ["/docs/get-vin", `/v1/vins/${listing.vin}`],
+  ] as const)
+    assert.ok((await pageText(path)).includes(`${client.url}${wanted}`), `${path}: ${wanted}`);
+  const dealer = /\/v1\/dealers\/[\w-]+/.exec(await pageText("/docs/get-dealer"))?.[0] ?? "";
+  assert.equal((await client.get(dealer)).status, 200, dealer);
+});
+
+test("the box of the header lists the best results while a question is typed", async () => {
+  const suggested = await (await get("/docs/suggestions?q=max_pri")).json();
+  assert.deepEqual(suggested[0], {
+    ...{ text: "max_price", note: "parameter", path: "/docs/search-listings#param-max_price" },
+  });
+  assert.ok(suggested.length <= 8);
+  assert.deepEqual(await (await get("/docs/suggestions?q=zxqv")).json(), []);
+});
+
 test("code in every language calls methods that the clients have, and parses", () => {
   const [typescript, python] = ["clients/typescript/src/client.ts", "clients/python/src/carquet/client.py"].map(
     projectText,
@@ -194,6 +216,11 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     assert.match((await output.locator("p.bar").textContent()) ?? "", /^200 · [\d.]+ ms · \$0\.004/);
     const answer = JSON.parse((await output.locator("pre").last().textContent()) ?? "");
     assert.ok(isObject(answer) && isObject(answer.pagination) && answer.pagination.limit === 1);
+    await page.locator("#console-limit").fill("1000");
+    await button.click();
+    const explained = output.locator("p.bar a").first();
+    await output.locator("p.bar", { hasText: /^400 · [\d.]+ ms · not charged/ }).waitFor();
+    assert.equal(await explained.getAttribute("href"), "/docs/errors#invalid_parameter_value");
     assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length]), [0, 1]);
     // Colors change slowly under the pointer.
     await page.mouse.move(0, 0);

@@ -129,7 +129,7 @@ async function shownText({ headers }: Response, bytes: Blob): Promise<readonly [
   return [more <= 0 ? shown : `${shown.slice(0, shownMax)}\n… ${more} more characters`, json?.error?.code];
 }
 
-/** Returns a name for a body: that which the service gives to a download, else the end of the path with the type. */
+/** Returns a name for a body: that of the download, else the end of the path with the type. */
 function fileName({ headers, url }: Response): string {
   const named = /filename="([^"]+)"/.exec(headers.get("Content-Disposition") ?? "")?.[1];
   const type = /^\w+\/(?:[\w.-]*[.-])?(\w+)/.exec(headers.get("Content-Type") ?? "")?.[1] ?? "txt";

@@ -2,7 +2,7 @@
 import { isObject } from "../../base/json.ts";
 import type { Parameter } from "../../contract/document.ts";
 import type { OperationId } from "../../contract/types.ts";
-import type { Code } from "./code.tsx";
+import type { CodeSample } from "./code.tsx";
 import { examplePath, type OperationDocs } from "./operation-docs.ts";
 
 /** Where the origin of the service is in a page, which is rendered once for all hosts. */
@@ -46,7 +46,7 @@ export const pythonMethod = (method: string): string =>
   method === "exportListings" ? "export" : method.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the example request in all languages that have an equivalent. `isOpen` is whether requests need no key. */
-export const codeSamples = (docs: OperationDocs, isOpen: boolean): readonly Code[] => [
+export const codeSamples = (docs: OperationDocs, isOpen: boolean): readonly CodeSample[] => [
   { language: "curl", code: curl(docs, isOpen) },
   { language: "Python", code: python(docs, isOpen) },
   { language: "TypeScript", code: typescript(docs, isOpen) },
@@ -74,29 +74,17 @@ function curl(docs: OperationDocs, isOpen: boolean): string {
     .join(" \\\n  ");
 }
 
-/** The call of a client's method. */
-interface SampleCall {
-  /** Undefined if the clients have none for the operation. */
-  readonly method: string | undefined;
-  readonly result: ClientResult;
-  /** The values of the path, or the statement. */
-  readonly texts: readonly string[];
-  readonly named: readonly (readonly [name: string, value: unknown])[];
-  /** The most items that are read. */
-  readonly itemsMax: unknown;
-}
-
-function sampleCall({ operation: { id }, request: { values, body } }: OperationDocs): SampleCall {
+/** Returns the call of a client's method: no method if the clients have none, the texts before the named values, and how many items to read. */
+function sampleCall({ operation: { id }, request: { values, body } }: OperationDocs) {
   const [method, result = "body"] = clientMethods[id] ?? [];
-  const texts = values.filter(([parameter]) => parameter.in === "path").map(([, text]) => text);
+  const path = values.filter(([parameter]) => parameter.in === "path").map(([, text]) => text);
   const query = values
     .filter(([{ name, in: place }]) => place === "query" && !(name === "format" && result === "file"))
-    .map(([parameter, text]) => [parameter.name, typedValue(parameter, text)] as const);
+    .map(([parameter, text]): readonly [string, unknown] => [parameter.name, typedValue(parameter, text)]);
   const itemsMax = query.find(([name]) => name === "limit")?.[1] ?? 10;
-  if (!isObject(body)) return { method, result, texts, named: query, itemsMax };
-  const { sql, params } = body;
-  if (typeof sql !== "string") return { method, result, texts, named: Object.entries(body), itemsMax };
-  return { method, result, texts: [sql], named: Object.entries(isObject(params) ? params : {}), itemsMax };
+  const { sql, params, ...properties } = isObject(body) ? body : {};
+  const named = [...query, ...Object.entries(isObject(params) ? params : properties)];
+  return { method, result, texts: typeof sql === "string" ? [sql] : path, named, itemsMax };
 }
 
 const isNumber = (type: unknown): boolean => type === "integer" || type === "number";
@@ -116,7 +104,7 @@ const written = (value: unknown): string =>
 /** The most characters of a call on one line. */
 const lineMax = 58;
 
-/** Returns items between brackets, each on a line of its own if they do not fit on one. */
+/** Returns items between brackets, on separate lines if they do not fit on one. */
 function enclosed([open, close]: readonly [string, string], items: readonly string[], indent: string): string {
   const line = `${open}${items.join(", ")}${close}`;
   return line.length <= lineMax

@@ -11,7 +11,7 @@ const words = {
 
 type Language = keyof typeof words;
 
-export interface Code {
+export interface CodeSample {
   readonly language: Language;
   readonly code: string;
 }
@@ -40,7 +40,7 @@ function highlight(code: string, language: Language): readonly (string | JSX.Ele
 }
 
 /** Code that scrolls, with a button that copies it. */
-export const CodeBlock = ({ language, code }: Code): JSX.Element => (
+export const CodeBlock = ({ language, code }: CodeSample): JSX.Element => (
   <div class="snippet">
     <button type="button" class="js-only" data-copy>
       Copy
@@ -53,7 +53,7 @@ export const CodeBlock = ({ language, code }: Code): JSX.Element => (
 );
 
 /** The same request in several languages, one of which is shown. */
-export const CodeChoice = ({ samples }: { readonly samples: readonly Code[] }): JSX.Element => (
+export const CodeChoice = ({ samples }: { readonly samples: readonly CodeSample[] }): JSX.Element => (
   <fieldset class="code lang">
     <legend class="vh">Language of the example</legend>
     <div class="bar">

@@ -99,17 +99,13 @@ const docsSearch = {
   placeholder: "Search the docs",
 };
 
-interface SentDocs {
-  readonly title: string;
-  readonly html: string;
-  readonly question?: string;
-}
+type SentDocs = Pick<DocsPage, "title"> & { readonly html: string; readonly question?: string };
 
 async function sendDocs(context: RequestContext, services: SiteServices, { title, html, question }: SentDocs) {
   const visitor = await visitorOf(context, services);
   const origin = services.publicUrl ?? serviceOrigin(context);
-  const search = <FindBox value={question} finds={docsSearch} />;
   const body = <div dangerouslySetInnerHTML={{ __html: html.replaceAll(originMark, escapeHtml(origin)) }} />;
+  const search = <FindBox value={question} finds={docsSearch} />;
   sendPage(context, { title, section: "docs", bundles: ["docs.css", "docs.js"], search, body }, visitor);
 }
 

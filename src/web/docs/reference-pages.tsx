@@ -8,7 +8,7 @@ import { codeSamples } from "./code-samples.ts";
 import { ErrorTable } from "./definitions.tsx";
 import { proseHtml } from "./markdown.tsx";
 import { conventionsPath, docsGroups } from "./navigation.ts";
-import { errorCodes, operationDocs } from "./operation-docs.ts";
+import { errorCodes, type OperationDocs, operationDocs } from "./operation-docs.ts";
 
 /** Why one would read a page of the first group. */
 const startWords = [
@@ -43,23 +43,21 @@ export const OverviewPage = ({ isOpen }: { readonly isOpen: boolean }): JSX.Elem
         <h2 id={`tag-${name}`}>{name}</h2>
         <p class="soft small">{description}</p>
         <table>
-          <tbody>
-            {operationDocs
-              .filter(({ tag }) => tag === name)
-              .map(({ path, title, operation, prices: [micros] }) => (
-                <tr key={path}>
-                  <td>
-                    <a href={path}>{title}</a>
-                    <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
-                  </td>
-                  <td class="num small">{micros === undefined ? "free" : usd(micros)}</td>
-                </tr>
-              ))}
-          </tbody>
+          <tbody>{operationDocs.filter(({ tag }) => tag === name).map(OperationRow)}</tbody>
         </table>
       </section>
     ))}
   </article>
+);
+
+const OperationRow = ({ path, title, operation, prices: [micros] }: OperationDocs): JSX.Element => (
+  <tr key={path}>
+    <td>
+      <a href={path}>{title}</a>
+      <div class="small muted mono">{`${operation.method.toUpperCase()} ${operation.path}`}</div>
+    </td>
+    <td class="num small">{micros === undefined ? "free" : usd(micros)}</td>
+  </tr>
 );
 
 /** A request that works on this service, and where its key comes from. */
