@@ -13,6 +13,7 @@ export const DocsLayout = ({ path: current, children }: DocsLayoutProps): JSX.El
     <nav aria-label="Docs">
       <form class="docpick" action="/docs/open">
         <select name="page" aria-label="Page of the docs">
+          <option value="/docs">Overview</option>
           {docsGroups.map(({ title, links }) => (
             <optgroup key={title} label={title}>
               {links.map(({ path, title }) => (

@@ -128,10 +128,13 @@ function questionOf({ querystring }: RequestContext): string {
 /** The most results while a question is typed. */
 const suggestionsMax = 8;
 
-/** Answers with the best results, which the box of the header lists. */
+/** Answers with the best results, which the box of the header lists: sections beside their guide, others beside their kind. */
 const suggest: Middleware = async (context) => {
   const found = searchDocs(questionOf(context)).slice(0, suggestionsMax);
-  context.body = found.map(({ title, kind, path }) => ({ text: title, note: kind, path }));
+  context.body = found.map(({ title, kind, path, words }) => ({
+    ...{ text: title, path },
+    note: (kind === "guide" && words) || kind,
+  }));
 };
 
 const imageTypes: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };

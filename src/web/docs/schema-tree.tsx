@@ -45,20 +45,21 @@ const Property = ({ name, schema, isOptional, around }: PropertyProps): JSX.Elem
     </>
   );
   const description = <Prose text={schema.description ?? object?.description} />;
-  if (object === undefined || around.includes(object))
-    return (
-      <li>
-        {label}
-        {description}
-      </li>
-    );
+  const isLeaf = object === undefined || around.includes(object);
   return (
     <li>
-      <details>
-        <summary>{label}</summary>
-        {description}
-        <SchemaTree schema={schema} around={around} />
-      </details>
+      {isLeaf ? (
+        <>
+          {label}
+          {description}
+        </>
+      ) : (
+        <details>
+          <summary>{label}</summary>
+          {description}
+          <SchemaTree schema={schema} around={around} />
+        </details>
+      )}
     </li>
   );
 };
