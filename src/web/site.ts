@@ -5,9 +5,9 @@ import type { RequestState } from "../http/context.ts";
 import { consentPath } from "../http/oauth/metadata.ts";
 import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
-import { agentsPage, disconnectAgent, disconnectionPage } from "./account/agents-page.tsx";
-import { answerConsent, consentPage, sendOAuthError } from "./account/consent-page.tsx";
-import { createVisitorKey, keysPage, revocationPage, revokeVisitorKey } from "./account/keys-page.tsx";
+import { agentsPage } from "./account/agents-page.tsx";
+import { agentEnd, endingPage, endKey, keyEnd } from "./account/key-table.tsx";
+import { createVisitorKey, keysPage } from "./account/keys-page.tsx";
 import { ledgerCsv, ledgerPage } from "./account/ledger-page.tsx";
 import { limitsPage } from "./account/limits-page.tsx";
 import { moneyPage, setCap } from "./account/money-page.tsx";
@@ -20,8 +20,9 @@ import {
   searchesPage,
 } from "./account/searches-page.tsx";
 import { changeVisitorPassword, settingsPage } from "./account/settings-page.tsx";
-import { signInPage } from "./account/sign-in-page.tsx";
-import { addSignInRoutes } from "./account/sign-in-routes.ts";
+import { answerConsent, consentPage, sendOAuthError } from "./account/sign-in/consent-page.tsx";
+import { signInPage } from "./account/sign-in/sign-in-page.tsx";
+import { addSignInRoutes } from "./account/sign-in/sign-in-routes.ts";
 import { addDocsRoutes } from "./docs/docs-routes.tsx";
 import { confirmed } from "./explorer/arrival-page.tsx";
 import { comparePage } from "./explorer/compare/compare-page.tsx";
@@ -93,11 +94,11 @@ function addAccountRoutes(router: Router<RequestState>, services: SiteServices):
   router.post("/dashboard/cap", visitorForm(services, setCap(services)));
   router.get("/dashboard/keys", page(keysPage(services)));
   router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
-  router.get("/dashboard/keys/:keyId/revoke", page(revocationPage(services)));
-  router.post("/dashboard/keys/:keyId/revoke", visitorForm(services, revokeVisitorKey(services)));
   router.get("/dashboard/agents", page(agentsPage(services)));
-  router.get("/dashboard/agents/:keyId/disconnect", page(disconnectionPage(services)));
-  router.post("/dashboard/agents/:keyId/disconnect", visitorForm(services, disconnectAgent(services)));
+  for (const end of [keyEnd, agentEnd]) {
+    router.get(`${end.path}/:keyId/${end.verb}`, page(endingPage(services, end)));
+    router.post(`${end.path}/:keyId/${end.verb}`, visitorForm(services, endKey(services, end)));
+  }
   router.get(`${consentPath}/:id`, page(consentPage(services)));
   router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
   router.get("/dashboard/ledger", page(ledgerPage(services)));

@@ -6,8 +6,11 @@ import type { Page } from "playwright-core";
 import { getAccount } from "../../src/accounts/account.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
+import { listKeys } from "../../src/accounts/keys/keys.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { plusDays } from "../../src/base/day.ts";
+import { usd } from "../../src/web/shell/format.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
@@ -82,9 +85,15 @@ test("the dashboard shows the entries of the ledger, and every page is accessibl
   skip,
 }, async () => {
   assert.ok(visit);
-  const { page, url } = visit;
+  const { page, url, accounts, accountId } = visit;
+  inAccountsFile(accounts, (database) => {
+    const [{ keyId } = { keyId: "" }] = listKeys(database, accountId);
+    const charge = { accountId, keyId, usageClass: "listing_export", units: 3, atMs: Date.now() } as const;
+    assert.equal(postCharge(database, { chargeId: "request-of-an-export", ...charge }), undefined);
+  });
   await page.goto(`${url}/dashboard/ledger`);
   await page.getByRole("row").filter({ hasText: "Listing search" }).first().waitFor();
+  await page.getByRole("row").filter({ hasText: "Export of listings, up to 3,000 rows" }).waitFor();
   assert.ok((await page.getByRole("row").filter({ hasText: "Paid" }).textContent())?.includes("+$1,000.00"));
   await page.getByLabel("What").selectOption("Listing search");
   await page.getByLabel("Key").selectOption("browser <b>test</b>");
@@ -94,12 +103,23 @@ test("the dashboard shows the entries of the ledger, and every page is accessibl
   const csv = readFileSync(await download.path(), "utf8");
   assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n.*,charge,-0\.002,listing_search,/);
   assert.equal(csv.split("\r\n").length - 2, await page.locator("tbody tr").count());
+  const [shownId] = await page.locator("tbody code").allTextContents();
+  assert.equal(shownId, csv.split("\r\n")[1]?.split(",")[1], "a charge has the id of its request");
 
+  const month = dayOf(Date.now()).slice(0, 7);
+  const ledger = await (await page.request.get(`${url}/dashboard/ledger.csv?from=${month}-01`)).text();
+  const amounts = ledger.split("\r\n").map((line) => (line.includes(",charge,") ? -Number(line.split(",")[3]) : 0));
+  const spent = usd(Math.round(amounts.reduce((sum, amount) => sum + amount, 0) * 1_000_000));
   await page.goto(`${url}/dashboard`);
+  const spending = page.locator("figure").filter({ has: page.getByRole("heading", { name: "Spending" }) });
+  assert.ok((await spending.textContent())?.includes(`its sum: ${spent} without a spend cap. The balance is $999.`));
+  assert.equal(await spending.locator(".limit").count(), 0);
   await page.getByLabel("USD a month").fill("25");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByText("The spend cap is changed.").waitFor();
   assert.match((await page.locator(".figures").textContent()) ?? "", /\$0\.0\d* ?of a cap of \$25\.00/);
+  await spending.getByRole("img", { name: `The sum of the month: ${spent} of a cap of $25.00` }).waitFor();
+  assert.equal(await spending.locator(".limit").textContent(), "cap $25.00");
   await page.getByLabel("USD a month").fill("much");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByRole("alert").getByText('Invalid spend cap "much"').waitFor();

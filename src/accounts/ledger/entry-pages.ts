@@ -1,6 +1,6 @@
 /** Pages of an account's entries, charges included, newest first. */
 import { plusDays } from "../../base/day.ts";
-import { integerIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
+import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 
@@ -31,6 +31,8 @@ export interface LedgerEntry {
   /** The usage class and the key of a charge. */
   readonly usageClass: string | null;
   readonly keyId: string | null;
+  /** How often the price of the class was charged. */
+  readonly units: number | null;
   readonly reference: string | null;
   readonly note: string | null;
 }
@@ -79,7 +81,7 @@ function listCharges(database: SqlDatabase, page: EntryPage, before: number): re
 const startMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
 const selectEntries = ({ accountId, from, to }: EntryPage): Sql => sql`
-  SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, reference, note
+  SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, entries.micros / -prices.micros AS units, reference, note
   FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}
   ${from === undefined ? sql`` : sql`AND at_ms >= ${startMs(from)}`}
   ${to === undefined ? sql`` : sql`AND at_ms < ${startMs(plusDays(to, 1))}`}`;
@@ -92,6 +94,7 @@ const entryFromRow = (row: Row): LedgerEntry => ({
   atMs: integerIn(row, "at_ms"),
   usageClass: textOrNullIn(row, "usage_class"),
   keyId: textOrNullIn(row, "key_id"),
+  units: integerOrNullIn(row, "units"),
   reference: textOrNullIn(row, "reference"),
   note: textOrNullIn(row, "note"),
 });

@@ -1,4 +1,4 @@
-/** API keys in the dashboard: the list, new keys, whose secret is shown once, and revocation. */
+/** API keys in the dashboard: the list, and new keys, whose secret is shown once. */
 import type { JSX } from "preact";
 import { parseApiKey } from "../../accounts/keys/api-key.ts";
 import {
@@ -10,18 +10,16 @@ import {
   type UsedKey,
 } from "../../accounts/keys/keys.ts";
 import { UserError } from "../../base/user-error.ts";
-import { refuse } from "../../contract/errors.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
-import { text, time } from "../shell/format.ts";
-import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/pages.tsx";
+import { Block, Code, Notice } from "../shell/blocks.tsx";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
+import { KeyTable, keyEnd } from "./key-table.tsx";
 
-const path = "/dashboard/keys";
+const { path } = keyEnd;
 
 export const keysPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
@@ -35,7 +33,7 @@ export const keysPage =
       "Keys",
       <>
         {created === undefined ? null : <NewKey apiKey={created} keys={active} origin={serviceOrigin(context)} />}
-        <Notice text={query.get("changed") === "revoked" ? "The key is revoked." : undefined} />
+        <Notice text={query.get("changed") === keyEnd.changed ? "The key is revoked." : undefined} />
         <Block id="keys" title="Active keys">
           <p class="sub">All keys share the account's balance, spend cap and rate limits.</p>
           <KeyTable label="Active keys" keys={active} />
@@ -51,37 +49,8 @@ export const keysPage =
     );
   };
 
-/** Keys, newest first. */
-export const KeyTable = ({
-  label,
-  keys,
-}: {
-  readonly label: string;
-  readonly keys: readonly UsedKey[];
-}): JSX.Element => (
-  <DataTable
-    label={label}
-    columns={["Name", "@Id", "~Scopes", "~Created", "~Last used", "@Status"]}
-    rows={keys
-      .toReversed()
-      .map((key) => [
-        text(key.name),
-        <code>{key.keyId}</code>,
-        key.scopes.map((scope) => scope.replace(".read", "")).join(", "),
-        time(key.createdAtMs),
-        key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs),
-        <KeyStatus apiKey={key} />,
-      ])}
-  />
-);
-
-const KeyStatus = ({ apiKey: { keyId, revokedAtMs, isWeb } }: { readonly apiKey: UsedKey }): JSX.Element => {
-  if (revokedAtMs !== null) return <span class="muted">revoked {time(revokedAtMs)}</span>;
-  return isWeb ? <span class="muted">pays for these pages</span> : <a href={`${path}/${keyId}/revoke`}>Revoke…</a>;
-};
-
-/** Whether a key has a scope unless its owner chooses otherwise: as on the command line. */
-const isDefaultScope = (scope: ApiScope): boolean => defaultScopes.some((known) => known === scope);
+/** The scopes of a key unless its owner chooses others: as on the command line. */
+const chosenScopes: ReadonlySet<ApiScope> = new Set(defaultScopes);
 
 const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Block id="new-key" title="New key">
@@ -94,7 +63,7 @@ const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
         <legend>Scopes</legend>
         {scopes.map((scope) => (
           <label key={scope} class="check">
-            <input type="checkbox" name="scope" value={scope} checked={isDefaultScope(scope)} /> <code>{scope}</code>
+            <input type="checkbox" name="scope" value={scope} checked={chosenScopes.has(scope)} /> <code>{scope}</code>
           </label>
         ))}
       </fieldset>
@@ -160,32 +129,3 @@ const NewKey = ({ apiKey, keys, origin }: NewKeyProps): JSX.Element => {
     </Block>
   );
 };
-
-/** Asks for the confirmation that a key is to be revoked. */
-export const revocationPage =
-  ({ accounts: { administration } }: SiteServices): PageHandler =>
-  async ({ visitor, params: { keyId = "" } }) => {
-    const keys = await administration.call("listKeys", { accountId: visitor.identity.key.accountId });
-    const key = keys.find((known) => known.keyId === keyId && known.revokedAtMs === null && !known.isWeb);
-    if (key === undefined) throw refuse("not_found", { what: "active key", id: keyId });
-    return dashboardPage(
-      path,
-      "Revoke a key",
-      <Confirmation visitor={visitor} action={`${path}/${keyId}/revoke`} button="Revoke the key" keepPath={path}>
-        {key.name === "" ? "The key " : `“${key.name}”, `}
-        <code>{keyId}</code>, {key.lastUsedAtMs === null ? "never used" : `last used ${time(key.lastUsedAtMs)}`}, stops
-        working within a second, and for good.
-      </Confirmation>,
-    );
-  };
-
-export const revokeVisitorKey =
-  ({ accounts: { administration } }: SiteServices) =>
-  async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
-    const { accountId, keyId: webKeyId } = visitor.identity.key;
-    const keys = await administration.call("listKeys", { accountId });
-    if (keyId === webKeyId || !keys.some((key) => key.keyId === keyId))
-      throw refuse("not_found", { what: "key", id: keyId });
-    await administration.change(accountId, "keys revoke", { keyId, accountId });
-    return { location: `${path}?changed=revoked` };
-  };

@@ -4,17 +4,17 @@ import type { JSX } from "preact";
 import type { UsedKey } from "../../accounts/keys/keys.ts";
 import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/entry-pages.ts";
 import { formatUsd } from "../../accounts/money.ts";
-import { prices } from "../../accounts/policy/prices.ts";
 import { isDay } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import { csvLines, escapeFormula } from "../../formats/csv.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { Block, DataTable } from "../shell/blocks.tsx";
-import { signedAmount, time } from "../shell/format.ts";
+import { Block } from "../shell/blocks.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";
+import { beforeIn, CursorPages } from "./cursor-pages.tsx";
 import { dashboardPage } from "./dashboard-page.tsx";
+import { EntryTable, kindsOfEntries, purposeOf } from "./entry-table.tsx";
 
 const path = "/dashboard/ledger";
 const pageEntries = 50;
@@ -26,7 +26,7 @@ const csvBufferBytes = 65_536;
 export const ledgerPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const before = beforeOf(query.get("before"));
+    const before = beforeIn(query);
     const { accountId } = visitor.identity.key;
     const filter = filterOf(query);
     const [keys, found] = await Promise.all([
@@ -34,7 +34,6 @@ export const ledgerPage =
       administration.call("listEntryPage", { accountId, before, limit: pageEntries + 1, ...filter }),
     ]);
     const entries = found.slice(0, pageEntries);
-    const last = entries.at(-1);
     const chosen = new URLSearchParams(
       filterFields.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
     );
@@ -48,22 +47,19 @@ export const ledgerPage =
       >
         <Filters keys={keys} filter={filter} />
         <EntryTable entries={entries} keys={keys} />
-        <nav class="head" aria-label="Pages of the ledger">
-          {before === null ? null : <a href={`${path}?${chosen}`}>Newest</a>}
-          {found.length > pageEntries && last !== undefined ? (
-            <a href={`${path}?${chosen}&before=${last.entry}`}>Older</a>
-          ) : null}
-        </nav>
+        <p class="sub">
+          The id of a request is the <code>X-Request-Id</code> of its response. The service's log has its filters under
+          that id.
+        </p>
+        <CursorPages
+          {...{ label: "Pages of the ledger", path, query: chosen, before }}
+          last={found.length > pageEntries ? entries.at(-1)?.entry : undefined}
+        />
       </Block>,
     );
   };
 
-/** Parses the entry below which a page begins; null for the newest page. */
-const beforeOf = (text: string | null): number | null =>
-  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
-
 const filterFields = ["what", "key", "from", "to"] as const;
-const kindsOfEntries = ["credits", ...Object.keys(prices)];
 
 /** Parses the filter of an address. Refuses an unknown kind and an invalid day with `invalid_parameter_value`. */
 function filterOf(query: URLSearchParams): EntryFilter {
@@ -79,14 +75,15 @@ function filterOf(query: URLSearchParams): EntryFilter {
   return { what, keyId, from, to };
 }
 
-interface FiltersProps {
+const Filters = ({
+  keys,
+  filter: { what, keyId, from, to },
+}: {
   readonly keys: readonly UsedKey[];
   readonly filter: EntryFilter;
-}
-
-const Filters = ({ keys, filter: { what, keyId, from, to } }: FiltersProps): JSX.Element => (
+}): JSX.Element => (
   <form class="inline" action={path} method="get">
-    <Choice label="What" name="what" value={what} options={kindsOfEntries.map((kind) => [kind, titleOf(kind)])} />
+    <Choice label="What" name="what" value={what} options={kindsOfEntries.map((kind) => [kind, purposeOf(kind)])} />
     <Choice label="Key" name="key" value={keyId} options={keys.map((key) => [key.keyId, key.name || key.keyId])} />
     <label>
       From day, UTC
@@ -124,28 +121,6 @@ const Choice = ({ label, name, value, options }: ChoiceProps): JSX.Element => (
   </label>
 );
 
-interface EntryTableProps {
-  readonly entries: readonly LedgerEntry[];
-  readonly keys: readonly UsedKey[];
-}
-
-/** When, what, by which key, and how much. */
-export const EntryTable = ({ entries, keys }: EntryTableProps): JSX.Element => (
-  <DataTable
-    label="Entries"
-    columns={["@UTC", "What", "~Key", "#Amount"]}
-    rows={entries.map((entry) => [
-      time(entry.atMs),
-      [titleOf(entry.usageClass ?? entry.kind), entry.reference, entry.note].filter((part) => part !== null).join(", "),
-      keys.find(({ keyId }) => keyId === entry.keyId)?.name || entry.keyId,
-      signedAmount(entry.micros),
-    ])}
-  />
-);
-
-/** Formats a kind of entries or a usage class: `Listing search`. */
-const titleOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
-
 /** Serves the entries of the visitor's account that the page with the same query has, as CSV. */
 export const ledgerCsv =
   (services: SiteServices): Middleware =>
@@ -179,9 +154,7 @@ async function* csvOf(
   }
 }
 
-const csvRow = ({ atMs, entryId, kind, micros, ...entry }: LedgerEntry): readonly (string | undefined)[] => {
-  const { usageClass, keyId, reference, note } = entry;
-  const texts = [reference, note].map((text) => (text === null ? undefined : escapeFormula(text)));
-  const cells = [new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined];
-  return [...cells, keyId ?? undefined, ...texts];
-};
+const csvRow = ({ atMs, entryId, kind, micros, usageClass, keyId, reference, note }: LedgerEntry) => [
+  ...[new Date(atMs).toISOString(), entryId, kind, formatUsd(micros), usageClass ?? undefined, keyId ?? undefined],
+  ...[reference, note].map((text) => (text === null ? undefined : escapeFormula(text))),
+];

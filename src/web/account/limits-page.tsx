@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { dayOf } from "../../accounts/clock.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
-import { type Tier, tierLimits, tiers } from "../../accounts/policy/tiers.ts";
+import { tierLimits, tiers } from "../../accounts/policy/tiers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block, DataTable, Figures } from "../shell/blocks.tsx";
 import { count } from "../shell/format.ts";
@@ -32,24 +32,30 @@ export const limitsPage =
         />
         <p class="sub">A page of the explorer counts as one request, however many API requests it sends.</p>
         <NextTier progress={progress} />
-        <Tiers current={tier} />
+        <Block id="tiers" title="All tiers">
+          <DataTable
+            label="Limits of all tiers"
+            columns={["Tier", "#Requests in 10 s", "#Requests in 60 s"]}
+            rows={tiers.map((one) => [one, count(tierLimits[one].per10s), count(tierLimits[one].per60s)])}
+            current={tiers.indexOf(tier)}
+          />
+        </Block>
       </>,
     );
   };
 
 const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX.Element | null => {
   if (progress === null || progress.tier === 4) return null;
+  const { tier, isQueued, missing } = progress;
   return (
-    <Block id="next-tier" title={`Tier ${progress.tier + 1}`}>
-      {progress.isQueued ? <p>The account qualifies. The promotion waits for the operator.</p> : null}
-      {!progress.isQueued && progress.missing.length === 0 ? (
-        <p>The account qualifies. The next daily review promotes it.</p>
-      ) : null}
-      {progress.missing.length === 0 ? null : (
+    <Block id="next-tier" title={`Tier ${tier + 1}`}>
+      {isQueued ? <p>The account qualifies. The promotion waits for the operator.</p> : null}
+      {!isQueued && missing.length === 0 ? <p>The account qualifies. The next daily review promotes it.</p> : null}
+      {missing.length === 0 ? null : (
         <>
           <p>Still missing:</p>
           <ul class="bullets">
-            {progress.missing.map((requirement) => (
+            {missing.map((requirement) => (
               <li key={requirement}>{requirement}</li>
             ))}
           </ul>
@@ -58,14 +64,3 @@ const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX
     </Block>
   );
 };
-
-const Tiers = ({ current }: { readonly current: Tier }): JSX.Element => (
-  <Block id="tiers" title="All tiers">
-    <DataTable
-      label="Limits of all tiers"
-      columns={["Tier", "#Requests in 10 s", "#Requests in 60 s"]}
-      rows={tiers.map((tier) => [tier, count(tierLimits[tier].per10s), count(tierLimits[tier].per60s)])}
-      current={tiers.indexOf(current)}
-    />
-  </Block>
-);

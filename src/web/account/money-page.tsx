@@ -16,8 +16,9 @@ import { Icon } from "../shell/icons.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
-import { KeyTable } from "./keys-page.tsx";
-import { EntryTable } from "./ledger-page.tsx";
+import { EntryTable } from "./entry-table.tsx";
+import { KeyTable } from "./key-table.tsx";
+import { monthRange, SpendingChart } from "./spending-chart.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 
 /** The ranges of usage that the page offers, in days. */
@@ -31,9 +32,10 @@ export const moneyPage =
     const today = dayOf(administration.nowMs);
     const days = rangesDays.find((known) => String(known) === query.get("days")) ?? rangesDays[0];
     const range = usageRange({ start_date: plusDays(today, 1 - days), end_date: today }, today);
-    const [account, rows, keys, entries] = await Promise.all([
+    const [account, rows, monthRows, keys, entries] = await Promise.all([
       administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) }),
       administration.call("listUsage", { accountId, range }),
+      administration.call("listUsage", { accountId, range: monthRange(today) }),
       administration.call("listKeys", { accountId }),
       administration.call("listEntryPage", { accountId, before: null, limit: shownEntries }),
     ]);
@@ -46,12 +48,15 @@ export const moneyPage =
         <Notice text={query.get("changed") === "cap" ? "The spend cap is changed." : undefined} />
         <Funds account={account} rows={rows} range={range} />
         <CapNotice account={account} />
+        <div class="graphs halves">
+          <SpendingChart account={account} rows={monthRows} today={today} />
+          <Cap account={account} visitor={visitor} />
+        </div>
         <Ranges days={days} />
         <div class="graphs">
           <UsageChart title="Charges" range={range} rows={rows} measure="charged_micros" />
           <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
         </div>
-        <Cap account={account} visitor={visitor} />
         <Block id="keys" title="Keys" end={<a href="/dashboard/keys">All keys</a>}>
           <KeyTable label="Keys" keys={keys.filter(({ revokedAtMs }) => revokedAtMs === null)} />
         </Block>
@@ -72,32 +77,25 @@ const Ranges = ({ days }: { readonly days: number }): JSX.Element => (
   </nav>
 );
 
-const notes: Readonly<Record<BillingState, string>> = {
-  active: "",
-  low_balance: ": paid requests pass; add credit soon",
-  exhausted: ": paid requests are refused, the balance is used up",
-  suspended: ": paid requests are refused, the operator has suspended the account",
-};
-
-const dots: Readonly<Record<BillingState, string>> = {
-  active: "",
-  low_balance: "warn",
-  exhausted: "bad",
-  suspended: "bad",
+const states: Readonly<Record<BillingState, readonly [dot: string, note: string]>> = {
+  active: ["dot", ""],
+  low_balance: ["dot warn", ": paid requests pass; add credit soon"],
+  exhausted: ["dot bad", ": paid requests are refused, the balance is used up"],
+  suspended: ["dot bad", ": paid requests are refused, the operator has suspended the account"],
 };
 
 /** Formats the status of an account: `low balance`. */
 export const statusText = (account: Account): string => billingState(account).replace("_", " ");
 
 const Status = ({ account }: { readonly account: Account }): JSX.Element => {
-  const status = billingState(account);
+  const [dot, note] = states[billingState(account)];
   return (
     <div class="head">
       <span class="sub status">
-        <i class={`dot ${dots[status]}`} />
+        <i class={dot} />
         <span>
           Account status <b>{statusText(account)}</b>
-          {notes[status]}
+          {note}
         </span>
       </span>
       <a class="btn prime" href="/dashboard/keys#new-key">

@@ -79,17 +79,16 @@ async function changesSince(search: SavedSearch, request: FeedRequest): Promise<
   return (await services.callOperation(caller, { id: "listChanges", path: "/v1/changes", querystring })).body;
 }
 
-interface FeedOptions {
-  readonly context: RequestContext;
-  readonly asOf: string;
-}
-
 const element = (name: string, ...children: readonly (VNode | string)[]): VNode => h(name, null, ...children);
 
 const timeOf = (day: string): string => `${day}T00:00:00Z`;
 
 /** Returns a feed as RFC 4287 defines it. */
-function feedOf({ searchId, name }: SavedSearch, changes: readonly Change[], { context, asOf }: FeedOptions): VNode {
+function feedOf(
+  { searchId, name }: SavedSearch,
+  changes: readonly Change[],
+  { context, asOf }: { readonly context: RequestContext; readonly asOf: string },
+): VNode {
   const origin = serviceOrigin(context);
   const entries = changes.slice(0, entriesMax).map((change) => {
     const { id, vin, day, kind } = change;

@@ -13,8 +13,7 @@ import {
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { count, text, time } from "../shell/format.ts";
 import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/pages.tsx";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
 
@@ -151,16 +150,14 @@ export const deletionPage =
     );
   };
 
-export const deleteVisitorSearch =
+/** Returns the handler of a form about a saved search, whose page then says what has changed. */
+const changingSearch =
+  (change: typeof removeSearch | typeof restartSearch, changed: keyof typeof notices) =>
   (services: SiteServices) =>
   async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
-    await removeSearch(visitor.identity, searchId, services);
-    return { location: `${path}?changed=deleted` };
+    await change(visitor.identity, searchId, services);
+    return { location: `${path}?changed=${changed}` };
   };
 
-export const resumeVisitorSearch =
-  (services: SiteServices) =>
-  async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
-    await restartSearch(visitor.identity, searchId, services);
-    return { location: `${path}?changed=resumed` };
-  };
+export const deleteVisitorSearch = changingSearch(removeSearch, "deleted");
+export const resumeVisitorSearch = changingSearch(restartSearch, "resumed");

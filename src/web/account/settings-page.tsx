@@ -6,7 +6,7 @@ import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { startBrowserSession } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
-import { NewPasswordFields } from "./invitation-page.tsx";
+import { NewPasswordFields } from "./sign-in/invitation-page.tsx";
 
 const path = "/dashboard/settings";
 
@@ -27,14 +27,13 @@ export const settingsPage =
             new password ends the sessions of all other browsers, and invitations that have not been used.
           </p>
           <Form visitor={visitor} action="/dashboard/password" class="stack form">
-            <input type="hidden" name="username" value={email} autocomplete="username" />
             {isFirst ? null : (
               <label>
                 Current password
                 <input type="password" name="current" autocomplete="current-password" required />
               </label>
             )}
-            <NewPasswordFields />
+            <NewPasswordFields email={email} />
             <button type="submit" class="btn prime">
               {title}
             </button>

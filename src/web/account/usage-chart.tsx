@@ -5,6 +5,7 @@ import { plusDays } from "../../base/day.ts";
 import { ChartFigure } from "../charts/chart-figure.tsx";
 import { type DayBar, DayBarsPlot } from "../charts/day-bars-plot.tsx";
 import { count, usd } from "../shell/format.ts";
+import { purposeOf } from "./entry-table.tsx";
 
 interface UsageChartProps {
   readonly title: string;
@@ -25,7 +26,7 @@ export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JS
       id={`usage-${measure.replaceAll("_", "-")}`}
       title={title}
       note={`${format(total)} in all, by UTC day.`}
-      names={names}
+      names={names.map(purposeOf)}
       empty="No requests in these days."
       numbers={{
         columns: [
@@ -33,7 +34,7 @@ export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JS
           { name: "metering_class", title: "Class" },
           { name: measure, title, format },
         ],
-        rows: rows.toReversed().map((row) => [row.date, row.metering_class, row[measure]]),
+        rows: rows.toReversed().map((row) => [row.date, purposeOf(row.metering_class), row[measure]]),
       }}
     >
       <DayBarsPlot title={title} bars={barsOf(range, rows, { names, measure })} format={format} />
@@ -41,7 +42,7 @@ export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JS
   );
 };
 
-const otherClasses = "other classes";
+const otherClasses = "other";
 
 /** Returns the classes with the largest sums, largest first, and the other classes if there are more. */
 function seriesOf(rows: readonly UsageRow[], measure: UsageChartProps["measure"]): readonly string[] {
@@ -51,25 +52,18 @@ function seriesOf(rows: readonly UsageRow[], measure: UsageChartProps["measure"]
   return names.length <= seriesMax + 1 ? names : [...names.slice(0, seriesMax), otherClasses];
 }
 
-interface Series {
-  readonly names: readonly string[];
-  readonly measure: UsageChartProps["measure"];
-}
-
-function barsOf({ startDate, endDate }: UsageRange, rows: readonly UsageRow[], series: Series): readonly DayBar[] {
-  const { names, measure } = series;
-  const byDate = new Map<string, number[]>();
-  for (let day = startDate; day <= endDate; day = plusDays(day, 1)) {
-    byDate.set(
-      day,
-      names.map(() => 0),
-    );
-  }
+/** Returns a bar for each day of a range, with the sum of each named class. */
+function barsOf(
+  { startDate, endDate }: UsageRange,
+  rows: readonly UsageRow[],
+  { names, measure }: { readonly names: readonly string[]; readonly measure: UsageChartProps["measure"] },
+): readonly DayBar[] {
+  const bars = new Map<string, number[]>();
+  for (let day = startDate; day <= endDate; day = plusDays(day, 1)) bars.set(day, Array(names.length).fill(0));
   for (const row of rows) {
-    const found = names.indexOf(row.metering_class);
-    const index = found < 0 ? names.indexOf(otherClasses) : found;
-    const values = byDate.get(row.date);
+    const index = names.indexOf(names.includes(row.metering_class) ? row.metering_class : otherClasses);
+    const values = bars.get(row.date);
     if (values !== undefined) values[index] = (values[index] ?? 0) + row[measure];
   }
-  return [...byDate].map(([day, values]) => ({ day, values }));
+  return [...bars].map(([day, values]) => ({ day, values }));
 }

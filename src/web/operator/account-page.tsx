@@ -7,18 +7,18 @@ import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type LinkKind, linkUrl } from "../../accounts/sign-in/one-time-links.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { EntryTable } from "../account/ledger-page.tsx";
+import { EntryTable } from "../account/entry-table.tsx";
+import { KeyTable } from "../account/key-table.tsx";
 import { statusText } from "../account/money-page.tsx";
 import { Block, Code, Figures, Notice } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { usd } from "../shell/format.ts";
 import { Confirmation, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
-import { serviceOrigin } from "../shell/pages.tsx";
-import { accountForms, destructiveForms } from "./account-forms.ts";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
+import { accountChanges } from "./account-changes.ts";
 import { AuditTable } from "./audit-page.tsx";
 import { ChangeForms } from "./change-forms.tsx";
-import { CreditTable, OperatorKeyTable } from "./credit-table.tsx";
+import { CreditTable } from "./credit-table.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/accounts";
@@ -45,7 +45,14 @@ export const accountPage =
         <Summary account={account} progress={progress} />
         <ChangeForms account={account} visitor={visitor} />
         <CreditTable credits={credits} account={account} visitor={visitor} />
-        <OperatorKeyTable keys={keys} account={account} />
+        <Block id="keys" title="Keys">
+          <KeyTable
+            label="Keys"
+            keys={keys}
+            endOf={({ keyId }) => <a href={`${path}/${accountId}/key-revocation?key=${keyId}`}>Revoke…</a>}
+          />
+          <code class="cmd">{"carquet keys revoke <key-id>"}</code>
+        </Block>
         <Block id="entries" title="Last entries">
           <EntryTable entries={entries} keys={keys} />
         </Block>
@@ -56,12 +63,13 @@ export const accountPage =
     );
   };
 
-interface SummaryProps {
+const Summary = ({
+  account,
+  progress,
+}: {
   readonly account: Account;
   readonly progress: TierProgress | null;
-}
-
-const Summary = ({ account, progress }: SummaryProps): JSX.Element => {
+}): JSX.Element => {
   const limits = effectiveLimits(account);
   const missing = progress?.missing ?? [];
   return (
@@ -98,11 +106,11 @@ const Summary = ({ account, progress }: SummaryProps): JSX.Element => {
 export const confirmationPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query, params: { accountId = "", form = "" } }) => {
-    const destructive = destructiveForms.get(form);
-    if (destructive === undefined) throw refuse("not_found", { what: "form", id: form });
+    const ending = accountChanges.get(form)?.ending;
+    if (ending === undefined) throw refuse("not_found", { what: "form", id: form });
     const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
     if (account === null) throw refuse("not_found", { what: "account", id: accountId });
-    const { field, title, effect, value = query.get(field) ?? "" } = destructive;
+    const { field, title, effect, value = query.get(ending.field) ?? "" } = ending;
     return operatorPage(
       path,
       title,
@@ -114,7 +122,7 @@ export const confirmationPage =
         keepPath={`${path}/${accountId}`}
       >
         Account {account.email}, <code>{accountId}</code>
-        {destructive.value === undefined ? `, ${field} ${value}` : ""}. {effect}
+        {ending.value === undefined ? `, ${field} ${value}` : ""}. {effect}
       </Confirmation>,
     );
   };
@@ -122,9 +130,9 @@ export const confirmationPage =
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
-    const change = accountForms.get(form);
+    const change = accountChanges.get(form);
     if (change === undefined) throw refuse("not_found", { what: "form", id: form });
-    await change({ administration, actor: visitor.identity.key.accountId, accountId, fields });
+    await change.apply({ administration, actor: visitor.identity.key.accountId, accountId, fields });
     return { location: `${path}/${accountId}?changed=${form}` };
   };
 

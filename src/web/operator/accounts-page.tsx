@@ -75,7 +75,7 @@ const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text
 const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): JSX.Element => (
   <DataTable
     label="Accounts"
-    columns={["Account", "Status", "#Tier", "#Balance", "#Spent this month", "Created"]}
+    columns={["Account", "Status", "#Tier", "#Balance", "#Spent this month", "~Created"]}
     rows={accounts.map((account) => [
       <>
         <a href={`${path}/${account.accountId}`}>{account.email}</a>

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
+import { beforeIn, CursorPages } from "../account/cursor-pages.tsx";
 import { DataTable } from "../shell/blocks.tsx";
 import { time } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -13,11 +14,9 @@ const pageRecords = 50;
 export const auditPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query }) => {
-    const text = query.get("before") ?? "";
-    const before = /^\d{1,15}$/.test(text) ? Number(text) : null;
+    const before = beforeIn(query);
     const found = await administration.call("listAuditRecords", { before, limit: pageRecords + 1 });
     const records = found.slice(0, pageRecords);
-    const last = records.at(-1);
     return operatorPage(
       path,
       "Audit log",
@@ -27,12 +26,10 @@ export const auditPage =
           that does the same. Times are UTC.
         </p>
         <AuditTable records={records} />
-        <nav class="head" aria-label="Pages of the audit log">
-          {before === null ? null : <a href={path}>Newest</a>}
-          {found.length > pageRecords && last !== undefined ? (
-            <a href={`${path}?before=${last.record}`}>Older</a>
-          ) : null}
-        </nav>
+        <CursorPages
+          {...{ label: "Pages of the audit log", path, before }}
+          last={found.length > pageRecords ? records.at(-1)?.record : undefined}
+        />
       </>,
     );
   };
@@ -40,7 +37,7 @@ export const auditPage =
 export const AuditTable = ({ records }: { readonly records: readonly AuditRecord[] }): JSX.Element => (
   <DataTable
     label="Audit records"
-    columns={["Time", "Actor", "Action", "Account", "Details"]}
+    columns={["@UTC", "~Actor", "Action", "Account", "Details"]}
     rows={records.map(({ atMs, actor, action, accountId, details }) => [
       time(atMs),
       actor,

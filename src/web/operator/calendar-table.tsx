@@ -1,15 +1,16 @@
 /** The calendar of deliveries: a row for each dealer, a cell for each day, shaded by rows. */
 import type { JSX } from "preact";
-import type { CalendarDealer, CalendarFeed, FeedState } from "../../query/quality/calendar.ts";
+import type { CalendarDealer, CalendarFeed } from "../../query/quality/calendar.ts";
 import type { DeliveryOverview } from "../../query/quality/delivery-overview.ts";
+import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, weekday } from "../shell/format.ts";
 
 /** Days that fit a phone; earlier ones are shown on wider screens only. */
 const phoneDays = 10;
 
-const marks: Readonly<Partial<Record<FeedState, string>>> = { held: "!", refused: "×" };
+const marks: Readonly<Record<string, string>> = { held: "!", refused: "×" };
 
-interface CalendarTableProps {
+export interface CalendarTableProps {
   readonly overview: DeliveryOverview;
   readonly href: (changes: Readonly<Record<string, string>>) => string;
 }
@@ -19,14 +20,16 @@ export const CalendarTable = (props: CalendarTableProps): JSX.Element => {
   const { calendar, days, failed } = overview;
   const shadeOf = shades(calendar.dealers);
   return (
-    <section class="sheet pad" aria-labelledby="calendar">
-      <div class="head">
-        <h2 id="calendar">What came, by dealer and day</h2>
-        <span class="end">
+    <Block
+      id="calendar"
+      title="What came, by dealer and day"
+      end={
+        <>
           <a href={href({ dealers: "problems" })}>Only with problems</a>
           <a href={href({ dealers: "all" })}>All dealers</a>
-        </span>
-      </div>
+        </>
+      }
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="scroll" tabIndex={0} aria-label="Deliveries, table">
         <table class="cal">
@@ -51,7 +54,7 @@ export const CalendarTable = (props: CalendarTableProps): JSX.Element => {
         </table>
       </section>
       <Legend failed={failed} />
-    </section>
+    </Block>
   );
 };
 
@@ -99,14 +102,14 @@ interface CellProps {
 
 /** One feed; problems lead to their details. */
 const Cell = ({ feed, class: className, href }: CellProps): JSX.Element => {
-  const state = feed?.state ?? "none";
-  const text = state === "came" ? count(feed?.vins) : state;
+  const { state = "none", vins } = feed ?? {};
   if (state !== "came" && state !== "none")
     return (
-      <a class={className} href={href} aria-label={text}>
+      <a class={className} href={href} aria-label={state}>
         {marks[state]}
       </a>
     );
+  const text = state === "came" ? count(vins) : state;
   return (
     <i class={className} title={text}>
       <span class="vh">{feed === undefined ? "" : text}</span>
@@ -122,16 +125,24 @@ function shades(dealers: readonly CalendarDealer[]): (vins: number) => string {
   return (vins) => `d${1 + bounds.filter((bound) => vins >= bound).length}`;
 }
 
+const legend: readonly (readonly [name: string, text: string])[] = [
+  ["d1", "few"],
+  ["d2", "more"],
+  ["d3", "most rows"],
+  ["silent", "silent"],
+  ["held", "held"],
+  ["refused", "refused"],
+  ["none", "not expected"],
+];
+
 const Legend = ({ failed }: { readonly failed: readonly string[] }): JSX.Element => (
   <p class="legend">
     {[
-      ...(["d1", "d2", "d3"] as const).map((shade, index) => [shade, ["few", "more", "most rows"][index]] as const),
-      ...(["silent", "held", "refused"] as const).map((state) => [state, state] as const),
-      ["none", "not expected"] as const,
+      ...legend,
       ...(failed.length === 0 ? [] : [["failed", `nothing published: ${failed.map(dayText).join("; ")}`] as const]),
     ].map(([name, text]) => (
       <span key={name}>
-        <i class={name}>{marks[name as FeedState]}</i>
+        <i class={name}>{marks[name]}</i>
         {text}
       </span>
     ))}

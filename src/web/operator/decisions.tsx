@@ -17,8 +17,16 @@ interface DecisionsProps {
 
 const shownProblems = 8;
 
+/** The class of the tag of a state. */
+const tags: Readonly<Record<string, string>> = { held: "tag warn", silent: "tag" };
+
 export const Decisions = ({ overview: { problems, failed }, lastIngest, ...props }: DecisionsProps): JSX.Element => (
-  <Block id="decisions" title="Needs a decision">
+  <Block
+    id="decisions"
+    title={
+      <>Needs a decision {problems.length === 0 ? null : <span class="tag warn">{count(problems.length)}</span>}</>
+    }
+  >
     <ul class="items">
       {lastIngest?.error == null ? null : (
         <Item name="The last ingest" state="failed" command="carquet ingest --queue <dir>">
@@ -49,7 +57,7 @@ interface ItemProps {
 
 const Item = ({ name, state, command, children }: ItemProps): JSX.Element => (
   <li>
-    <b>{name}</b> <span class={state === "held" ? "tag warn" : state === "silent" ? "tag" : "tag bad"}>{state}</span>
+    <b>{name}</b> <span class={tags[state] ?? "tag bad"}>{state}</span>
     <div class="small soft">{children}</div>
     <code class="cmd">{command}</code>
   </li>

@@ -10,7 +10,7 @@ import { Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
-import { CalendarTable } from "./calendar-table.tsx";
+import { CalendarTable, type CalendarTableProps } from "./calendar-table.tsx";
 import { Decisions } from "./decisions.tsx";
 import { FeedPanel } from "./feed-panel.tsx";
 import { operatorPage } from "./operator-page.tsx";
@@ -67,10 +67,8 @@ async function figuresOf({ current, freshness, exports, accounts }: SiteServices
   ];
 }
 
-interface StatesProps {
-  readonly overview: DeliveryOverview;
+interface StatesProps extends CalendarTableProps {
   readonly weeks: number;
-  readonly href: (changes: Readonly<Record<string, string>>) => string;
 }
 
 const States = ({ overview: { calendar, days }, weeks, href }: StatesProps): JSX.Element => {
@@ -83,14 +81,16 @@ const States = ({ overview: { calendar, days }, weeks, href }: StatesProps): JSX
         <b>{count(held)}</b> held, <b>{count(silent)}</b> silent
       </p>
       <p class="end">
+        <a href={`/operator/ingest/${day}`}>Issues</a>
+        <a href={`/operator/ingest/${day}/quality.csv`}>Quality as CSV</a>
+      </p>
+      <nav class="seg" aria-label="Weeks">
         {[4, 12].map((number) => (
           <a key={number} href={href({ weeks: String(number) })} aria-current={number === weeks ? "true" : undefined}>
             {number} weeks
           </a>
         ))}
-        <a href={`/operator/ingest/${day}`}>Issues</a>
-        <a href={`/operator/ingest/${day}/quality.csv`}>Quality as CSV</a>
-      </p>
+      </nav>
     </div>
   );
 };

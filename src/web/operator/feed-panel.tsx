@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { textIn, textOrNullIn } from "../../base/json.ts";
 import type { FeedDetails } from "../../query/quality/delivery-overview.ts";
-import { Block, DataTable } from "../shell/blocks.tsx";
+import { Block, DataTable, Facts } from "../shell/blocks.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
 import { DayBars } from "../shell/freshness-bar.tsx";
 
@@ -11,10 +11,13 @@ export const FeedPanel = ({ feed }: { readonly feed: FeedDetails }): JSX.Element
   const dealer = encodeURIComponent(dealerId);
   return (
     <Block id="feed" title={`${name}, ${dayText(day)}`}>
-      <DataTable
-        label="Feed"
-        columns={["Verdict", "#VINs", "#Usual", "#Held below", "Last delivery"]}
-        rows={[[verdict, count(vins), count(usualVins), count(minVins), dayText(lastDay)]]}
+      <Facts
+        facts={[
+          ["Verdict", verdict],
+          ["VINs", `${count(vins)}, usually ${count(usualVins)}`],
+          ["Held below", count(minVins)],
+          ["Last delivery", dayText(lastDay)],
+        ]}
       />
       <p class="small">
         <a href={`/dealers/${dealer}`}>Dealer</a> ·{" "}

@@ -7,7 +7,7 @@ import type { RunningStatement } from "../../db/session-pool.ts";
 import type { Readiness } from "../../http/service/health.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
-import { Block, DataTable, Figures, Notice } from "../shell/blocks.tsx";
+import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -42,42 +42,36 @@ interface HealthProps {
   readonly work: { readonly running: number; readonly waiting: number; readonly ledger: number };
 }
 
-const Health = ({ report, work }: HealthProps): JSX.Element => {
+const Health = ({ report: { status, reasons, version, serving, lake, answers }, work }: HealthProps): JSX.Element => {
+  const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
+  const damages = `${count(lake.damages)} found damaged since the start`;
   return (
     <>
       <Figures
         figures={[
-          {
-            name: "Status",
-            value: report.status,
-            note: report.reasons.length === 0 ? "Nothing is damaged" : undefined,
-          },
+          { name: "Status", value: status, note: reasons.length === 0 ? "Nothing is damaged" : undefined },
           { name: "Statements running", value: count(work.running), note: `${count(work.waiting)} waiting` },
           { name: "Ledger tasks waiting", value: count(work.ledger), note: "charges and look-ups of keys" },
         ]}
       />
-      {report.reasons.length === 0 ? null : (
+      {reasons.length === 0 ? null : (
         <ul class="bullets note warn">
-          {report.reasons.map((reason) => (
+          {reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
         </ul>
       )}
-      <Facts report={report} />
+      <section class="sheet pad" aria-label="Service">
+        <Facts
+          facts={[
+            ["Version", version ?? "none"],
+            ["Served from", used.join(" and ") || "Parquet files"],
+            ["Files checked", `${count(lake.checked)} of ${count(lake.files)}, ${damages}`],
+            ["Response cache", `${count(answers.hits)} hits, ${count(answers.misses)} misses, ${size(answers.bytes)}`],
+          ]}
+        />
+      </section>
     </>
-  );
-};
-
-const Facts = ({ report: { version, serving, lake, answers } }: Pick<HealthProps, "report">): JSX.Element => {
-  const used = [serving.index ? "search index" : "", serving.rows ? "row store" : ""].filter((part) => part !== "");
-  const checked = `${count(lake.checked)} of ${count(lake.files)}, ${count(lake.damages)} found damaged since the start`;
-  const cache = `${count(answers.hits)} hits, ${count(answers.misses)} misses, ${size(answers.bytes)}`;
-  return (
-    <DataTable
-      label="Service"
-      columns={["Version", "Served from", "Files checked", "Response cache"]}
-      rows={[[version ?? "none", used.join(" and ") || "Parquet files", checked, cache]]}
-    />
   );
 };
 
@@ -86,19 +80,16 @@ interface WorkProps {
   readonly limited: readonly LimitedAccount[];
 }
 
-interface LakeProps {
-  readonly versions: readonly KeptVersion[];
-  readonly kept: number;
-  readonly disk: Awaited<ReturnType<typeof diskOf>>;
-}
-
 const Work = ({ running, limited }: WorkProps): JSX.Element => (
   <>
     <Block id="statements" title="Running statements">
       <DataTable
         label="Running statements"
         columns={["Account", "#Running for"]}
-        rows={running.map(({ account, ms }) => [account === "" ? "the service" : linkTo(account), count(ms, " ms")])}
+        rows={running.map(({ account, ms }) => [
+          account === "" ? "the service" : <AccountLink id={account} />,
+          count(ms, " ms"),
+        ])}
       />
     </Block>
     <Block id="limited" title="Accounts at their rate limits">
@@ -106,7 +97,7 @@ const Work = ({ running, limited }: WorkProps): JSX.Element => (
         label="Accounts at their rate limits"
         columns={["Account", "#Refused requests", "Last one"]}
         rows={limited.map(({ accountId, refusals, agoMs }) => [
-          linkTo(accountId),
+          <AccountLink id={accountId} />,
           count(refusals),
           `${age(agoMs)} ago`,
         ])}
@@ -116,7 +107,11 @@ const Work = ({ running, limited }: WorkProps): JSX.Element => (
   </>
 );
 
-const linkTo = (id: string): JSX.Element => <AccountLink id={id} />;
+interface LakeProps {
+  readonly versions: readonly KeptVersion[];
+  readonly kept: number;
+  readonly disk: Awaited<ReturnType<typeof diskOf>>;
+}
 
 const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
   <Block id="versions" title="Lake">
@@ -126,7 +121,7 @@ const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
     </p>
     <DataTable
       label="Versions"
-      columns={["Version", "Published, UTC", "#Files", "#Size"]}
+      columns={["@Version", "Published, UTC", "#Files", "#Size"]}
       rows={versions.map(({ version, publishedAtMs, files, bytes }) => [
         version,
         time(publishedAtMs),

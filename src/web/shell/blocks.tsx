@@ -126,6 +126,22 @@ export const DataTable = ({ label, columns, rows, empty = "None.", current }: Da
   );
 };
 
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}
+
+/** Names and values beside each other. */
+export const Facts = ({ facts }: FactsProps): JSX.Element => (
+  <dl class="kv left">
+    {facts.map(([name, value]) => (
+      <>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </>
+    ))}
+  </dl>
+);
+
 /** A text to copy: a key, a link or a request. */
 export const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
   <figure class="code">

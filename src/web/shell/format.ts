@@ -61,6 +61,11 @@ export const size = (bytes: number): string =>
 /** Formats a part of a whole as a percentage. */
 export const share = (part: number, whole: number): string => `${((100 * part) / (whole || 1)).toFixed(1)}%`;
 
+const months = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long" });
+
+/** Formats the month of a day, for example `November`. */
+export const monthName = (value: string): string => months.format(new Date(`${value}T00:00:00Z`));
+
 const weekdays = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", weekday: "long" });
 
 export const weekday = (value: string): string => weekdays.format(new Date(`${value}T00:00:00Z`));

@@ -1,37 +1,34 @@
 /** Sign-in, sign-out and invitations. */
 import type Router from "@koa/router";
-import { clientNetwork } from "../../base/client-network.ts";
-import { UserError } from "../../base/user-error.ts";
-import type { Middleware, RequestContext, RequestState } from "../../http/context.ts";
-import type { SiteServices } from "../../http/service/service-state.ts";
-import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
-import { type Redirect, sendPage } from "../shell/pages.tsx";
-import { demoAccountOf, endBrowserSession, startBrowserSession } from "../shell/visitor.ts";
+import { clientNetwork } from "../../../base/client-network.ts";
+import { UserError } from "../../../base/user-error.ts";
+import type { Middleware, RequestState } from "../../../http/context.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
+import { publicForm, type SentForm, visitorForm } from "../../shell/forms.tsx";
+import { sendPage } from "../../shell/pages.tsx";
+import { demoAccountOf, endBrowserSession, startBrowserSession } from "../../shell/visitor.ts";
 import { invalidLinkPage, invitationPage } from "./invitation-page.tsx";
 import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
 
 export function addSignInRoutes(router: Router<RequestState>, services: SiteServices): void {
   router.get("/sign-in", openSignIn(services));
-  router.post(
-    "/sign-in",
-    publicForm(services, (form) => signIn(services, form)),
-  );
-  router.post(
-    "/sign-in/link",
-    publicForm(services, ({ context, fields }) => useSignInLink(services, context, fields.get("token") ?? "")),
-  );
-  router.post(
-    "/sign-in/demo",
-    publicForm(services, (form) => openDemo(services, form)),
-  );
+  router.get("/invitation", openInvitation(services));
+  for (const [path, handle] of [
+    ["/sign-in", signIn],
+    ["/sign-in/link", useSignInLink],
+    ["/sign-in/demo", openDemo],
+    ["/invitation", acceptInvitation],
+  ] as const)
+    router.post(
+      path,
+      publicForm(services, (form) => handle(services, form)),
+    );
   router.post(
     "/sign-out",
-    visitorForm(services, ({ context }) => signOut(services, { context })),
-  );
-  router.get("/invitation", openInvitation(services));
-  router.post(
-    "/invitation",
-    publicForm(services, (form) => acceptInvitation(services, form)),
+    visitorForm(services, async ({ context }) => {
+      await endBrowserSession(context, services);
+      return { location: "/" };
+    }),
   );
 }
 
@@ -42,21 +39,24 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
 const openSignIn =
   (services: SiteServices): Middleware =>
   async (context) => {
-    const secret = new URLSearchParams(context.querystring).get("token");
+    const fields = new URLSearchParams(context.querystring);
+    const secret = fields.get("token");
     if (secret === null) {
       const isDemoOffered = demoAccountOf(context, services) !== undefined;
       return sendPage(context, { ...signInPage("/", isDemoOffered), status: 200 });
     }
     if (context.method === "GET" && context.get("Sec-Fetch-Site") === "none") {
-      const result = await useSignInLink(services, context, secret);
+      const result = await useSignInLink(services, { context, fields });
       return "location" in result ? context.redirect(result.location) : sendPage(context, result);
     }
     const link = await services.signIn.findLink(secret, "sign_in");
     sendPage(context, link === undefined ? invalidLinkPage : signInLinkPage(link, secret));
   };
 
-async function useSignInLink(services: SiteServices, context: RequestContext, secret: string) {
-  const link = await services.signIn.useSignInLink(secret);
+type TokenForm = Pick<SentForm, "context" | "fields">;
+
+async function useSignInLink(services: SiteServices, { context, fields }: TokenForm) {
+  const link = await services.signIn.useSignInLink(fields.get("token") ?? "");
   if (link === undefined) return invalidLinkPage;
   await startBrowserSession(context, services, link.accountId);
   return { location: "/" };
@@ -84,11 +84,6 @@ async function signIn(services: SiteServices, { context, fields }: SentForm) {
   }
   await startBrowserSession(context, services, result.accountId);
   return { location: target };
-}
-
-async function signOut(services: SiteServices, { context }: Pick<SentForm, "context">): Promise<Redirect> {
-  await endBrowserSession(context, services);
-  return { location: "/" };
 }
 
 const openInvitation =

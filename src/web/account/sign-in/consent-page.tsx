@@ -1,23 +1,25 @@
 /** The consent page of OAuth: the agent, its scopes with their prices, and the account that pays. */
-import type { ComponentChildren, JSX } from "preact";
-import type { ApiScope } from "../../accounts/keys/keys.ts";
-import { isMetered, pricesOf } from "../../accounts/policy/prices.ts";
-import { operations } from "../../contract/document.ts";
-import type { ConsentRequest, RenderOAuthError } from "../../http/oauth/authorization-server.ts";
-import { consentPath } from "../../http/oauth/metadata.ts";
-import type { SiteServices } from "../../http/service/service-state.ts";
-import type { PageContent } from "../shell/document.tsx";
-import { usd } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
-import { type PageHandler, sendPage } from "../shell/pages.tsx";
-import type { Visitor } from "../shell/visitor.ts";
+import type { JSX } from "preact";
+import type { ApiScope } from "../../../accounts/keys/keys.ts";
+import { isMetered, pricesOf } from "../../../accounts/policy/prices.ts";
+import { operations } from "../../../contract/document.ts";
+import type { ConsentRequest, RenderOAuthError } from "../../../http/oauth/authorization-server.ts";
+import { consentPath } from "../../../http/oauth/metadata.ts";
+import type { SiteServices } from "../../../http/service/service-state.ts";
+import { Facts } from "../../shell/blocks.tsx";
+import type { PageContent } from "../../shell/document.tsx";
+import { usd } from "../../shell/format.ts";
+import { Form, type VisitorForm } from "../../shell/forms.tsx";
+import { type PageHandler, sendPage } from "../../shell/pages.tsx";
+import type { Visitor } from "../../shell/visitor.ts";
+import { narrowPage } from "./narrow-page.tsx";
 
 export const consentPage =
   ({ authorization }: SiteServices): PageHandler =>
   async ({ context, visitor, params: { id = "" } }) => {
     const request = await authorization.consentRequest(context, id);
     if (request === undefined) return expiredPage;
-    return { title: "Connect an agent", body: <Consent id={id} request={request} visitor={visitor} /> };
+    return narrowPage({ title: "Connect an agent" }, <Consent id={id} request={request} visitor={visitor} />);
   };
 
 /** Answers an authorization request, and sends the browser back to the client. */
@@ -30,7 +32,17 @@ export const answerConsent =
     if (location === undefined) return expiredPage;
     // A redirect would be part of the form's submission, which the policy allows to this service only.
     context.set("Refresh", `0; url=${location}`);
-    return { title: isAllowed ? "Connected" : "Declined", body: <Return isAllowed={isAllowed} location={location} /> };
+    return narrowPage(
+      isAllowed
+        ? { title: "Connected", heading: "The agent is connected" }
+        : { title: "Declined", heading: "The agent is not connected" },
+      <>
+        <p role="status">Your browser returns to it now.</p>
+        <p>
+          <a href={location}>Return to the agent</a>
+        </p>
+      </>,
+    );
   };
 
 /** The rights of agents by scope. */
@@ -50,25 +62,32 @@ interface ConsentProps {
 
 const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
   const { email, balanceMicros } = visitor.identity.cached.account;
+  const { clientName, clientHost, redirectUri, scopes } = request;
   return (
-    <section class="narrow">
-      <h1>Connect an agent</h1>
+    <>
       <p class="lead">
-        {request.clientName === "" ? "An agent without a name" : <b>{request.clientName}</b>} asks to use this service
-        on your account.
+        {clientName === "" ? "An agent without a name" : <b>{clientName}</b>} asks to use this service on your account.
       </p>
-      <dl class="kv left">
-        <Fact name="Name">
-          {request.clientName === "" ? "none" : request.clientName} (chosen by the agent, not verified)
-        </Fact>
-        <Fact name="Published by">{request.clientHost ?? "unknown: the agent registered itself"}</Fact>
-        <Fact name="You return to">{placeOf(request.redirectUri)}</Fact>
-        <Fact name="Who pays">
-          {email}, balance {usd(balanceMicros)}
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          ["Name", `${clientName === "" ? "none" : clientName} (chosen by the agent, not verified)`],
+          ["Published by", clientHost ?? "unknown: the agent registered itself"],
+          ["You return to", placeOf(redirectUri)],
+          ["Who pays", `${email}, balance ${usd(balanceMicros)}`],
+        ]}
+      />
       <h2>It may</h2>
-      <Scopes scopes={request.scopes} />
+      <ul class="stack">
+        {scopes.map((scope) => (
+          <li key={scope}>
+            {descriptions[scope]}
+            <br />
+            <small class="muted">
+              <code>{scope}</code>, {priceOf(scope)}
+            </small>
+          </li>
+        ))}
+      </ul>
       <p class="muted">
         Your spend cap and rate limits apply. You can disconnect it at any time, in the dashboard under “Connected
         agents”. Allow only what you have just started yourself.
@@ -81,30 +100,9 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
           Decline
         </button>
       </Form>
-    </section>
+    </>
   );
 };
-
-const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
-  <ul class="stack">
-    {scopes.map((scope) => (
-      <li key={scope}>
-        {descriptions[scope]}
-        <br />
-        <small class="muted">
-          <code>{scope}</code>, {priceOf(scope)}
-        </small>
-      </li>
-    ))}
-  </ul>
-);
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-);
 
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {
@@ -124,32 +122,14 @@ function placeOf(redirectUri: string): string {
   return protocol === "https:" ? host : `an app on this computer (${protocol})`;
 }
 
-interface ReturnProps {
-  readonly isAllowed: boolean;
-  readonly location: string;
-}
-
-const Return = ({ isAllowed, location }: ReturnProps): JSX.Element => (
-  <section class="narrow">
-    <h1>{isAllowed ? "The agent is connected" : "The agent is not connected"}</h1>
-    <p role="status">Your browser returns to it now.</p>
-    <p>
-      <a href={location}>Return to the agent</a>
-    </p>
-  </section>
-);
-
-const oauthErrorPage = (message: string, status: number): PageContent => ({
-  title: "Not connected",
-  status,
-  body: (
-    <section class="narrow">
-      <h1>The agent cannot be connected</h1>
+const oauthErrorPage = (message: string, status: number): PageContent =>
+  narrowPage(
+    { title: "Not connected", heading: "The agent cannot be connected", status },
+    <>
       <p role="alert">{message}</p>
       <p>Start again from the agent.</p>
-    </section>
-  ),
-});
+    </>,
+  );
 
 const expiredPage = oauthErrorPage("The request has expired, has been answered, or began in another browser.", 400);
 

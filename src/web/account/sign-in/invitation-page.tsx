@@ -1,0 +1,48 @@
+/** The page of an invitation: sets the password of an account. */
+import type { JSX } from "preact";
+import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
+import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
+import type { PageContent } from "../../shell/document.tsx";
+import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
+
+/** Returns the form that sets a password; `message` says why an earlier attempt failed. */
+export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string, message?: string): PageContent =>
+  narrowPage(
+    { title: "Set a password", status: message === undefined ? 200 : 422 },
+    <>
+      <p>
+        For {email}, account <code>{accountId}</code>. You sign in with either of the two.
+      </p>
+      <FailureNote message={message} />
+      <PublicForm action="/invitation" hidden={{ token: secret }} button="Set the password and sign in">
+        <NewPasswordFields email={email} />
+      </PublicForm>
+    </>,
+  );
+
+/** The new password, twice, for the password manager that knows an account by its address. */
+export const NewPasswordFields = ({ email }: { readonly email: string }): JSX.Element => (
+  <>
+    <input type="hidden" name="username" value={email} autocomplete="username" />
+    {[
+      ["password", `New password, ${passwordRule}`],
+      ["repeated", "The same again"],
+    ].map(([name, label]) => (
+      <label key={name}>
+        {label}
+        <input type="password" name={name} autocomplete="new-password" minLength={passwordLengths.min} required />
+      </label>
+    ))}
+  </>
+);
+
+/** The page of a link that has been used, has expired or was replaced. */
+export const invalidLinkPage: PageContent = narrowPage(
+  { title: "Link not valid", heading: "This link does not work any more", status: 404 },
+  <>
+    <p>It has been used, has expired, or a newer one has replaced it. Ask the operator of this service for another.</p>
+    <p>
+      <a href="/sign-in">Sign in</a>
+    </p>
+  </>,
+);

@@ -1,0 +1,75 @@
+/** The page for anonymous visitors: a description of the service, and the form to sign in. */
+import type { JSX } from "preact";
+import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
+import type { PageContent } from "../../shell/document.tsx";
+import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
+
+/** Returns the sign-in page; `target` is the page that follows. */
+export const signInPage = (target: string, isDemoOffered: boolean): PageContent =>
+  formPage(target === "/" ? 200 : 401, { target, isDemoOffered });
+
+/** Returns the page that answers a failed attempt. It depends on the attempt only. */
+export const failedSignInPage = (target: string, name: string, message: string): PageContent =>
+  formPage(401, { target, name, message });
+
+/** Returns the page of a sign-in link, whose button uses the link. */
+export const signInLinkPage = ({ email, accountId }: OneTimeLink, secret: string): PageContent =>
+  narrowPage(
+    { title: "Sign in" },
+    <>
+      <p>
+        As {email}, account <code>{accountId}</code>. The link works once.
+      </p>
+      <PublicForm action="/sign-in/link" hidden={{ token: secret }} button="Sign in" />
+    </>,
+  );
+
+interface SignInProps {
+  readonly target: string;
+  readonly name?: string;
+  readonly message?: string;
+  readonly isDemoOffered?: boolean;
+}
+
+const formPage = (status: number, { isDemoOffered, message, ...form }: SignInProps): PageContent =>
+  narrowPage(
+    { title: "Sign in", heading: "Carquet", status },
+    <>
+      <p class="lead">Every car for sale, and what became of it: search the market, day by day, on your own server.</p>
+      <FailureNote message={message} />
+      {isDemoOffered === true ? (
+        <>
+          <PublicForm action="/sign-in/demo" hidden={{ next: form.target }} button="Open the demo" />
+          <p class="muted">A generated market on this machine. No password is needed.</p>
+          <details>
+            <summary>Sign in to another account</summary>
+            <PasswordForm {...form} />
+          </details>
+        </>
+      ) : (
+        <PasswordForm {...form} />
+      )}
+      <p>
+        <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI document</a>
+      </p>
+    </>,
+  );
+
+const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): JSX.Element => (
+  <>
+    <PublicForm action="/sign-in" hidden={{ next: target }} button="Sign in">
+      <label>
+        Email or account id
+        <input
+          {...{ type: "text", name: "name", value: name, autocomplete: "username" }}
+          {...{ autocapitalize: "none", spellcheck: false, required: true }}
+        />
+      </label>
+      <label>
+        Password
+        <input type="password" name="password" autocomplete="current-password" required />
+      </label>
+    </PublicForm>
+    <p class="muted">No password yet, or forgotten? The operator of this service sends you a link.</p>
+  </>
+);
