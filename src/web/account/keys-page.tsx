@@ -1,4 +1,4 @@
-/** API keys in the dashboard: the list, and new keys, whose secret is shown once. */
+/** API keys and connected agents in the dashboard: their lists, and new keys, whose secret is shown once. */
 import type { JSX } from "preact";
 import { parseApiKey } from "../../accounts/keys/api-key.ts";
 import {
@@ -13,11 +13,11 @@ import { UserError } from "../../base/user-error.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block, Code, Notice } from "../shell/blocks.tsx";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
-import { KeyTable, keyEnd } from "./key-table.tsx";
+import { agentEnd, KeyTable, keyEnd } from "./key-table.tsx";
 
 const { path } = keyEnd;
 
@@ -49,16 +49,38 @@ export const keysPage =
     );
   };
 
+/** Connected agents: the OAuth clients that the account holder has allowed. */
+export const agentsPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const keys = await administration.call("listKeys", { accountId: visitor.identity.key.accountId });
+    return dashboardPage(
+      agentEnd.path,
+      "Connected agents",
+      <>
+        <Notice text={query.get("changed") === agentEnd.changed ? "The agent is disconnected." : undefined} />
+        <section class="sheet pad">
+          <p class="sub">
+            Programs that you have allowed to use this account. Their requests are charged to it like those with its
+            keys.
+          </p>
+          <KeyTable
+            label="Connected agents"
+            keys={keys.filter((key) => agentEnd.isOf(key) && key.revokedAtMs === null)}
+            empty="No agent is connected."
+          />
+        </section>
+      </>,
+    );
+  };
+
 /** The scopes of a key unless its owner chooses others: as on the command line. */
 const chosenScopes: ReadonlySet<ApiScope> = new Set(defaultScopes);
 
 const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Block id="new-key" title="New key">
     <Form visitor={visitor} action={path} class="inline">
-      <label>
-        Name
-        <input type="text" name="name" maxLength={80} placeholder="nightly sync" />
-      </label>
+      <Field label="Name" name="name" maxLength={80} placeholder="nightly sync" />
       <fieldset class="inline">
         <legend>Scopes</legend>
         {scopes.map((scope) => (

@@ -10,6 +10,7 @@ import { csvLines, escapeFormula } from "../../formats/csv.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block } from "../shell/blocks.tsx";
+import { Field, Select } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { visitorOf } from "../shell/visitor.ts";
 import { beforeIn, CursorPages } from "./cursor-pages.tsx";
@@ -75,6 +76,8 @@ function filterOf(query: URLSearchParams): EntryFilter {
   return { what, keyId, from, to };
 }
 
+const all = ["", "All"] as const;
+
 const Filters = ({
   keys,
   filter: { what, keyId, from, to },
@@ -83,42 +86,21 @@ const Filters = ({
   readonly filter: EntryFilter;
 }): JSX.Element => (
   <form class="inline" action={path} method="get">
-    <Choice label="What" name="what" value={what} options={kindsOfEntries.map((kind) => [kind, purposeOf(kind)])} />
-    <Choice label="Key" name="key" value={keyId} options={keys.map((key) => [key.keyId, key.name || key.keyId])} />
-    <label>
-      From day, UTC
-      <input type="date" name="from" value={from} />
-    </label>
-    <label>
-      To day
-      <input type="date" name="to" value={to} />
-    </label>
+    <Select
+      {...{ label: "What", name: "what", value: what }}
+      options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
+    />
+    <Select
+      {...{ label: "Key", name: "key", value: keyId }}
+      options={[all, ...keys.map((key) => [key.keyId, key.name || key.keyId] as const)]}
+    />
+    <Field label="From day, UTC" type="date" name="from" value={from} />
+    <Field label="To day" type="date" name="to" value={to} />
     <button type="submit">Filter</button>
     <a class="btn quiet" href={path}>
       All entries
     </a>
   </form>
-);
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, text: string])[];
-}
-
-const Choice = ({ label, name, value, options }: ChoiceProps): JSX.Element => (
-  <label>
-    {label}
-    <select name={name}>
-      <option value="">All</option>
-      {options.map(([option, text]) => (
-        <option key={option} value={option} selected={option === value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
 );
 
 /** Serves the entries of the visitor's account that the page with the same query has, as CSV. */

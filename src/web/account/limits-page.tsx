@@ -25,9 +25,9 @@ export const limitsPage =
       <>
         <Figures
           figures={[
-            { name: "Tier", value: String(tier), note: tierNote },
-            { name: "Left in 10 seconds", value: count(remaining.per10s), note: `of ${count(limits.per10s)} requests` },
-            { name: "Left in 60 seconds", value: count(remaining.per60s), note: `of ${count(limits.per60s)} requests` },
+            ["Tier", String(tier), tierNote],
+            ["Left in 10 seconds", count(remaining.per10s), `of ${count(limits.per10s)} requests`],
+            ["Left in 60 seconds", count(remaining.per60s), `of ${count(limits.per60s)} requests`],
           ]}
         />
         <p class="sub">A page of the explorer counts as one request, however many API requests it sends.</p>

@@ -11,7 +11,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block, Figures, Notice } from "../shell/blocks.tsx";
 import { CapNotice } from "../shell/cap-notice.tsx";
 import { count, usd } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
 import { Icon } from "../shell/icons.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -122,34 +122,23 @@ const Funds = ({ account, rows, range: { startDate, endDate } }: FundsProps): JS
   return (
     <Figures
       figures={[
-        {
-          name: "Balance",
-          value: usd(balanceMicros),
-          note: daysLeft < 1000 ? `about ${count(daysLeft)} days at this pace` : "",
-        },
-        {
-          name: "Spent this month",
-          value: usd(spentMicros),
-          note: capMicros === null ? "no spend cap" : `of a cap of ${usd(capMicros)}`,
-        },
-        {
-          name: "Requests today",
-          value: count(sum("requests", endDate)),
-          note: `${count(sum("requests"))} in ${days} days`,
-        },
-        {
-          name: "Tier",
-          value: String(tier),
-          note: (
-            <a href="/dashboard/limits">
-              {count(per10s)} requests in 10 s, {count(per60s)} in 60 s
-            </a>
-          ),
-        },
+        ["Balance", usd(balanceMicros), daysLeft < 1000 ? `about ${count(daysLeft)} days at this pace` : ""],
+        ["Spent this month", usd(spentMicros), capMicros === null ? "no spend cap" : `of a cap of ${usd(capMicros)}`],
+        ["Requests today", count(sum("requests", endDate)), `${count(sum("requests"))} in ${days} days`],
+        [
+          "Tier",
+          String(tier),
+          <a href="/dashboard/limits">
+            {count(per10s)} requests in 10 s, {count(per60s)} in 60 s
+          </a>,
+        ],
       ]}
     />
   );
 };
+
+/** Returns an amount as forms have it; empty for none. */
+export const usdInput = (micros: number | null): string => (micros === null ? "" : String(micros / 1_000_000));
 
 const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor: Visitor }): JSX.Element => (
   <Block id="cap" title="Monthly spend cap">
@@ -158,15 +147,7 @@ const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor
       no cap.
     </p>
     <Form visitor={visitor} action="/dashboard/cap" class="inline">
-      <label>
-        USD a month
-        <input
-          type="text"
-          name="cap"
-          inputMode="decimal"
-          value={account.capMicros === null ? "" : String(account.capMicros / 1_000_000)}
-        />
-      </label>
+      <Field label="USD a month" name="cap" inputMode="decimal" value={usdInput(account.capMicros)} />
       <button type="submit">Set the cap</button>
     </Form>
   </Block>

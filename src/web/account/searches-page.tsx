@@ -12,7 +12,7 @@ import {
 } from "../../operations/saved-searches.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { count, text, time } from "../shell/format.ts";
-import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
+import { Confirmation, Field, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
@@ -80,18 +80,15 @@ const NextStep = ({ search, visitor }: { readonly search: SavedSearch; readonly 
 const NewSearchForm = ({ visitor, query }: { readonly visitor: Visitor; readonly query: string }): JSX.Element => (
   <Block id="new-search" title="Save a search">
     <Form visitor={visitor} action={path} class="stack form">
-      <label>
-        Name
-        <input type="text" name="name" maxLength={80} required placeholder="RAV4 below 25000" />
-      </label>
-      <label>
-        Filters, as in the address of the explorer
-        <input type="text" name="query" maxLength={4096} value={query} placeholder="make=Toyota&max_price=25000" />
-      </label>
-      <label>
-        Webhook (optional)
-        <input type="url" name="webhook_url" maxLength={2048} placeholder="https://shop.example/hooks/carquet" />
-      </label>
+      <Field label="Name" name="name" maxLength={80} required placeholder="RAV4 below 25000" />
+      <Field
+        {...{ label: "Filters, as in the address of the explorer", name: "query", maxLength: 4096, value: query }}
+        placeholder="make=Toyota&max_price=25000"
+      />
+      <Field
+        {...{ label: "Webhook (optional)", type: "url", name: "webhook_url", maxLength: 2048 }}
+        placeholder="https://shop.example/hooks/carquet"
+      />
       <button type="submit" class="btn prime">
         Save the search
       </button>

@@ -2,7 +2,7 @@
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block, Notice } from "../shell/blocks.tsx";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { startBrowserSession } from "../shell/visitor.ts";
 import { dashboardPage } from "./dashboard-page.tsx";
@@ -28,10 +28,7 @@ export const settingsPage =
           </p>
           <Form visitor={visitor} action="/dashboard/password" class="stack form">
             {isFirst ? null : (
-              <label>
-                Current password
-                <input type="password" name="current" autocomplete="current-password" required />
-              </label>
+              <Field label="Current password" type="password" name="current" autocomplete="current-password" required />
             )}
             <NewPasswordFields email={email} />
             <button type="submit" class="btn prime">

@@ -5,20 +5,20 @@ import type { Administration } from "../../accounts/administration/administratio
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type LinkKind, linkUrl } from "../../accounts/sign-in/one-time-links.ts";
+import { integerIn, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { EntryTable } from "../account/entry-table.tsx";
 import { KeyTable } from "../account/key-table.tsx";
 import { statusText } from "../account/money-page.tsx";
-import { Block, Code, Figures, Notice } from "../shell/blocks.tsx";
+import { Block, Code, DataTable, Figures, Notice } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { usd } from "../shell/format.ts";
-import { Confirmation, type VisitorForm } from "../shell/forms.tsx";
+import { signedAmount, text, time, usd } from "../shell/format.ts";
+import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
-import { accountChanges } from "./account-changes.ts";
+import type { Visitor } from "../shell/visitor.ts";
+import { accountChanges, ChangeForms } from "./account-changes.tsx";
 import { AuditTable } from "./audit-page.tsx";
-import { ChangeForms } from "./change-forms.tsx";
-import { CreditTable } from "./credit-table.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const path = "/operator/accounts";
@@ -70,8 +70,11 @@ const Summary = ({
   readonly account: Account;
   readonly progress: TierProgress | null;
 }): JSX.Element => {
-  const limits = effectiveLimits(account);
+  const { capMicros, rateLimitOverride, tier } = account;
+  const { per10s, per60s } = effectiveLimits(account);
   const missing = progress?.missing ?? [];
+  const spent = `${usd(account.spentMicros)} spent this month${capMicros === null ? "" : ` of ${usd(capMicros)}`}`;
+  const limits = `${per10s} in 10 s, ${per60s} in 60 s${rateLimitOverride === null ? "" : ", overridden"}`;
   return (
     <>
       <p>
@@ -80,25 +83,70 @@ const Summary = ({
       </p>
       <Figures
         figures={[
-          { name: "Balance", value: usd(account.balanceMicros), note: `Low below ${usd(account.lowBalanceMicros)}` },
-          {
-            name: "Status",
-            value: statusText(account),
-            note: `${usd(account.spentMicros)} spent this month${account.capMicros === null ? "" : ` of ${usd(account.capMicros)}`}`,
-          },
-          {
-            name: "Tier",
-            value: String(account.tier),
-            note: `${limits.per10s} in 10 s, ${limits.per60s} in 60 s${account.rateLimitOverride === null ? "" : ", overridden"}`,
-          },
+          ["Balance", usd(account.balanceMicros), `Low below ${usd(account.lowBalanceMicros)}`],
+          ["Status", statusText(account), spent],
+          ["Tier", String(tier), limits],
         ]}
       />
-      {missing.length === 0 || account.tier === 4 ? null : (
+      {missing.length === 0 || tier === 4 ? null : (
         <p class="muted">
-          Missing for tier {account.tier + 1}: {missing.join("; ")}.
+          Missing for tier {tier + 1}: {missing.join("; ")}.
         </p>
       )}
     </>
+  );
+};
+
+interface CreditTableProps {
+  /** As `listEntries` returns them. */
+  readonly credits: readonly Row[];
+  readonly account: Account;
+  readonly visitor: Visitor;
+}
+
+const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Element => (
+  <Block id="credits" title="Credits and adjustments">
+    <DataTable
+      label="Credits and adjustments"
+      columns={["@UTC", "Kind", "Reference and note", "#USD", "Payment"]}
+      rows={credits
+        .toReversed()
+        .map((credit) => [
+          time(integerIn(credit, "at_ms")),
+          String(credit.kind).replaceAll("_", " "),
+          text([credit.reference, credit.note].filter((part) => part !== null).join(", ")),
+          signedAmount(integerIn(credit, "micros")),
+          <Payment credit={credit} {...props} />,
+        ])}
+    />
+    <code class="cmd">{"carquet credits confirm <credit-id>"}</code>
+    <code class="cmd">{"carquet credits reverse <credit-id>"}</code>
+  </Block>
+);
+
+/** The status of a paid credit, with the forms that confirm or reverse it. */
+const Payment = ({
+  credit,
+  account,
+  visitor,
+}: Omit<CreditTableProps, "credits"> & { readonly credit: Row }): JSX.Element | null => {
+  if (credit.kind !== "paid") return null;
+  if (credit.reversed_at_ms !== null) return <span class="muted">reversed</span>;
+  const action = `/operator/accounts/${account.accountId}`;
+  const id = String(credit.entry_id);
+  return (
+    <div class="inline">
+      {credit.confirmed_at_ms !== null ? (
+        <span class="muted">confirmed</span>
+      ) : (
+        <Form visitor={visitor} action={`${action}/confirmation`}>
+          <button type="submit" name="credit" value={id}>
+            Confirm
+          </button>
+        </Form>
+      )}
+      <a href={`${action}/reversal?credit=${id}`}>Reverse…</a>
+    </div>
   );
 };
 
@@ -131,7 +179,7 @@ export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
     const change = accountChanges.get(form);
-    if (change === undefined) throw refuse("not_found", { what: "form", id: form });
+    if (change?.apply === undefined) throw refuse("not_found", { what: "form", id: form });
     await change.apply({ administration, actor: visitor.identity.key.accountId, accountId, fields });
     return { location: `${path}/${accountId}?changed=${form}` };
   };

@@ -9,7 +9,7 @@ import { statusText } from "../account/money-page.tsx";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { count, time, usd } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { Field, Form, Select, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { linkPage } from "./account-page.tsx";
@@ -35,10 +35,7 @@ export const accountsPage =
       "Accounts",
       <>
         <form class="inline" method="get" action={path}>
-          <label>
-            Id or email contains
-            <input class="wide" type="search" name="q" value={search} />
-          </label>
+          <Field label="Id or email contains" class="wide" type="search" name="q" value={search} />
           <button type="submit">Find</button>
         </form>
         <p class="muted">
@@ -93,18 +90,8 @@ const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): 
 const CreateForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Block id="create" title="New account">
     <Form visitor={visitor} action={path} class="inline">
-      <label>
-        Email
-        <input class="wide" type="email" name="email" required />
-      </label>
-      <label>
-        Tier
-        <select name="tier">
-          {tiers.map((tier) => (
-            <option key={tier}>{tier}</option>
-          ))}
-        </select>
-      </label>
+      <Field label="Email" class="wide" type="email" name="email" required />
+      <Select label="Tier" name="tier" options={tiers.map((tier) => [String(tier), String(tier)])} />
       <button type="submit">Create the account</button>
     </Form>
     <code class="cmd">{"carquet accounts create --email <email> --tier <n>"}</code>

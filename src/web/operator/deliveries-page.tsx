@@ -6,7 +6,7 @@ import { readReleasedFeeds } from "../../lake/released-feeds.ts";
 import { type DeliveryOverview, deliveryOverview } from "../../query/quality/delivery-overview.ts";
 import { releaseHeldFeed } from "../../query/quality/release.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
-import { Figures, Notice } from "../shell/blocks.tsx";
+import { type Figure, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -44,26 +44,22 @@ export const deliveriesPage =
     );
   };
 
-async function figuresOf({ current, freshness, exports, accounts }: SiteServices, { summary }: DeliveryOverview) {
+async function figuresOf(
+  { current, freshness, exports, accounts }: SiteServices,
+  { summary }: DeliveryOverview,
+): Promise<readonly Figure[]> {
   const { publishedAtMs, dueAtMs } = freshness.report;
   const disk = await diskOf(exports.lake);
   const { vins = 0, rejected = 0 } = summary ?? {};
   const dueInMs = (dueAtMs ?? 0) - accounts.administration.nowMs;
   const due = dueAtMs === null ? "" : dueInMs < 0 ? ", next overdue" : `, next due within ${age(dueInMs)}`;
   const [longest] = current.runningStatements;
+  const ran = longest === undefined ? "none" : `the longest for ${count(longest.ms, " ms")}`;
   return [
-    { name: "Published", value: current.version, note: `${time(publishedAtMs ?? 0)} UTC${due}` },
-    {
-      name: "VINs read",
-      value: count(vins),
-      note: `${count(rejected)} rows refused, ${share(rejected, vins + rejected)}`,
-    },
-    { name: "Free on the disk", value: size(disk.freeBytes), note: `of ${size(disk.bytes)}` },
-    {
-      name: "Statements running",
-      value: count(current.statements.running),
-      note: longest === undefined ? "none" : `the longest for ${count(longest.ms, " ms")}`,
-    },
+    ["Published", current.version, `${time(publishedAtMs ?? 0)} UTC${due}`],
+    ["VINs read", count(vins), `${count(rejected)} rows refused, ${share(rejected, vins + rejected)}`],
+    ["Free on the disk", size(disk.freeBytes), `of ${size(disk.bytes)}`],
+    ["Statements running", count(current.statements.running), ran],
   ];
 }
 

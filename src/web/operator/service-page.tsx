@@ -49,9 +49,9 @@ const Health = ({ report: { status, reasons, version, serving, lake, answers }, 
     <>
       <Figures
         figures={[
-          { name: "Status", value: status, note: reasons.length === 0 ? "Nothing is damaged" : undefined },
-          { name: "Statements running", value: count(work.running), note: `${count(work.waiting)} waiting` },
-          { name: "Ledger tasks waiting", value: count(work.ledger), note: "charges and look-ups of keys" },
+          ["Status", status, reasons.length === 0 ? "Nothing is damaged" : ""],
+          ["Statements running", count(work.running), `${count(work.waiting)} waiting`],
+          ["Ledger tasks waiting", count(work.ledger), "charges and look-ups of keys"],
         ]}
       />
       {reasons.length === 0 ? null : (

@@ -34,15 +34,11 @@ export const framedPage = <Path extends string>(
   ),
 });
 
-interface FigureProps {
-  readonly name: string;
-  readonly value: ComponentChildren;
-  readonly note?: ComponentChildren;
-}
+export type Figure = readonly [name: string, value: ComponentChildren, note?: ComponentChildren];
 
-export const Figures = ({ figures }: { readonly figures: readonly FigureProps[] }): JSX.Element => (
+export const Figures = ({ figures }: { readonly figures: readonly Figure[] }): JSX.Element => (
   <dl class="sheet figures">
-    {figures.map(({ name, value, note }) => (
+    {figures.map(([name, value, note]) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>

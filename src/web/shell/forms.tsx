@@ -118,6 +118,37 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
   </form>
 );
 
+type FieldProps = { readonly label: string } & JSX.IntrinsicElements["input"];
+
+/** An input with its label above it; of texts, unless it has another type. */
+export const Field = ({ label, ...input }: FieldProps): JSX.Element => (
+  <label>
+    {label}
+    <input type="text" {...input} />
+  </label>
+);
+
+interface SelectProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value?: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
+
+/** A choice of one value, with its label above it. */
+export const Select = ({ label, name, value, options }: SelectProps): JSX.Element => (
+  <label>
+    {label}
+    <select name={name}>
+      {options.map(([option, text]) => (
+        <option key={option} value={option} selected={option === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
 interface ConfirmationProps extends Pick<FormProps, "visitor" | "action" | "children"> {
   /** What is ended, if the path does not say it. */
   readonly fields?: Readonly<Record<string, string>>;

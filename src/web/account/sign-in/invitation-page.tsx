@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
 import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
 import type { PageContent } from "../../shell/document.tsx";
+import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the form that sets a password; `message` says why an earlier attempt failed. */
@@ -20,19 +21,19 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
     </>,
   );
 
+const newPassword = {
+  type: "password",
+  autocomplete: "new-password",
+  minLength: passwordLengths.min,
+  required: true,
+} as const;
+
 /** The new password, twice, for the password manager that knows an account by its address. */
 export const NewPasswordFields = ({ email }: { readonly email: string }): JSX.Element => (
   <>
     <input type="hidden" name="username" value={email} autocomplete="username" />
-    {[
-      ["password", `New password, ${passwordRule}`],
-      ["repeated", "The same again"],
-    ].map(([name, label]) => (
-      <label key={name}>
-        {label}
-        <input type="password" name={name} autocomplete="new-password" minLength={passwordLengths.min} required />
-      </label>
-    ))}
+    <Field label={`New password, ${passwordRule}`} name="password" {...newPassword} />
+    <Field label="The same again" name="repeated" {...newPassword} />
   </>
 );
 

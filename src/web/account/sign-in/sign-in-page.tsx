@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
 import type { PageContent } from "../../shell/document.tsx";
+import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */
@@ -58,17 +59,11 @@ const formPage = (status: number, { isDemoOffered, message, ...form }: SignInPro
 const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): JSX.Element => (
   <>
     <PublicForm action="/sign-in" hidden={{ next: target }} button="Sign in">
-      <label>
-        Email or account id
-        <input
-          {...{ type: "text", name: "name", value: name, autocomplete: "username" }}
-          {...{ autocapitalize: "none", spellcheck: false, required: true }}
-        />
-      </label>
-      <label>
-        Password
-        <input type="password" name="password" autocomplete="current-password" required />
-      </label>
+      <Field
+        {...{ label: "Email or account id", name: "name", value: name }}
+        {...{ autocomplete: "username", autocapitalize: "none", spellcheck: false, required: true }}
+      />
+      <Field label="Password" type="password" name="password" autocomplete="current-password" required />
     </PublicForm>
     <p class="muted">No password yet, or forgotten? The operator of this service sends you a link.</p>
   </>
