@@ -47,7 +47,7 @@ const linkToEnd = (key: UsedKey): JSX.Element => {
 };
 
 /** How keys of a kind are ended. */
-export interface KeyEnd {
+interface KeyEnd {
   readonly path: "/dashboard/keys" | "/dashboard/agents";
   readonly verb: "revoke" | "disconnect";
   readonly noun: string;

@@ -1,10 +1,7 @@
 /** The service in the operator's view: its health, what runs, the lake on the disk, accounts at their limits, and tier reviews. */
 import type { JSX } from "preact";
-import type { LimitedAccount } from "../../accounts/policy/rate-limiter.ts";
 import type { QueuedReview } from "../../accounts/policy/tier-reviews.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { RunningStatement } from "../../db/session-pool.ts";
-import type { Readiness } from "../../http/service/health.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
@@ -17,32 +14,30 @@ import { AccountLink, operatorPage } from "./operator-page.tsx";
 const shownVersions = 14;
 
 export const servicePage =
-  ({ accounts, current, readiness, exports: { lake } }: SiteServices): PageHandler =>
+  (services: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
-    const reviews = await accounts.administration.call("queuedReviews", {});
-    const statements = current.statements;
-    const work = { running: statements.running, waiting: statements.waiting, ledger: accounts.waitingTasks };
+    const { lake } = services.exports;
+    const reviews = await services.accounts.administration.call("queuedReviews", {});
     const [[versions, kept], disk] = await Promise.all([keptVersions(lake, shownVersions), diskOf(lake)]);
     return operatorPage(
       "/operator/service",
       "Service",
       <>
         <Notice text={query.get("changed") === "review" ? "The review is decided." : undefined} />
-        <Health report={readiness().report} work={work} />
-        <Work running={current.runningStatements} limited={accounts.limited} />
+        <Health services={services} />
+        <Work services={services} />
         <Lake versions={versions} kept={kept} disk={disk} />
         <Reviews reviews={reviews} visitor={visitor} />
       </>,
     );
   };
 
-interface HealthProps {
-  readonly report: Readiness["report"];
-  /** Statements of the query engine, and tasks of the ledger. */
-  readonly work: { readonly running: number; readonly waiting: number; readonly ledger: number };
+interface OfServiceProps {
+  readonly services: SiteServices;
 }
 
-const Health = ({ report: { status, reasons, version, serving, lake, answers }, work }: HealthProps): JSX.Element => {
+const Health = ({ services: { readiness, current, accounts } }: OfServiceProps): JSX.Element => {
+  const { status, reasons, version, serving, lake, answers } = readiness().report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
   const damages = `${count(lake.damages)} found damaged since the start`;
   return (
@@ -50,8 +45,8 @@ const Health = ({ report: { status, reasons, version, serving, lake, answers }, 
       <Figures
         figures={[
           ["Status", status, reasons.length === 0 ? "Nothing is damaged" : ""],
-          ["Statements running", count(work.running), `${count(work.waiting)} waiting`],
-          ["Ledger tasks waiting", count(work.ledger), "charges and look-ups of keys"],
+          ["Statements running", count(current.statements.running), `${count(current.statements.waiting)} waiting`],
+          ["Ledger tasks waiting", count(accounts.waitingTasks), "charges and look-ups of keys"],
         ]}
       />
       {reasons.length === 0 ? null : (
@@ -75,18 +70,13 @@ const Health = ({ report: { status, reasons, version, serving, lake, answers }, 
   );
 };
 
-interface WorkProps {
-  readonly running: readonly RunningStatement[];
-  readonly limited: readonly LimitedAccount[];
-}
-
-const Work = ({ running, limited }: WorkProps): JSX.Element => (
+const Work = ({ services: { current, accounts } }: OfServiceProps): JSX.Element => (
   <>
     <Block id="statements" title="Running statements">
       <DataTable
         label="Running statements"
         columns={["Account", "#Running for"]}
-        rows={running.map(({ account, ms }) => [
+        rows={current.runningStatements.map(({ account, ms }) => [
           account === "" ? "the service" : <AccountLink id={account} />,
           count(ms, " ms"),
         ])}
@@ -96,7 +86,7 @@ const Work = ({ running, limited }: WorkProps): JSX.Element => (
       <DataTable
         label="Accounts at their rate limits"
         columns={["Account", "#Refused requests", "Last one"]}
-        rows={limited.map(({ accountId, refusals, agoMs }) => [
+        rows={accounts.limited.map(({ accountId, refusals, agoMs }) => [
           <AccountLink id={accountId} />,
           count(refusals),
           `${age(agoMs)} ago`,
