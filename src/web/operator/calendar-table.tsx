@@ -36,13 +36,7 @@ export const CalendarTable = (props: CalendarTableProps): JSX.Element => {
           <thead>
             <tr>
               <th class="r">Dealer</th>
-              {days.map((day, index) => (
-                <th key={day} class={`d ${widthOf(days, index)}`} title={dayText(day)}>
-                  {weekday(day)[0]}
-                  <br />
-                  {Number(day.slice(-2))}
-                </th>
-              ))}
+              <DayHeads days={days} />
               <th class="sum">VINs</th>
             </tr>
           </thead>
@@ -57,6 +51,18 @@ export const CalendarTable = (props: CalendarTableProps): JSX.Element => {
     </Block>
   );
 };
+
+const DayHeads = ({ days }: { readonly days: readonly string[] }): JSX.Element => (
+  <>
+    {days.map((day, index) => (
+      <th key={day} class={`d ${widthOf(days, index)}`} title={dayText(day)}>
+        {weekday(day)[0]}
+        <br />
+        {Number(day.slice(-2))}
+      </th>
+    ))}
+  </>
+);
 
 const widthOf = (days: readonly string[], index: number): string => (days.length - index > phoneDays ? "old" : "");
 

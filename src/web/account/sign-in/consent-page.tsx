@@ -77,17 +77,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         ]}
       />
       <h2>It may</h2>
-      <ul class="stack">
-        {scopes.map((scope) => (
-          <li key={scope}>
-            {descriptions[scope]}
-            <br />
-            <small class="muted">
-              <code>{scope}</code>, {priceOf(scope)}
-            </small>
-          </li>
-        ))}
-      </ul>
+      <Scopes scopes={scopes} />
       <p class="muted">
         Your spend cap and rate limits apply. You can disconnect it at any time, in the dashboard under “Connected
         agents”. Allow only what you have just started yourself.
@@ -103,6 +93,20 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
     </>
   );
 };
+
+const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
+  <ul class="stack">
+    {scopes.map((scope) => (
+      <li key={scope}>
+        {descriptions[scope]}
+        <br />
+        <small class="muted">
+          <code>{scope}</code>, {priceOf(scope)}
+        </small>
+      </li>
+    ))}
+  </ul>
+);
 
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {
