@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
 import { getAccount } from "../../src/accounts/account.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
@@ -10,6 +12,7 @@ import { listKeys } from "../../src/accounts/keys/keys.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { plusDays } from "../../src/base/day.ts";
+import { SpendingChart } from "../../src/web/account/spending-chart.tsx";
 import { usd } from "../../src/web/shell/format.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
@@ -135,6 +138,29 @@ test("the dashboard shows the entries of the ledger, and every page is accessibl
     await page.goto(`${url}${path}`);
     await assertAccessible(page);
     await assertFitsPhone(page);
+  }
+});
+
+test("the month's spending says which limit ends it, and when", () => {
+  const rows = Array.from({ length: 20 }, (_, day) => {
+    const date = plusDays("2026-11-01", day);
+    return { date, metering_class: "listing_search", requests: 1, charged_micros: 1_000_000 } as const;
+  });
+  for (const [capUsd, balanceUsd, outlook, drawn] of [
+    [25, 100, "the cap is reached on Nov 25, 2026", ["cap $25.00"]],
+    [25, 2.5, "the balance is used up on Nov 23, 2026", ["cap $25.00", "balance used up"]],
+    [null, 3, "the balance is used up on Nov 23, 2026", ["balance used up"]],
+    [null, 90, "the month ends at $30.00", []],
+    [40, 90, "the month ends at $30.00", ["cap $40.00"]],
+  ] as const) {
+    const capMicros = capUsd === null ? null : capUsd * 1_000_000;
+    const account = { capMicros, balanceMicros: balanceUsd * 1_000_000 };
+    const html = renderToString(h(SpendingChart, { account, rows, today: "2026-11-20" }));
+    assert.ok(html.includes(`At this pace, ${outlook}.`), html.slice(0, 400));
+    assert.deepEqual(
+      [...html.matchAll(/class="limit">.*?<text[^>]*>(.*?)<\/text>/g)].map(([, text]) => text),
+      drawn,
+    );
   }
 });
 

@@ -22,7 +22,7 @@ interface Spending {
   readonly limits: readonly (readonly [name: "cap" | "balance", micros: number])[];
 }
 
-function spendingOf({ capMicros, balanceMicros }: Account, rows: readonly UsageRow[], today: string): Spending {
+function spendingOf({ capMicros, balanceMicros }: Funds, rows: readonly UsageRow[], today: string): Spending {
   const { startDate } = monthRange(today);
   const end = plusDays(`${plusDays(startDate, 31).slice(0, 7)}-01`, -1);
   const days: Spending["days"][number][] = [];
@@ -56,8 +56,10 @@ function forecastOf({ days, sumMicros, end, limits }: Spending): Forecast {
   return { day, micros: Math.max(at, sumMicros), text: `${reached} on ${dayText(day)}` };
 }
 
+type Funds = Pick<Account, "capMicros" | "balanceMicros">;
+
 interface SpendingChartProps {
-  readonly account: Account;
+  readonly account: Funds;
   /** Usage of `monthRange`. */
   readonly rows: readonly UsageRow[];
   readonly today: string;
