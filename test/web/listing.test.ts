@@ -108,14 +108,48 @@ test("the numbers of a listing's page are those of the API, and it names what it
   }
 });
 
-test("the page leads back to the search that a visitor comes from, and to no other site", async () => {
-  const backFrom = async (Referer: string): Promise<string | undefined> => {
-    const response = await fetch(`${client.url}/listings/${compared[0]?.id}`, { headers: { Cookie, Referer } });
-    return /<a href="([^"]*)">Search</.exec(await response.text())?.[1];
+const pathsOf = (page: Document, selector: string): readonly (string | null)[] =>
+  [...page.querySelectorAll(selector)].map((link) => link.getAttribute("href"));
+
+test("the page leads back to its search, and to the cars before and after it, also of other pages, without a charge", async () => {
+  for (const [search, cars] of [
+    ["/?inventory_type=used&sort=price", ".car h2 a"],
+    ["/?inventory_type=new&layout=table&columns=vehicle,price", "tbody td:first-child a"],
+  ] as const) {
+    const pages = [await documentOf(search)];
+    pages.push(await documentOf(pathsOf(pages[0] ?? assert.fail(), ".paging a")[0] ?? ""));
+    const total = Number.parseInt(pages[0]?.querySelector("#total")?.textContent?.replace(",", "") ?? "", 10);
+    const paths = pages.flatMap((page) => pathsOf(page, cars));
+    const size = paths.length / 2;
+    for (const at of [0, 1, size - 1, size]) {
+      const page = await documentOf(paths[at] ?? "");
+      assert.deepEqual(
+        pathsOf(page, ".crumbs a")[0],
+        at < size ? search : pathsOf(pages[0] ?? assert.fail(), ".paging a")[0],
+      );
+      assert.deepEqual(pathsOf(page, '[rel="prev"]'), at === 0 ? [] : [paths[at - 1]]);
+      assert.deepEqual(pathsOf(page, '[rel="next"]'), [paths[at + 1]]);
+      assert.equal(
+        page.querySelector(".crumbs .ends span")?.textContent,
+        `${at + 1} of ${total.toLocaleString("en-US")}`,
+      );
+      const request = [...page.querySelectorAll(".requests li")].find((item) =>
+        /fields=id&/.test(item.textContent ?? ""),
+      );
+      assert.equal(request?.querySelector("span") ?? null, null, request?.textContent ?? "no request");
+    }
+  }
+});
+
+test("a listing that has left its search, or was opened from none, has no cars beside it; an invalid search is a missing part", async () => {
+  const [one, other] = compared;
+  const placeOf = async (query: string) => {
+    const page = await documentOf(`/listings/${one?.id}?${query}`);
+    return [pathsOf(page, ".crumbs a")[0], textsOf(page, ".crumbs .ends"), textsOf(page, ".notice li").length];
   };
-  assert.equal(await backFrom(`${client.url}/?make=Toyota&sort=price`), "/?make=Toyota&amp;sort=price");
-  for (const other of [`${client.url}/dashboard?x=1`, "https://evil.example/?make=Toyota", "none", ""])
-    assert.equal(await backFrom(other), "/", other);
+  assert.deepEqual(await placeOf(""), ["/", [], 0]);
+  assert.deepEqual(await placeOf(`vin_pattern=${other?.vin}&offset=0`), [`/?vin_pattern=${other?.vin}`, [], 0]);
+  assert.deepEqual(await placeOf("min_price=x&offset=0"), ["/?min_price=x", [], 1]);
 });
 
 test("the median of each day is drawn, and charged, if it is asked for", async () => {
@@ -199,5 +233,19 @@ test("the page is accessible and fits a phone, with photos and without", {
   assert.equal(await plain.locator("[data-keep]").isVisible(), false);
   await plain.locator("details.more > summary").first().click();
   assert.equal(await plain.locator(".comparables tbody tr:visible").count(), valued.comparables.length);
+  const results = await site.open("/");
+  const paths = await results.locator(".car h2 a").evaluateAll((cars) => cars.map((car) => car.getAttribute("href")));
+  await results.locator(".car h2 a").first().click();
+  for (const [key, at] of [
+    ["j", 1],
+    ["k", 0],
+  ] as const) {
+    await results
+      .getByRole("link", { name: /^(Next|Previous) car/ })
+      .first()
+      .waitFor();
+    await results.keyboard.press(key);
+    await results.waitForURL(`${client.url}${paths[at]}`);
+  }
   assert.deepEqual(site.faults, []);
 });

@@ -12,8 +12,13 @@ const click = (selector: string) => (): void => document.querySelector<HTMLEleme
 /** The car whose link has the focus. */
 const focusedCar = (): Element | null => document.activeElement?.closest(".car, [data-car]") ?? null;
 
-/** Focuses the link of the car before or after the focused one. */
+/** Opens the car before or after that of the page; in a list of cars, focuses the link of the one before or after the focused one. */
 function moveBy(step: number): void {
+  const beside = document.querySelector<HTMLElement>(`.crumbs [rel="${step > 0 ? "next" : "prev"}"]`);
+  if (beside !== null) {
+    beside.click();
+    return;
+  }
   const cars: readonly (Element | null)[] = [
     ...document.querySelectorAll(".car h2 a, .scroll tbody tr td:first-child a"),
   ];

@@ -58,9 +58,12 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
 export const viewPath = (parameters: ViewParameters, path = "/"): string =>
   Object.keys(parameters).length === 0 ? path : `${path}?${queryString(parameters)}`;
 
-/** Returns the path of a listing that a view shows: on the day of the view, if that is a past one. */
-export const listingPath = (id: string, { snapshot_date }: ViewParameters): string =>
-  viewPath(snapshot_date === undefined ? {} : { snapshot_date }, `/listings/${id}`);
+/** Returns the path of a listing that a view shows. It leads back to the view, and with `offset` to the listings beside it in that page of results. */
+export const listingPath = (id: string, view: ViewParameters): string => viewPath(view, `/listings/${id}`);
+
+/** Returns the number of listings on a page of results. */
+export const pageSizeOf = ({ limit, layout }: ViewParameters): number =>
+  Number(limit ?? (layout === "table" ? 50 : 24));
 
 /** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
 export function withParameters(

@@ -1,54 +1,18 @@
 /** The beginning of a listing's page: the way back, the frame with its photos, the price and what it means, and what to do next. */
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { RequestContext } from "../../../http/context.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
-import { serviceOrigin } from "../../shell/pages.tsx";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, keepAttributes, paintClass } from "../car-drawing.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
 import { Photo, photoSources } from "../photo-frame.tsx";
 import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
-import { viewPath } from "../view.ts";
 import type { ListingDetail, SuchCars } from "./market.ts";
 
 export const plainName = ({ vin, vehicle: { build } }: ListingDetail): string =>
   [build.year, build.make, build.model].filter((part) => part !== null).join(" ") || vin;
-
-interface CrumbsProps {
-  readonly listing: ListingDetail;
-  readonly context: RequestContext;
-}
-
-/** Links to the search that led here, and to the make and model. */
-export const Crumbs = ({ listing: { vehicle }, context }: CrumbsProps): JSX.Element => {
-  const { make, model } = vehicle.build;
-  return (
-    <nav class="crumbs" aria-label="Where this listing is found">
-      <a href={searchBefore(context)}>Search</a>
-      {make === null || make.includes(",") ? null : (
-        <>
-          / <a href={viewPath({ make })}>{make}</a>
-          {model === null || model.includes(",") ? null : (
-            <>
-              / <a href={viewPath({ make, model })}>{model}</a>
-            </>
-          )}
-        </>
-      )}
-    </nav>
-  );
-};
-
-/** Returns the path of the search that a request comes from; that of all listings if it comes from elsewhere. */
-function searchBefore(context: RequestContext): string {
-  const referrer = context.get("Referer");
-  if (!URL.canParse(referrer)) return "/";
-  const { origin, pathname, search } = new URL(referrer);
-  return origin === serviceOrigin(context) && pathname === "/" ? `/${search}` : "/";
-}
 
 interface GalleryProps {
   readonly listing: ListingDetail;

@@ -8,6 +8,7 @@ import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import type { ShownListing } from "../listing-fields.tsx";
 import { photoHostsOf } from "../photo-frame.tsx";
+import { readView, viewPath } from "../view.ts";
 import { EvidenceTrail } from "./evidence-trail.tsx";
 import {
   DealerFacts,
@@ -17,18 +18,20 @@ import {
   OtherListings,
   PricingTable,
 } from "./listing-details.tsx";
-import { Crumbs, Gallery, ListingHead, plainName } from "./listing-head.tsx";
+import { Gallery, ListingHead, plainName } from "./listing-head.tsx";
 import { countInventory, countSuchCars, type ListingDetail, loadMedians, suchCars } from "./market.ts";
 import { PastDay, PriceHistory } from "./price-history.tsx";
 import { PriceStanding } from "./price-standing.tsx";
+import { Crumbs, findPlace, type ShownView } from "./search-place.tsx";
 
 export const listingPage =
   ({ current, photos: { mode: photos } }: Pick<SiteServices, "current" | "photos">): PageHandler =>
   async (visit) => {
     const { params, requests } = visit;
     const { data, meta } = await requests.call("getListing", { include: "price_history,options" }, params);
-    const parts = await loadParts(data, visit);
     const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
+    const { median: _, ...view } = readView(visit.query, asOf);
+    const parts = await loadParts(data, visit, { view, asOf });
     return {
       title: plainName(data),
       section: "explorer",
@@ -36,14 +39,14 @@ export const listingPage =
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">
-          <Crumbs listing={data} context={visit.context} />
+          <Crumbs view={view} {...data.vehicle.build} place={parts.place} />
           <MissingParts missing={requests.missing} />
           <div class="two">
             <Gallery listing={data} photos={photos} />
             <ListingHead listing={data} {...parts} hasPhotos={photos !== "off"} supersededBy={meta.superseded_by} />
           </div>
-          <PastDay listing={data} date={visit.query.get("snapshot_date")} asOf={asOf} />
-          <Sheets listing={data} parts={parts} asOf={asOf} isCharged={!visit.visitor.isFree} />
+          <PastDay listing={data} date={view.snapshot_date} asOf={asOf} />
+          <Sheets listing={data} parts={parts} asOf={asOf} />
           <ApiRequests origin={serviceOrigin(visit.context)} requests={requests} />
         </article>
       ),
@@ -51,35 +54,47 @@ export const listingPage =
   };
 
 /** Loads what the page has beside the listing: each part is undefined if it could not be loaded. */
-async function loadParts(listing: ListingDetail, { requests, query, visitor }: PageVisit) {
+async function loadParts(listing: ListingDetail, { requests, query, visitor }: PageVisit, shown: ShownView) {
   const { id: listing_id, dealer } = listing;
   const filters = suchCars(listing);
   const hasMedians = filters !== undefined && (visitor.isFree || query.get("median") === "days");
-  const [vin, valued, such, inventory, medians] = await Promise.all([
+  const withMedians = viewPath({ ...Object.fromEntries(query), median: "days" }, `/listings/${listing_id}`);
+  const [vin, place, valued, such, inventory, medians] = await Promise.all([
     loadEvidence(requests, listing),
+    query.has("offset")
+      ? requests.loadPart("the cars beside it", () => findPlace(requests, listing_id, shown))
+      : undefined,
     requests.loadPart("comparables", () => requests.call("getListingComparables", { limit: "60" }, { listing_id })),
     filters && requests.loadPart("such cars", () => countSuchCars(requests, filters)),
     requests.loadPart("the dealer's inventory", () => countInventory(requests, dealer.dealer_id)),
     hasMedians ? requests.loadPart("the median of such cars", () => loadMedians(requests, filters)) : undefined,
   ]);
   const own = vin.ofVin.find(({ id }) => id === listing_id);
-  return { ...vin, own, valued: valued?.data, such, inventory, medians };
+  return {
+    ...vin,
+    own,
+    place,
+    valued: valued?.data,
+    such,
+    inventory,
+    medians,
+    mediansPath: visitor.isFree ? undefined : withMedians,
+  };
 }
 
 interface SheetsProps {
   readonly listing: ListingDetail;
   readonly parts: Awaited<ReturnType<typeof loadParts>>;
   readonly asOf: string;
-  readonly isCharged: boolean;
 }
 
-const Sheets = ({ listing, parts, asOf, isCharged }: SheetsProps): JSX.Element => {
+const Sheets = ({ listing, parts, asOf }: SheetsProps): JSX.Element => {
   const { valued, evidence, own, ofVin, inventory } = parts;
   return (
     <>
       {valued === undefined ? null : <PriceStanding {...valued} />}
       <div class="two">
-        <PriceHistory listing={listing} {...parts} asOf={asOf} isCharged={isCharged} />
+        <PriceHistory listing={listing} {...parts} asOf={asOf} />
         {evidence === undefined ? null : <EvidenceTrail evidence={evidence} valued={valued} />}
       </div>
       <ListingDetails listing={listing} />

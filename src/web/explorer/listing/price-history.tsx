@@ -15,11 +15,11 @@ interface PriceHistoryProps {
   /** The median of such cars by day; undefined if it has not been loaded. */
   readonly medians: readonly PriceOfDay[] | undefined;
   readonly asOf: string;
-  /** Whether pages are charged. */
-  readonly isCharged: boolean;
+  /** The path of the page with the medians; undefined if pages are free. */
+  readonly mediansPath: string | undefined;
 }
 
-export const PriceHistory = ({ listing, such, medians, asOf, isCharged }: PriceHistoryProps): JSX.Element => {
+export const PriceHistory = ({ listing, such, medians, asOf, mediansPath }: PriceHistoryProps): JSX.Element => {
   const steps = pricesOf(listing);
   const [first = asOf, last = asOf] = [steps[0]?.day, steps.at(-1)?.day];
   const today = last === asOf && such !== undefined ? [{ day: asOf, value: such.price }] : [];
@@ -30,7 +30,7 @@ export const PriceHistory = ({ listing, such, medians, asOf, isCharged }: PriceH
         id="price-history"
         title="Price history"
         empty="No history: this car has been seen on one day."
-        note={<Note {...{ listing, such, medians, isCharged }} />}
+        note={<Note {...{ such, medians, mediansPath }} />}
         numbers={{
           columns: [
             { name: "day", title: "Day" },
@@ -47,19 +47,19 @@ export const PriceHistory = ({ listing, such, medians, asOf, isCharged }: PriceH
   );
 };
 
-const Note = ({ listing, such, medians, isCharged }: Omit<PriceHistoryProps, "asOf">): JSX.Element => {
+const Note = ({ such, medians, mediansPath }: Omit<PriceHistoryProps, "asOf" | "listing">): JSX.Element => {
   if (such === undefined) return <>This car.</>;
   const cars = <a href={viewPath(such.filters)}>{suchWords(such.filters)}</a>;
   if (medians !== undefined) return <>This car, against the median of {cars}.</>;
   return (
     <>
       This car, against today's median of {cars}.
-      {isCharged ? (
+      {mediansPath === undefined ? null : (
         <>
           {" "}
-          <a href={`/listings/${listing.id}?median=days`}>Median of each day</a> ({usd(prices.trend_series)})
+          <a href={mediansPath}>Median of each day</a> ({usd(prices.trend_series)})
         </>
-      ) : null}
+      )}
     </>
   );
 };
@@ -67,13 +67,13 @@ const Note = ({ listing, such, medians, isCharged }: Omit<PriceHistoryProps, "as
 interface PastDayProps {
   readonly listing: ListingDetail;
   /** The day of the view that led here. */
-  readonly date: string | null;
+  readonly date: string | undefined;
   readonly asOf: string;
 }
 
 /** Notes that a page describes the present, with the price on the past day of the view that led to it; nothing without such a day. */
 export const PastDay = ({ listing, date, asOf }: PastDayProps): JSX.Element | null => {
-  if (date === null || !isDay(date) || date >= asOf) return null;
+  if (date === undefined || !isDay(date) || date >= asOf) return null;
   return (
     <p class="note">
       {`This page is as of ${day(asOf)}. On ${day(date)}, ${stateOn(listing, date)} `}

@@ -14,12 +14,13 @@ interface ResultsProps {
 }
 
 export const ResultList = ({ view, answer, photos }: ResultsProps): JSX.Element => {
+  const placed = { ...view, offset: view.offset ?? "0" };
   return (
     <>
       {view.layout === "table" ? (
-        <ListingTable view={view} listings={answer.data} columns={listOf(view, "columns")} />
+        <ListingTable view={placed} listings={answer.data} columns={listOf(view, "columns")} />
       ) : (
-        <Cards view={view} listings={answer.data} photos={photos} />
+        <Cards view={placed} listings={answer.data} photos={photos} />
       )}
       <Paging view={view} pagination={answer.pagination} />
     </>

@@ -18,7 +18,16 @@ import { changeDays, dayBefore } from "../charts/key-numbers.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "../facets.ts";
 import { cardFields, chosenColumns } from "../listing-fields.tsx";
 import { photoHostsOf } from "../photo-frame.tsx";
-import { apiFilters, filterNames, listOf, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import {
+  apiFilters,
+  filterNames,
+  listOf,
+  pageSizeOf,
+  readView,
+  type ViewParameters,
+  viewPath,
+  withParameters,
+} from "../view.ts";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { FewResults, findStepsBack, type StepBack, sparseBelow } from "./few-results.tsx";
@@ -26,9 +35,6 @@ import { MarketControl, type SnapshotDays } from "./market-control.tsx";
 import { PlaceFields } from "./result-controls.tsx";
 import { ResultHead } from "./result-head.tsx";
 import { ResultList } from "./results.tsx";
-
-/** The number of listings on a page, by layout. */
-const limits = { cards: "24", table: "50" } as const;
 
 /** The question that led to a view, and what its words were understood as. */
 interface AskedQuestion {
@@ -136,7 +142,7 @@ function searchParameters(view: ViewParameters, asOf: string, photos: PhotoMode)
   return {
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
-    ...{ fields: [...new Set(fields)].join(), limit: view.limit ?? limits[isTable ? "table" : "cards"] },
+    ...{ fields: [...new Set(fields)].join(), limit: String(pageSizeOf(view)) },
     ...(offset === undefined ? {} : { offset }),
   };
 }
