@@ -36,8 +36,6 @@ export interface CalendarRequest {
   /** Whether dealers whose feeds all came are left out. */
   readonly hasProblems: boolean;
   readonly limit: number;
-  /** The ids of the only dealers that are shown. */
-  readonly dealers?: readonly string[];
 }
 
 /** Dealers, those with a problem on the last day first, then the largest; how many there are in all, and how many feeds of the last day are in each state. */
@@ -48,23 +46,13 @@ export interface DeliveryCalendar {
 }
 
 export async function deliveryCalendar(source: QualitySource, request: CalendarRequest): Promise<DeliveryCalendar> {
-  const { manifest, folder } = source;
-  const { days, hasProblems, limit, dealers } = request;
-  const last = days.at(-1) ?? manifest.as_of;
-  const deliveries = filesOfDays(manifest.tables.deliveries, days);
-  const rejects = filesOfDays(manifest.tables.rejects, days);
-  const isOfDealer = dealers === undefined ? sql`` : sql`AND dealer_id IN (${join(dealers.map(literal))})`;
-  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))}) ${isOfDealer}`;
+  const { days, hasProblems, limit } = request;
+  const last = days.at(-1) ?? source.manifest.as_of;
+  const { files, feeds } = feedsOn(source, days);
   const rows = await source.rowsFrom(
-    [...deliveries, ...rejects],
+    files,
     sql`
-    WITH refused AS (
-      SELECT dealer_id, delivery_date, count(DISTINCT (file, "row"))::INTEGER AS refused
-      FROM (${rowsOfFiles("rejects", rejects, folder)}) WHERE outcome = 'rejected' AND ${isShown} GROUP BY ALL),
-    feeds AS (
-      SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, coalesce(refused, 0) AS refused,
-             min_vins, known_prices, jumped_prices, last_delivered_on::VARCHAR AS "last"
-      FROM (FROM (${rowsOfFiles("deliveries", deliveries, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date)),
+    WITH ${feeds},
     dealers AS (
       SELECT dealer_id, arg_max(vins, "day") FILTER (state IN ('came', 'held', 'refused')) AS vins, max(state) FILTER ("day" = ${last}) AS state,
              to_json(list({"day": "day", state: state, vins: vins, refused: refused, min_vins: min_vins, known_prices: known_prices,
@@ -86,6 +74,34 @@ export async function deliveryCalendar(source: QualitySource, request: CalendarR
     total: first === undefined ? 0 : integerIn(first, "total"),
     states: first === undefined ? {} : JSON.parse(textIn(first, "states")),
   };
+}
+
+/** Returns the state of each dealer's feed on some days, by day; without dealers that had none. */
+export async function feedStates(
+  source: QualitySource,
+  days: readonly string[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, FeedState>>>> {
+  const { files, feeds } = feedsOn(source, days);
+  const rows = await source.rowsFrom(
+    files,
+    sql`WITH ${feeds} SELECT dealer_id, to_json(map(list("day" ORDER BY "day"), list(state ORDER BY "day")))::VARCHAR AS states FROM feeds GROUP BY dealer_id HAVING bool_or(state <> 'none')`,
+  );
+  return new Map(rows.map((row) => [textIn(row, "dealer_id"), JSON.parse(textIn(row, "states"))]));
+}
+
+/** Returns the files and the relation of the feeds of some days: a row for each dealer and day. */
+function feedsOn({ manifest, folder }: QualitySource, days: readonly string[]) {
+  const deliveries = filesOfDays(manifest.tables.deliveries, days);
+  const rejects = filesOfDays(manifest.tables.rejects, days);
+  const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
+  const feeds = sql`refused AS (
+      SELECT dealer_id, delivery_date, count(DISTINCT (file, "row"))::INTEGER AS refused
+      FROM (${rowsOfFiles("rejects", rejects, folder)}) WHERE outcome = 'rejected' AND ${isShown} GROUP BY ALL),
+    feeds AS (
+      SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, coalesce(refused, 0) AS refused,
+             min_vins, known_prices, jumped_prices, last_delivered_on::VARCHAR AS "last"
+      FROM (FROM (${rowsOfFiles("deliveries", deliveries, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date))`;
+  return { files: [...deliveries, ...rejects], feeds };
 }
 
 /** Rows of a feed that were refused count as a problem from the share on from which the check `rejected` warns. */

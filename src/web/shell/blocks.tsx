@@ -76,41 +76,51 @@ export const Block = ({ id, title, end, children }: BlockProps): JSX.Element => 
   </section>
 );
 
+/** A column whose name is a link that sorts, and the order of the rows by it. */
+interface SortedColumn {
+  readonly name: string;
+  readonly path?: string;
+  readonly direction?: "ascending" | "descending";
+}
+
 interface DataTableProps {
   readonly label: string;
   /** The names of the columns: those of numbers after `#`, of times and ids, which do not wrap, after `@`, of what phones leave out after `~`. */
-  readonly columns: readonly string[];
+  readonly columns: readonly (string | SortedColumn)[];
   readonly rows: readonly (readonly ComponentChildren[])[];
   /** What stands in place of no rows. */
   readonly empty?: string;
   /** The index of the row that is marked. */
   readonly current?: number;
+  /** The class of the table. */
+  readonly look?: string;
 }
 
 const columnClasses: Readonly<Record<string, string>> = { "#": "num", "@": "nowrap", "~": "nowrap col-opt" };
 
 /** A table that scrolls sideways where it is too wide. */
-export const DataTable = ({ label, columns, rows, empty = "None.", current }: DataTableProps): JSX.Element => {
-  const classes = columns.map((column) => columnClasses[column.charAt(0)]);
+export const DataTable = ({ label, columns, rows, empty = "None.", ...props }: DataTableProps): JSX.Element => {
+  const heads = columns.map((column): SortedColumn => (typeof column === "string" ? { name: column } : column));
+  const classes = heads.map(({ name }) => classOf(name));
   if (rows.length === 0) return <p class="muted">{empty}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={`${label}, table`}>
-      <table>
+      <table class={props.look}>
         <thead>
           <tr>
-            {columns.map((column, index) => (
-              <th key={column} class={classes[index]}>
-                {column.replace(/^[#@~]/, "")}
+            {heads.map(({ name, path, direction }, index) => (
+              <th key={name} scope="col" class={classes[index]} aria-sort={direction}>
+                {path === undefined ? titleOf(name) : <a href={path}>{titleOf(name)}</a>}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((cells, row) => (
-            <tr key={row} aria-current={row === current ? "true" : undefined}>
+            <tr key={row} aria-current={row === props.current ? "true" : undefined}>
               {cells.map((cell, index) => (
-                <td key={columns[index]} class={classes[index]}>
+                <td key={heads[index]?.name} class={classes[index]}>
                   {cell}
                 </td>
               ))}
@@ -121,6 +131,12 @@ export const DataTable = ({ label, columns, rows, empty = "None.", current }: Da
     </section>
   );
 };
+
+const titleOf = (column: string): string => column.replace(/^[#@~]+/, "");
+
+/** Returns the class of a column's cells by the signs before its name. */
+const classOf = (column: string): string | undefined =>
+  [...column.slice(0, -titleOf(column).length)].map((sign) => columnClasses[sign]).join(" ") || undefined;
 
 interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];

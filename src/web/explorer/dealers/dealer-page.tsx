@@ -1,7 +1,6 @@
 /** The page of a dealer: who it is, how it stands in the market, its listings by price beside the estimate, its mix and its history. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { CalendarDealer } from "../../../query/quality/calendar.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { count, dollars, percent, plainWords, text, webUrl } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -13,7 +12,7 @@ import { ListingTable, Paging } from "../search/results.tsx";
 import { viewPath } from "../view.ts";
 import { DealerMix, mixFacets } from "./dealer-mix.tsx";
 import { Ticks } from "./dealer-table.tsx";
-import { recentFeeds } from "./market-dealers.ts";
+import { type RecentFeeds, recentFeeds } from "./market-dealers.ts";
 
 const columns = ["vehicle", "price", "market_value", "price_to_value", "miles", "days_on_market", "inventory_type"];
 
@@ -30,13 +29,13 @@ export const dealerPage =
       requests.loadPart("inventory", () => requests.call("searchDealerListings", page, { dealer_id })),
       sort === null && offset === null ? loadWhole(requests, dealer_id, current) : undefined,
     ]);
-    const [delivered] = await recentFeeds(current, [dealer_id]);
+    const feeds = (await recentFeeds(current)).get(dealer_id);
     return {
       title: dealer.name,
       section: "dealers",
       body: (
         <article class="stack5">
-          <Head dealer={dealer} numbers={whole?.numbers} feeds={delivered?.feeds ?? []} />
+          <Head dealer={dealer} numbers={whole?.numbers} feeds={feeds} />
           <MissingParts missing={requests.missing} />
           {inventory === undefined ? null : <Inventory dealerId={dealer_id} sort={page.sort} answer={inventory} />}
           {whole?.charts}
@@ -85,7 +84,7 @@ const keyNumbers: readonly (readonly [metric: string, title: string, format: (va
 interface HeadProps {
   readonly dealer: AnswerOf<"getDealer">["data"];
   readonly numbers: Measured | undefined;
-  readonly feeds: CalendarDealer["feeds"];
+  readonly feeds: ReturnType<RecentFeeds["get"]>;
 }
 
 const Head = ({ dealer, numbers, feeds }: HeadProps): JSX.Element => {

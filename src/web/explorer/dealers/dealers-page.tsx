@@ -1,7 +1,6 @@
 /** The dealers with cars that match filters: on a map, beside the prices of the market, and in a table that sorts. */
 import type { JSX } from "preact";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import type { CalendarDealer } from "../../../query/quality/calendar.ts";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
@@ -17,6 +16,7 @@ import {
   type MarketDealers,
   placeDealers,
   placedMax,
+  type RecentFeeds,
   recentFeeds,
 } from "./market-dealers.ts";
 import { MarketPrices } from "./market-prices.tsx";
@@ -31,7 +31,7 @@ export const dealersPage =
     const view = readView(query, asOf);
     const silent = view.delivery === "silent" ? ((await freshness.fullReport()).brought?.silent ?? []) : undefined;
     const found = await requests.loadPart("dealers", () => find(requests, view, { asOf, silent }));
-    const feeds = found === undefined ? [] : await recentFeeds(current, idsOf(pageOf(view, found)));
+    const feeds = await recentFeeds(current);
     return {
       title: "Dealers",
       section: "dealers",
@@ -91,9 +91,10 @@ const pageOf = (view: ViewParameters, { dealers }: MarketDealers): readonly Mark
 interface FoundProps {
   readonly view: ViewParameters;
   readonly found: MarketDealers;
+  readonly feeds: RecentFeeds;
 }
 
-const KeyNumbers = ({ view, found: { listings, dealers, total } }: FoundProps): JSX.Element => (
+const KeyNumbers = ({ view, found: { listings, dealers, total } }: Omit<FoundProps, "feeds">): JSX.Element => (
   <p class="kpis">
     <a href={viewPath(withParameters(view, { sort: undefined, q: undefined, delivery: undefined }))}>
       <b>{count(listings)}</b> {inventoryOf(view) === "sold" ? "cars sold" : "cars for sale"}
@@ -102,11 +103,7 @@ const KeyNumbers = ({ view, found: { listings, dealers, total } }: FoundProps): 
   </p>
 );
 
-const FoundDealers = ({
-  view,
-  found,
-  feeds,
-}: FoundProps & { readonly feeds: readonly CalendarDealer[] }): JSX.Element => {
+const FoundDealers = ({ view, found, feeds }: FoundProps): JSX.Element => {
   const [offset, total] = [offsetOf(view), found.dealers.length];
   const page = { limit: pageSize, offset, total, next_offset: offset + pageSize < total ? offset + pageSize : null };
   const pathOf = (sort: string): string =>
