@@ -36,8 +36,14 @@ export const framedPage = <Path extends string>(
 
 export type Figure = readonly [name: string, value: ComponentChildren, note?: ComponentChildren];
 
-export const Figures = ({ figures }: { readonly figures: readonly Figure[] }): JSX.Element => (
-  <dl class="sheet figures">
+interface FiguresProps {
+  readonly figures: readonly Figure[];
+  /** The class of the list. */
+  readonly look?: string;
+}
+
+export const Figures = ({ figures, look = "sheet figures" }: FiguresProps): JSX.Element => (
+  <dl class={look}>
     {figures.map(([name, value, note]) => (
       <div key={name}>
         <dt>{name}</dt>

@@ -2,17 +2,15 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
+import { Figures } from "../../shell/blocks.tsx";
 import { count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, keepAttributes, paintClass } from "../car-drawing.tsx";
-import type { ShownListing } from "../listing-fields.tsx";
+import { nameOf, type ShownListing } from "../listing-fields.tsx";
 import { Photo, photoSources } from "../photo-frame.tsx";
 import { beside, RatingBadge, type ValuedPrice } from "../value.tsx";
 import type { ListingDetail, SuchCars } from "./market.ts";
-
-export const plainName = ({ vin, vehicle: { build } }: ListingDetail): string =>
-  [build.year, build.make, build.model].filter((part) => part !== null).join(" ") || vin;
 
 interface GalleryProps {
   readonly listing: ListingDetail;
@@ -62,7 +60,7 @@ export const ListingHead = ({ listing, valued, supersededBy, ...props }: Listing
   return (
     <header class="buy stack">
       <div>
-        <h1>{plainName(listing)}</h1>
+        <h1>{nameOf({ ...listing, ...vehicle.build })}</h1>
         <p class="soft">
           {[
             vehicle.build.trim,
@@ -113,34 +111,30 @@ const Facts = ({ listing, own, value, valued, such }: FactsProps): JSX.Element =
   const { market_value: estimate, market_value_low: low, market_value_high: high } = value;
   const { percentile, sample } = valued?.summary ?? {};
   const { price_change_total: change, price_drops: drops, price_changed_at: changedAt } = listing;
-  const facts: readonly (readonly [name: string, value: string, more: string])[] = [
-    ["Estimate", dollars(estimate), low === null ? "too few comparables" : `80%: ${dollars(low)} to ${dollars(high)}`],
-    ["Percentile", ordinal(percentile), sample === undefined ? "too few comparables" : `of ${sample} comparables`],
-    [
-      "On the market",
-      count(own?.days_on_market, own?.days_on_market === 1 ? " day" : " days"),
-      typeof such?.days === "number" ? `such cars: ${count(such.days)} in the median` : "too few such cars to compare",
-    ],
-    [
-      "Since listing",
-      change === 0 ? "$0" : `${(change ?? 0) > 0 ? "+" : ""}${dollars(change)}`,
-      changedAt === null
-        ? "no change"
-        : `${typeof drops === "number" && drops > 0 ? `${drops} ${drops === 1 ? "drop" : "drops"}, last` : "changed"} on ${day(changedAt)}`,
-    ],
-  ];
+  const age = own?.days_on_market;
+  const dropWords = drops === null || drops === 0 ? "changed" : `${drops} ${drops === 1 ? "drop" : "drops"}, last`;
   return (
-    <dl class="four">
-      {facts.map(([name, shown, more]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class={name === "Since listing" ? toneOf(change) : undefined}>
-            {shown}
-            <small>{more}</small>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Figures
+      look="four"
+      figures={[
+        [
+          "Estimate",
+          dollars(estimate),
+          low === null ? "too few comparables" : `80%: ${dollars(low)} to ${dollars(high)}`,
+        ],
+        ["Percentile", ordinal(percentile), sample === undefined ? "too few comparables" : `of ${sample} comparables`],
+        [
+          "On the market",
+          count(age, age === 1 ? " day" : " days"),
+          such?.days == null ? "too few such cars to compare" : `such cars: ${count(such.days)} in the median`,
+        ],
+        [
+          "Since listing",
+          <span key="change" class={toneOf(change)}>{`${(change ?? 0) > 0 ? "+" : ""}${dollars(change)}`}</span>,
+          changedAt === null ? "no change" : `${dropWords} on ${day(changedAt)}`,
+        ],
+      ]}
+    />
   );
 };
 
@@ -158,12 +152,12 @@ function ordinal(rank: number | null | undefined): string {
 }
 
 const Actions = ({ listing, hasPhotos }: Pick<ListingHeadProps, "listing" | "hasPhotos">): JSX.Element => {
-  const { id, price, vehicle } = listing;
-  const kept = { ...vehicle.build, id, price };
+  const { id, vin, price, vehicle } = listing;
+  const kept = { ...vehicle.build, id, vin, price };
   return (
     <>
       <div class="acts">
-        <button type="button" class="btn js-only" aria-pressed="false" {...keepAttributes(kept, plainName(listing))}>
+        <button type="button" class="btn js-only" aria-pressed="false" {...keepAttributes(kept, nameOf(kept))}>
           <Icon name="add" />
           <Icon name="check" />
           Shortlist

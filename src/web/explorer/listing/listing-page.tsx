@@ -6,7 +6,7 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
-import type { ShownListing } from "../listing-fields.tsx";
+import { chosenColumns, nameOf, type ShownListing } from "../listing-fields.tsx";
 import { photoHostsOf } from "../photo-frame.tsx";
 import { readView, viewPath } from "../view.ts";
 import { EvidenceTrail } from "./evidence-trail.tsx";
@@ -16,9 +16,10 @@ import {
   ListingDetails,
   OptionTable,
   OtherListings,
+  otherColumns,
   PricingTable,
 } from "./listing-details.tsx";
-import { Gallery, ListingHead, plainName } from "./listing-head.tsx";
+import { Gallery, ListingHead } from "./listing-head.tsx";
 import { countInventory, countSuchCars, type ListingDetail, loadMedians, suchCars } from "./market.ts";
 import { PastDay, PriceHistory } from "./price-history.tsx";
 import { PriceStanding } from "./price-standing.tsx";
@@ -33,7 +34,7 @@ export const listingPage =
     const { median: _, ...view } = readView(visit.query, asOf);
     const parts = await loadParts(data, visit, { view, asOf });
     return {
-      title: plainName(data),
+      title: nameOf({ ...data, ...data.vehicle.build }),
       section: "explorer",
       bundles: ["market.css"],
       imageHosts: photoHostsOf(photos),
@@ -107,7 +108,7 @@ const Sheets = ({ listing, parts, asOf }: SheetsProps): JSX.Element => {
   );
 };
 
-const summaryFields = "features,price,miles,days_on_market,status,sold_date,dealer_id,dealer_name,city,state";
+const summaryFields = ["features", "days_on_market", ...chosenColumns(otherColumns).flatMap(({ fields }) => fields)];
 
 interface VinParts {
   readonly evidence: AnswerOf<"getEvidence"> | undefined;
@@ -117,7 +118,7 @@ interface VinParts {
 
 /** Loads the evidence about a VIN and its listings: the sold ones only if this one is, or the evidence names others. */
 async function loadEvidence(requests: PageRequests, { id, vin, sold_date: sold }: ListingDetail): Promise<VinParts> {
-  const query = { vin_pattern: vin, fields: summaryFields, limit: "20" };
+  const query = { vin_pattern: vin, fields: summaryFields.join(), limit: "20" };
   const search = (more: Readonly<Record<string, string>>): Promise<readonly ShownListing[]> =>
     requests
       .loadPart("listings of this vehicle", () => requests.call("searchListings", { ...query, ...more }))

@@ -1,6 +1,7 @@
 /** What a listing is compared with: cars like it that are for sale, their median price by day, and the inventory of its dealer. */
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { PriceOfDay } from "../../charts/price-steps.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
@@ -8,13 +9,7 @@ export type ListingDetail = AnswerOf<"getListing">["data"];
 /** The fewest listings whose median is shown, as in the API. */
 const sampleMin = 10;
 
-export interface SuchCars {
-  readonly filters: TextParameters;
-  readonly total: number;
-  /** The medians; null for fewer than ten cars. */
-  readonly price: number | null;
-  readonly days: number | null;
-}
+export type SuchCars = Awaited<ReturnType<typeof countSuchCars>>;
 
 /** Returns the filters for cars of the same model and condition, at most one model year older or newer; undefined if the make or model is unknown. */
 export function suchCars({ vehicle: { build }, inventory_type: condition }: ListingDetail): TextParameters | undefined {
@@ -34,26 +29,19 @@ export function suchWords({ inventory_type, make, model, year }: TextParameters)
   return years.length === 0 ? words : `${words}, ${years[0]} to ${years.at(-1)}`;
 }
 
-export async function countSuchCars(requests: PageRequests, filters: TextParameters): Promise<SuchCars> {
+/** Returns the median price and days on market of cars; null for fewer than ten. */
+export async function countSuchCars(requests: PageRequests, filters: TextParameters) {
   const { data } = await requests.call("getFacets", { facets: "price,days_on_market", ...filters });
-  const { price, days_on_market: days } = data.stats;
-  const medianOf = (stats: typeof price): number | null =>
+  const medianOf = (stats: typeof data.stats.price): number | null =>
     stats === undefined || stats.count < sampleMin ? null : stats.median;
-  return { filters, total: data.total, price: medianOf(price), days: medianOf(days) };
+  return { filters, price: medianOf(data.stats.price), days: medianOf(data.stats.days_on_market) };
 }
 
-export interface DealerInventory {
-  readonly total: number;
-  readonly type: string | undefined;
-  readonly medianDays: number | null;
-  /** How many of its prices are rated, and how many of these are great or good. */
-  readonly rated: number;
-  readonly goodOrBetter: number;
-}
+export type DealerInventory = Awaited<ReturnType<typeof countInventory>>;
 
-export async function countInventory(requests: PageRequests, dealer_id: string): Promise<DealerInventory> {
-  const facets = "value_rating,dealer_type,days_on_market";
-  const { data } = await requests.call("getFacets", { facets, dealer_id });
+/** Counts the listings of a dealer, how many of its prices are rated, and how many of these are great or good. */
+export async function countInventory(requests: PageRequests, dealer_id: string) {
+  const { data } = await requests.call("getFacets", { facets: "value_rating,dealer_type,days_on_market", dealer_id });
   const ratings = data.facets.value_rating ?? [];
   const sumOf = (counted: typeof ratings): number => counted.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -63,14 +51,8 @@ export async function countInventory(requests: PageRequests, dealer_id: string):
   };
 }
 
-export interface DayMedian {
-  readonly day: string;
-  /** Null for fewer than ten cars. */
-  readonly value: number | null;
-}
-
-/** Returns the median price of such cars on each of the last 90 days. */
-export async function loadMedians(requests: PageRequests, filters: TextParameters): Promise<readonly DayMedian[]> {
+/** Returns the median price of such cars on each of the last 90 days; null for fewer than ten. */
+export async function loadMedians(requests: PageRequests, filters: TextParameters): Promise<readonly PriceOfDay[]> {
   const { data } = await requests.call("getTrends", { metric: "price.median", interval: "day", ...filters });
   return (data[0]?.points ?? []).map(({ end, metrics }) => ({ day: end, value: metrics[0]?.value ?? null }));
 }

@@ -6,8 +6,7 @@ import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { type PriceOfDay, PriceSteps } from "../../charts/price-steps.tsx";
 import { count, day, dollars, usd } from "../../shell/format.ts";
 import { viewPath } from "../view.ts";
-import type { ListingDetail } from "./market.ts";
-import { type SuchCars, suchWords } from "./market.ts";
+import { type ListingDetail, type SuchCars, suchWords } from "./market.ts";
 
 interface PriceHistoryProps {
   readonly listing: ListingDetail;
@@ -90,34 +89,34 @@ function stateOn(listing: ListingDetail, date: string): string {
   return `its price was ${dollars(priceOn(listing, date))}.`;
 }
 
-function priceOn({ price_history: changes, price }: ListingDetail, date: string): number | null {
-  const [next] = changes.filter((change) => change.date > date).sort(byTime);
-  return next === undefined ? price : next.price_before;
+/** Returns the changes of a price in their order, and the price before them. */
+function changesOf({ price_history, price }: ListingDetail) {
+  const changes = [...price_history].sort((one, other) => (one.changed_at < other.changed_at ? -1 : 1));
+  const [first] = changes;
+  return { changes, firstPrice: first === undefined ? price : first.price_before };
 }
 
-type PriceChange = ListingDetail["price_history"][number];
-
-const byTime = (one: PriceChange, other: PriceChange): number => (one.changed_at < other.changed_at ? -1 : 1);
+function priceOn(listing: ListingDetail, date: string): number | null {
+  const next = changesOf(listing).changes.find((change) => change.date > date);
+  return next === undefined ? listing.price : next.price_before;
+}
 
 /** Returns the rows of the table: the first price, and each change. */
-const tableOf = ({ price_history: changes, price, miles }: ListingDetail, first: string) => {
-  const ordered = [...changes].sort(byTime);
+function tableOf(listing: ListingDetail, first: string) {
+  const { changes, firstPrice } = changesOf(listing);
   return [
-    [first, ordered[0] === undefined ? price : ordered[0].price_before, null, ordered[0] === undefined ? miles : null],
-    ...ordered.map(({ date, price: after, price_before: before, miles: at }) => [
-      ...[date, after, after === null || before === null ? null : after - before, at],
+    [first, firstPrice, null, changes.length === 0 ? listing.miles : null],
+    ...changes.map(({ date, price: after, price_before: before, miles }) => [
+      ...[date, after, after === null || before === null ? null : after - before, miles],
     ]),
   ];
-};
+}
 
 /** Returns the prices from the first observation to the last one, or to the sale. */
 function pricesOf(listing: ListingDetail): readonly PriceOfDay[] {
-  const { price_history: changes, inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
-  const ordered = [...changes].sort(byTime);
-  const start = {
-    date: first ?? ordered[0]?.date ?? last,
-    price: ordered[0] === undefined ? price : ordered[0].price_before,
-  };
-  const end = { date: sold ?? last, price: price ?? ordered.at(-1)?.price ?? null };
-  return [start, ...ordered, end].map(({ date, price: value }) => ({ day: date.slice(0, 10), value }));
+  const { inventory_date: first, last_checked_at: last, sold_date: sold, price } = listing;
+  const { changes, firstPrice } = changesOf(listing);
+  const start = { date: first ?? changes[0]?.date ?? last, price: firstPrice };
+  const end = { date: sold ?? last, price: price ?? changes.at(-1)?.price ?? null };
+  return [start, ...changes, end].map(({ date, price: value }) => ({ day: date.slice(0, 10), value }));
 }

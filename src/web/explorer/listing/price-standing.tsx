@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { ChartFiles } from "../../charts/chart-figure.tsx";
 import { PriceStrip } from "../../charts/price-strip.tsx";
+import { DataTable } from "../../shell/blocks.tsx";
 import { count, day, dollars } from "../../shell/format.ts";
 
 type Valued = AnswerOf<"getListingComparables">["data"];
@@ -36,7 +37,7 @@ export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.
           />
         )}
       </figure>
-      <ComparableTable comparables={comparables.slice(0, firstRows)} />
+      {comparables.length === 0 ? null : <ComparableTable comparables={comparables.slice(0, firstRows)} />}
       {more.length === 0 ? null : (
         <details class="more">
           <summary>{count(more.length)} more</summary>
@@ -70,46 +71,26 @@ const stateOf = ({ status, sold_date: sold }: Comparable): string =>
 
 const signed = (change: number): string => `${change > 0 ? "+" : ""}${dollars(change)}`;
 
-const ComparableTable = ({ comparables }: Pick<Valued, "comparables">): JSX.Element | null =>
-  comparables.length === 0 ? null : (
-    <div class="scroll">
-      <table class="small comparables">
-        <thead>
-          <tr>
-            <th scope="col">Comparable</th>
-            {["Miles", "Distance", "Price", "Adjustment", "Adjusted", "Weight"].map((title) => (
-              <th key={title} scope="col" class={optional.has(title) ? "num extra" : "num"}>
-                {title}
-              </th>
-            ))}
-            <th scope="col" class="extra">
-              Status
-            </th>
-          </tr>
-        </thead>
-        <tbody>{comparables.map(ComparableRow)}</tbody>
-      </table>
-    </div>
-  );
-
-/** Columns that phones leave out; the CSV has them. */
-const optional: ReadonlySet<string> = new Set(["Distance", "Adjustment", "Weight"]);
-
-const ComparableRow = (one: Comparable): JSX.Element => (
-  <tr key={one.listing_id}>
-    <td>
-      <a href={`/listings/${one.listing_id}`}>{nameOf(one)}</a>
-    </td>
-    <td class="num">{count(one.miles)}</td>
-    <td class="num extra">{count(one.distance_miles, " mi")}</td>
-    <td class="num">{dollars(one.price)}</td>
-    <td class="num extra soft">{signed(one.adjustment)}</td>
-    <td class="num strong">{dollars(one.adjusted_price)}</td>
-    <td class="num extra">{one.weight.toFixed(2)}</td>
-    <td class="extra">
-      <span class={one.status === "sold" ? "tag" : "tag info"}>{stateOf(one)}</span>
-    </td>
-  </tr>
+const ComparableTable = ({ comparables }: Pick<Valued, "comparables">): JSX.Element => (
+  <DataTable
+    label="Comparables"
+    look="small comparables"
+    columns={["Comparable", "#Miles", "#~Distance", "#Price", "#~Adjustment", "#Adjusted", "#~Weight", "~Status"]}
+    rows={comparables.map((one) => [
+      <a key={one.listing_id} href={`/listings/${one.listing_id}`}>
+        {nameOf(one)}
+      </a>,
+      count(one.miles),
+      count(one.distance_miles, " mi"),
+      dollars(one.price),
+      signed(one.adjustment),
+      <b key="adjusted">{dollars(one.adjusted_price)}</b>,
+      one.weight.toFixed(2),
+      <span key="status" class={one.status === "sold" ? "tag" : "tag info"}>
+        {stateOf(one)}
+      </span>,
+    ])}
+  />
 );
 
 const columns = [
