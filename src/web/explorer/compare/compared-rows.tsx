@@ -48,13 +48,17 @@ function difference(amount: number | null): string {
   return amount > 0 ? `+${dollars(amount)}` : dollars(amount);
 }
 
+type ListingName = keyof ComparedCar["listing"] & AttributeName;
+
+/** Returns the row of an attribute of the listing. */
+const rowOf = (name: ListingName): ComparedRow => ({
+  title: titleOf(name),
+  text: ({ listing }) => valueText(name, listing[name]),
+});
+
 const priceRows: readonly ComparedRow[] = [
-  { title: titleOf("price"), text: ({ listing }) => dollars(listing.price), lower: ({ listing }) => listing.price },
-  {
-    title: "All in, stated fees",
-    text: ({ listing }) => dollars(listing.all_in_price),
-    lower: ({ listing }) => listing.all_in_price,
-  },
+  { ...rowOf("price"), lower: ({ listing }) => listing.price },
+  { ...rowOf("all_in_price"), title: "All in, stated fees", lower: ({ listing }) => listing.all_in_price },
   {
     title: "Value",
     text: ({ listing: { value_rating: rating } }) => (rating === null ? "No rating" : ratingLooks[rating][1]),
@@ -77,7 +81,10 @@ const priceRows: readonly ComparedRow[] = [
   },
 ];
 
-const headNames: readonly AttributeName[] = ["year", "make", "model", "trim"];
+/** The attributes of a build in their order; the head of a column has the others. */
+const buildNames = [...shownIn("vehicle"), ...shownIn("build")].filter(
+  (name) => !["year", "make", "model", "trim"].includes(name),
+);
 
 const vehicleRows: readonly ComparedRow[] = [
   {
@@ -85,14 +92,12 @@ const vehicleRows: readonly ComparedRow[] = [
     text: ({ listing }) => text(listing.vehicle.build.year),
     lower: ({ listing: { vehicle } }) => (vehicle.build.year === null ? null : -vehicle.build.year),
   },
-  { title: titleOf("miles"), text: ({ listing }) => count(listing.miles), lower: ({ listing }) => listing.miles },
-  { title: titleOf("inventory_type"), text: ({ listing }) => text(listing.inventory_type) },
-  ...[...shownIn("vehicle"), ...shownIn("build")]
-    .filter((name) => !headNames.includes(name))
-    .map((name) => ({
-      title: titleOf(name),
-      text: ({ listing }: ComparedCar) => valueText(name, listing.vehicle.build[name]),
-    })),
+  { ...rowOf("miles"), lower: ({ listing }) => listing.miles },
+  rowOf("inventory_type"),
+  ...buildNames.map((name) => ({
+    title: titleOf(name),
+    text: ({ listing }: ComparedCar) => valueText(name, listing.vehicle.build[name]),
+  })),
   { title: "MSRP with options", text: ({ listing }) => dollars(listing.vehicle.build.combined_msrp) },
 ];
 
@@ -114,7 +119,7 @@ const dealerRows: readonly ComparedRow[] = [
 const historyRows: readonly ComparedRow[] = [
   { title: titleOf("days_on_market"), text: ({ summary }) => count(summary?.days_on_market) },
   { title: "First observed", text: ({ listing }) => day(listing.inventory_date) },
-  { title: titleOf("price_at_listing"), text: ({ listing }) => dollars(listing.price_at_listing) },
+  rowOf("price_at_listing"),
   {
     title: "Change since listing",
     text: ({ listing: { price_change_total: change, price_drops: drops } }) =>
@@ -129,13 +134,8 @@ const wordsOf = (features: Iterable<string>): string =>
     .sort()
     .join(", ");
 
-/** Equipment by how many of the cars have it: those in all are one text, the others a row for each car's. */
-export interface Equipment {
-  readonly inAll: readonly string[];
-  readonly rows: readonly ComparedRow[];
-}
-
-export function sharedEquipment(cars: readonly ComparedCar[]): Equipment {
+/** Returns the equipment of cars: the features that all have, and rows of those that only some have. */
+function equipmentOf(cars: readonly ComparedCar[]) {
   const known = cars.flatMap(({ summary }) => (summary?.features === undefined ? [] : [summary.features]));
   const counts = new Map<string, number>();
   for (const feature of known.flat()) counts.set(feature, (counts.get(feature) ?? 0) + 1);
@@ -146,9 +146,9 @@ export function sharedEquipment(cars: readonly ComparedCar[]): Equipment {
         ? "unknown"
         : text(wordsOf(summary.features.filter((feature) => isShown(counts.get(feature) ?? 0)))),
   });
-  const shared = [...counts].filter(([, owners]) => owners === known.length).map(([feature]) => feature);
+  const inAll = [...counts].filter(([, owners]) => owners === known.length).map(([feature]) => feature);
   return {
-    inAll: wordsOf(shared).split(", ").filter(Boolean),
+    inAll: wordsOf(inAll).split(", ").filter(Boolean),
     rows: [
       row("Only here", (owners) => owners === 1),
       ...(known.length > 2 ? [row("Also here, not in all", (owners) => owners > 1 && owners < known.length)] : []),
@@ -156,13 +156,18 @@ export function sharedEquipment(cars: readonly ComparedCar[]): Equipment {
   };
 }
 
+interface RowGroup {
+  readonly title: string;
+  readonly rows: readonly ComparedRow[];
+  /** The features of all cars, of the group of equipment. */
+  readonly inAll?: readonly string[];
+}
+
 /** Returns the rows of some cars in their groups. */
-export const comparedGroups = (
-  equipment: Equipment,
-): readonly (readonly [title: string, rows: readonly ComparedRow[]])[] => [
-  ["Price and value", priceRows],
-  ["Vehicle", vehicleRows],
-  ["Equipment", equipment.rows],
-  ["Dealer", dealerRows],
-  ["History", historyRows],
+export const comparedGroups = (cars: readonly ComparedCar[]): readonly RowGroup[] => [
+  { title: "Price and value", rows: priceRows },
+  { title: "Vehicle", rows: vehicleRows },
+  { title: "Equipment", ...equipmentOf(cars) },
+  { title: "Dealer", rows: dealerRows },
+  { title: "History", rows: historyRows },
 ];

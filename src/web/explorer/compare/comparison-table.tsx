@@ -1,5 +1,5 @@
 /** Cars side by side: a column each, a row for each attribute. Cells that agree are paler, and hidden where only differences are shown. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { PhotoMode } from "../../../http/service/photos.ts";
 import { day } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
@@ -8,14 +8,7 @@ import { nameOf } from "../listing-fields.tsx";
 import { Frame } from "../photo-frame.tsx";
 import { KeepButton } from "../search/cards.tsx";
 import { AddCar, comparisonPath, placesMax } from "./car-choice.tsx";
-import {
-  agree,
-  bestOf,
-  type ComparedCar,
-  type ComparedRow,
-  comparedGroups,
-  sharedEquipment,
-} from "./compared-rows.tsx";
+import { agree, bestOf, type ComparedCar, type ComparedRow, comparedGroups } from "./compared-rows.tsx";
 
 const numberWords = ["", "", "two", "three", "four", "five", "six"];
 
@@ -28,9 +21,8 @@ interface ComparisonProps extends CarsProps {
 }
 
 export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element => {
-  const equipment = sharedEquipment(cars);
-  const groups = comparedGroups(equipment);
-  const rows = groups.flatMap(([, ofGroup]) => ofGroup);
+  const groups = comparedGroups(cars);
+  const rows = groups.flatMap((group) => group.rows);
   const differing = rows.filter((row) => !agree(row, cars)).length;
   return (
     <>
@@ -48,10 +40,18 @@ export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element 
               ))}
             </tr>
           </thead>
-          {groups.map(([title, ofGroup]) => (
-            <Group key={title} title={title} rows={ofGroup} cars={cars}>
-              {ofGroup === equipment.rows ? <Shared cars={cars} features={equipment.inAll} /> : null}
-            </Group>
+          {groups.map(({ title, rows: ofGroup, inAll }) => (
+            <tbody key={title}>
+              <tr class="grp">
+                <th colSpan={cars.length + 1} scope="rowgroup">
+                  {title}
+                </th>
+              </tr>
+              {ofGroup.map((row) => (
+                <Row key={row.title} row={row} cars={cars} />
+              ))}
+              {inAll === undefined ? null : <Shared cars={cars} features={inAll} />}
+            </tbody>
           ))}
         </table>
       </section>
@@ -62,26 +62,6 @@ export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element 
     </>
   );
 };
-
-interface GroupProps extends CarsProps {
-  readonly title: string;
-  readonly rows: readonly ComparedRow[];
-  readonly children: ComponentChildren;
-}
-
-const Group = ({ title, rows, cars, children }: GroupProps): JSX.Element => (
-  <tbody>
-    <tr class="grp">
-      <th colSpan={cars.length + 1} scope="rowgroup">
-        {title}
-      </th>
-    </tr>
-    {rows.map((row) => (
-      <Row key={row.title} row={row} cars={cars} />
-    ))}
-    {children}
-  </tbody>
-);
 
 interface HeadProps extends CarsProps {
   readonly differing: number;
