@@ -7,41 +7,27 @@ import { filterNames, type ViewParameters, viewPath, withParameters } from "../v
 
 type Choice = readonly [value: string, text: string];
 
-interface FilterField {
-  readonly name: string;
-  readonly label: string;
-  /** The values of a choice, and the text for any; other fields are typed. */
-  readonly choices?: readonly Choice[];
-}
-
-const fields: readonly FilterField[] = [
-  { name: "q", label: "Name, city or domain" },
-  { name: "make", label: "Make of cars" },
-  {
-    ...{ name: "state", label: "State" },
-    choices: [["", "Every state"], ...stateShapes().map(({ code, name }): Choice => [code, name])],
-  },
-  { name: "postal_code", label: "ZIP code" },
-  {
-    ...{ name: "radius", label: "Distance" },
-    choices: [
-      ["", "Any distance"],
-      ...["10", "25", "50", "100", "250"].map((miles): Choice => [miles, `${miles} miles`]),
-    ],
-  },
-  {
-    ...{ name: "dealer_type", label: "Type" },
-    choices: ["", "franchise", "independent"].map((type): Choice => [type, type || "Every type"]),
-  },
+/** The fields, with the values of a choice and the text for any; the others are typed. */
+const fields: readonly (readonly [name: string, label: string, choices?: readonly Choice[]])[] = [
+  ["q", "Name, city or domain"],
+  ["make", "Make of cars"],
+  ["state", "State", [["", "Every state"], ...stateShapes().map(({ code, name }): Choice => [code, name])]],
+  ["postal_code", "ZIP code"],
+  [
+    "radius",
+    "Distance",
+    [["", "Any distance"], ...["10", "25", "50", "100", "250"].map((miles): Choice => [miles, `${miles} miles`])],
+  ],
+  ["dealer_type", "Type", ["", "franchise", "independent"].map((type): Choice => [type, type || "Every type"])],
 ];
 
-const fieldNames: ReadonlySet<string> = new Set(fields.map(({ name }) => name));
+const fieldNames: ReadonlySet<string> = new Set(fields.map(([name]) => name));
 
 export const DealerFilters = ({ view }: { readonly view: ViewParameters }): JSX.Element => (
   <>
     <form class="ends dealer-filters" action="/dealers" method="get" aria-label="Find dealers">
       <KeptFields view={view} without={fieldNames} />
-      {fields.map(({ name, label, choices }) => {
+      {fields.map(([name, label, choices]) => {
         const value = view[name] ?? "";
         if (choices === undefined)
           return <input {...{ key: name, type: "text", name, value, "aria-label": label, placeholder: label }} />;

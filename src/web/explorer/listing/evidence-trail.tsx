@@ -38,8 +38,9 @@ export const EvidenceTrail = ({ evidence: { data, meta }, valued }: EvidenceTrai
 
 function ratedStep({ valuation, summary }: NonNullable<EvidenceTrailProps["valued"]>) {
   const { value_rating: rating, step, null_reason: reason } = valuation;
+  const among = summary?.sample === undefined ? "" : ` among ${summary.sample} comparables`;
   return {
-    text: rating === null ? "Not rated." : `Rated ${rating} among ${summary?.sample ?? 0} comparables.`,
+    text: rating === null ? "Not rated." : `Rated ${rating}${among}.`,
     rule: step === null ? `valuation: ${reason}` : `valuation.${step}`,
   };
 }
