@@ -54,8 +54,10 @@ test("a listing of a past day says that its page is of the present, and the pric
     (await fetch(`${client.url}${path}`, { headers: { Cookie } })).text();
   const date = "2026-11-15";
   const query = `snapshot_date=${date}`;
-  for (const layout of ["", "layout=table&"])
-    assert.match(await open(`/?${layout}${query}`), new RegExp(`href="/listings/\\w{32}\\?${query}"`));
+  for (const view of [query, `layout=table&${query}`]) {
+    const path = `/listings/\\w{32}\\?${view.replace("&", "&amp;")}&amp;offset=0`;
+    assert.match(await open(`/?${view}`), new RegExp(`href="${path}"`));
+  }
   const past = await client.getBody("searchListings", `/v1/listings?${query}&min_price=1&fields=price&limit=100`);
   const present = await client.getBody("searchListings", "/v1/listings?min_price=1&fields=price&limit=100");
   const prices = new Map(present.data.map(({ id, price }) => [id, price]));
@@ -191,7 +193,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const links = await page.locator(".car h2 a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
     assert.deepEqual(
       links,
-      data.map(({ id }) => `/listings/${id}`),
+      data.map(({ id }) => `/listings/${id}?make=Ford&sort=-price&offset=0`),
     );
   });
 
