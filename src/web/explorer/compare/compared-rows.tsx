@@ -156,7 +156,7 @@ function equipmentOf(cars: readonly ComparedCar[]) {
   };
 }
 
-interface RowGroup {
+export interface RowGroup {
   readonly title: string;
   readonly rows: readonly ComparedRow[];
   /** The features of all cars, of the group of equipment. */

@@ -8,7 +8,7 @@ import { nameOf } from "../listing-fields.tsx";
 import { Frame } from "../photo-frame.tsx";
 import { KeepButton } from "../search/cards.tsx";
 import { AddCar, comparisonPath, placesMax } from "./car-choice.tsx";
-import { agree, bestOf, type ComparedCar, type ComparedRow, comparedGroups } from "./compared-rows.tsx";
+import { agree, bestOf, type ComparedCar, type ComparedRow, comparedGroups, type RowGroup } from "./compared-rows.tsx";
 
 const numberWords = ["", "", "two", "three", "four", "five", "six"];
 
@@ -40,18 +40,8 @@ export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element 
               ))}
             </tr>
           </thead>
-          {groups.map(({ title, rows: ofGroup, inAll }) => (
-            <tbody key={title}>
-              <tr class="grp">
-                <th colSpan={cars.length + 1} scope="rowgroup">
-                  {title}
-                </th>
-              </tr>
-              {ofGroup.map((row) => (
-                <Row key={row.title} row={row} cars={cars} />
-              ))}
-              {inAll === undefined ? null : <Shared cars={cars} features={inAll} />}
-            </tbody>
+          {groups.map((group) => (
+            <Group key={group.title} {...group} cars={cars} />
           ))}
         </table>
       </section>
@@ -62,6 +52,20 @@ export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element 
     </>
   );
 };
+
+const Group = ({ title, rows, inAll, cars }: RowGroup & CarsProps): JSX.Element => (
+  <tbody>
+    <tr class="grp">
+      <th colSpan={cars.length + 1} scope="rowgroup">
+        {title}
+      </th>
+    </tr>
+    {rows.map((row) => (
+      <Row key={row.title} row={row} cars={cars} />
+    ))}
+    {inAll === undefined ? null : <Shared cars={cars} features={inAll} />}
+  </tbody>
+);
 
 interface HeadProps extends CarsProps {
   readonly differing: number;
