@@ -18,7 +18,7 @@ const keptMs = 24 * 60 * 60 * 1000;
 
 /** What a browser loads: the style sheets, drawings and modules of `src/web/`. */
 const clientEntries = [
-  ...["styles/style.css", "styles/market.css", "styles/account.css", "styles/docs.css"],
+  ...["styles/style.css", "styles/account.css", "styles/docs.css"],
   ...["drawings/cars.svg", "client/client.ts", "client/docs.ts"],
 ].map((file) => `src/web/${file}`);
 /** What browser modules import from other folders. */

@@ -112,7 +112,8 @@ function showKeys(): void {
     if (box.checked) localStorage.removeItem(offName);
     else localStorage.setItem(offName, "1");
   });
-  choice.append(box, " Keys of one letter act");
+  choice.className = "check";
+  choice.append(box, "Keys of one letter act");
   dialog.append(list, choice);
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

@@ -61,16 +61,8 @@ const operatorLink: Link = { section: "operator", path: "/operator", text: "Oper
 /** The pages that people see who are not signed in. */
 const publicLinks = links.filter(({ section }) => section === "docs");
 
-/** The bundles of sections that others do not load. Pages without a section have forms, as the dashboard. */
-const sectionBundles: Readonly<Record<Section | "none", readonly string[]>> = {
-  explorer: [],
-  dealers: ["market.css"],
-  compare: ["market.css"],
-  docs: [],
-  dashboard: ["account.css"],
-  operator: ["account.css"],
-  none: ["account.css"],
-};
+/** The sections whose pages have no forms and tables of accounts, and do not load their style sheet. */
+const plainSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "docs"];
 
 const [style, client] = [assetPath("style.css"), assetPath("client.js")];
 
@@ -95,7 +87,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       <link rel="icon" type="image/png" href="/docs/icon.png" />
       <link rel="stylesheet" href={style} />
       <script type="module" src={client} />
-      {[...sectionBundles[content.section ?? "none"], ...(content.bundles ?? [])].map((name) => (
+      {[...(plainSections.includes(content.section) ? [] : ["account.css"]), ...(content.bundles ?? [])].map((name) => (
         <Bundle key={name} name={name} />
       ))}
     </head>

@@ -36,7 +36,6 @@ export const listingPage =
     return {
       title: nameOf({ ...data, ...data.vehicle.build }),
       section: "explorer",
-      bundles: ["market.css"],
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">
