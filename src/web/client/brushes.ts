@@ -3,6 +3,8 @@
  * below the plot. Without a selection, a bar is a link as without scripts.
  */
 
+import { on } from "./elements.ts";
+
 interface Selection {
   /** The first bar, and the one after the last. */
   readonly from: number;
@@ -20,10 +22,9 @@ export function enhanceBrushes(): void {
     if (plotOf(event.target) !== null) event.preventDefault();
   });
   document.addEventListener("keydown", moveByKey);
-  document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest("[data-selection] button") : null;
-    const plot = button?.closest("figure")?.querySelector<SVGSVGElement>("[data-brush]");
-    if (plot !== null && plot !== undefined) select(plot, all(plot));
+  on("click", "[data-selection] button", (button) => {
+    const plot = button.closest("figure")?.querySelector<SVGSVGElement>("[data-brush]");
+    if (plot != null) select(plot, all(plot));
   });
 }
 
@@ -123,7 +124,7 @@ function select(plot: SVGSVGElement, { from, until }: Selection): void {
       for (const name of names) handle.querySelector(mark)?.setAttribute(name, percent(place));
   }
   const words = plot.closest("figure")?.querySelector<HTMLElement>("[data-selection]");
-  if (words !== null && words !== undefined) describe(words, plot, isMade ? slots.slice(from, until) : []);
+  if (words != null) describe(words, plot, isMade ? slots.slice(from, until) : []);
 }
 
 const textsOf = (slot: SVGAElement | undefined): readonly string[] => (slot?.dataset.texts ?? "").split(" to ");

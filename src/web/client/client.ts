@@ -2,6 +2,7 @@
 
 import { enhanceBrushes } from "./brushes.ts";
 import { enhanceDrawings } from "./drawings.ts";
+import { on } from "./elements.ts";
 import { enhanceExports } from "./exports.ts";
 import { enhanceKeys } from "./keys.ts";
 import { hideBrokenPhotos } from "./photos.ts";
@@ -21,13 +22,12 @@ const shownMs = 1500;
 
 /** Handles all copy buttons, also later ones: each copies the code beside it, or the link that it names. */
 function enhanceCopyButtons(): void {
-  document.addEventListener("click", async ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>("[data-copy], [data-copy-link]") : null;
-    const link = button?.dataset.copyLink;
-    const code = button?.parentElement?.querySelector("pre, output");
-    if (button === null || button.hasAttribute("data-copied")) return;
+  on("click", "[data-copy], [data-copy-link]", async (button) => {
+    const link = button.dataset.copyLink;
+    const code = button.parentElement?.querySelector("pre, output");
+    if (button.hasAttribute("data-copied")) return;
     if (link !== undefined) await copyLink(new URL(link, location.href).href);
-    else if (code !== null && code !== undefined) await copy(code);
+    else if (code != null) await copy(code);
     else return;
     const content = [...button.childNodes];
     button.replaceChildren("Copied");

@@ -3,6 +3,8 @@
  * page, so that a chart of lists and several plots is one picture in the reader's color scheme.
  */
 
+import { on, setAttributes } from "./elements.ts";
+
 /** Pixels of a PNG for each one of the page. */
 const scale = 2;
 const margin = 20;
@@ -22,16 +24,12 @@ const textStyles = ["font-family", "font-size", "font-weight", "text-anchor"];
 
 /** Handles all buttons of files, also later ones. */
 export function enhanceDrawings(): void {
-  document.addEventListener("click", async ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>("[data-draw]") : null;
-    const figure = button?.closest("figure");
-    if (button === null || figure === null || figure === undefined) return;
+  on("click", "[data-draw]", async (button) => {
+    const figure = button.closest("figure");
+    if (figure === null) return;
     const { draw: name = "" } = button.dataset;
-    const { svg, width, height } = draw(figure);
-    save(
-      name,
-      name.endsWith(".svg") ? new Blob([svg], { type: "image/svg+xml" }) : await rasterize(svg, width, height),
-    );
+    const drawing = draw(figure);
+    save(name, name.endsWith(".svg") ? new Blob([drawing.svg], { type: "image/svg+xml" }) : await rasterize(drawing));
   });
 }
 
@@ -43,7 +41,7 @@ function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-async function rasterize(svg: string, width: number, height: number): Promise<Blob> {
+async function rasterize({ svg, width, height }: Drawing): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
@@ -155,10 +153,6 @@ function setStyle(mark: Element, element: Element, names: readonly string[]): vo
     const value = computed.getPropertyValue(name);
     mark.setAttribute(name, name === "fill" || name === "stroke" ? plainColor(value) : value);
   }
-}
-
-function setAttributes(element: Element, attributes: Readonly<Record<string, string | number>>): void {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
 const plainColors = new Map<string, string>();

@@ -1,24 +1,22 @@
 /** Exports as a dialog: the pages of an export, loaded into it. */
 
+import { isPlainClick, on, openDialog } from "./elements.ts";
+
 /** How often the progress of an export is loaded. */
 const pollMs = 1_000;
 
 /** Handles all links to exports, also later ones. */
 export function enhanceExports(): void {
-  document.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-export]") : null;
-    if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  on("click", "a[data-export]", (link, event) => {
+    if (!isPlainClick(event)) return;
     event.preventDefault();
-    event.stopPropagation();
-    open(link.href);
+    open(link.getAttribute("href") ?? "");
   });
 }
 
 /** Shows the page of an export in a dialog, and what its forms lead to. */
 async function open(url: string): Promise<void> {
-  const dialog = document.createElement("dialog");
-  dialog.className = "dialog";
-  dialog.addEventListener("close", () => dialog.remove());
+  const dialog = openDialog();
   dialog.addEventListener("click", (event) => {
     const isClose = event.target instanceof Element && event.target.closest("[data-close]") !== null;
     if (!isClose && event.target !== dialog) return;
@@ -31,8 +29,6 @@ async function open(url: string): Promise<void> {
     const fields = [...new FormData(event.target)].map(([name, value]) => [name, String(value)]);
     show(dialog, event.target.action, { method: "POST", body: new URLSearchParams(fields) });
   });
-  document.body.append(dialog);
-  dialog.showModal();
   await show(dialog, url);
 }
 

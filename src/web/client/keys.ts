@@ -1,5 +1,7 @@
 /** Keys of one letter: each clicks or focuses what the page has for it. They never act in a field, and can be turned off. */
 
+import { on, openDialog } from "./elements.ts";
+
 interface Key {
   readonly words: string;
   readonly act: () => void;
@@ -8,9 +10,6 @@ interface Key {
 const offName = "carquet-keys-off";
 
 const click = (selector: string) => (): void => document.querySelector<HTMLElement>(selector)?.click();
-
-/** The car whose link has the focus. */
-const focusedCar = (): Element | null => document.activeElement?.closest(".car, [data-car]") ?? null;
 
 /** Opens the car before or after that of the page; in a list of cars, focuses the link of the one before or after the focused one. */
 function moveBy(step: number): void {
@@ -48,7 +47,7 @@ const keys: Readonly<Record<string, Key>> = {
   f: { words: "filters", act: openFilters },
   j: { words: "next car", act: () => moveBy(1) },
   k: { words: "previous car", act: () => moveBy(-1) },
-  s: { words: "shortlist the car", act: () => keepFocused() },
+  s: { words: "shortlist the car", act: keepFocused },
   c: { words: "compare", act: click("[data-compare], [data-shortlist]") },
   v: { words: "next layout", act: nextLayout },
   e: { words: "export", act: click("[data-export]") },
@@ -57,8 +56,9 @@ const keys: Readonly<Record<string, Key>> = {
   "?": { words: "these keys", act: () => showKeys() },
 };
 
+/** Keeps the car whose link has the focus, or that of the page. */
 function keepFocused(): void {
-  const car = focusedCar() ?? document;
+  const car = document.activeElement?.closest(".car, [data-car]") ?? document;
   car.querySelector<HTMLElement>("[data-keep]")?.click();
 }
 
@@ -72,9 +72,7 @@ export function enhanceKeys(): void {
     event.preventDefault();
     known.act();
   });
-  document.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest("[data-keys]") !== null) showKeys();
-  });
+  on("click", "[data-keys]", showKeys);
 }
 
 const isField = (target: EventTarget | null): boolean =>
@@ -92,9 +90,6 @@ function isOff(): boolean {
 
 /** Shows the keys, and the choice to turn them off. */
 function showKeys(): void {
-  const dialog = document.createElement("dialog");
-  dialog.className = "dialog";
-  dialog.setAttribute("aria-label", "Keys");
   const list = document.createElement("dl");
   list.className = "kv left";
   for (const [key, { words }] of Object.entries(keys)) {
@@ -114,8 +109,5 @@ function showKeys(): void {
   });
   choice.className = "check";
   choice.append(box, "Keys of one letter act");
-  dialog.append(list, choice);
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog(list, choice).setAttribute("aria-label", "Keys");
 }

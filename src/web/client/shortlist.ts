@@ -1,5 +1,7 @@
 /** The shortlist: cars that this browser keeps, the newest first, shown by the tray, by buttons and by the page that compares. Tabs share it. */
 
+import { on } from "./elements.ts";
+
 interface KeptCar {
   readonly id: string;
   readonly name: string;
@@ -16,15 +18,9 @@ let hasRefused = false;
 
 /** Handles the buttons of cars and of the tray, also later ones. */
 export function enhanceShortlist(): void {
-  document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>("[data-keep], [data-keep-all]") : null;
-    if (button === null) return;
-    if (button.dataset.keep === undefined) keepAll();
-    else toggleKept(button);
-  });
-  document.addEventListener("change", ({ target }) => {
-    if (target instanceof HTMLInputElement && target.name === "ids") limitChoices();
-  });
+  on("click", "[data-keep]", toggleKept);
+  on("click", "[data-keep-all]", keepAll);
+  on("change", 'input[name="ids"]', limitChoices);
   document.addEventListener("carquet:view", refreshShortlist);
   addEventListener("pageshow", refreshShortlist);
   addEventListener("storage", ({ key }) => {
@@ -33,10 +29,8 @@ export function enhanceShortlist(): void {
   refreshShortlist();
 }
 
-/** Keeps the car of a button, or of the button in an element; removes it if it is kept. */
-function toggleKept(element: Element): void {
-  const button = element.closest<HTMLElement>("[data-keep]") ?? element.querySelector<HTMLElement>("[data-keep]");
-  if (button === null) return;
+/** Keeps the car of a button; removes it if it is kept. */
+function toggleKept(button: HTMLElement): void {
   const [car, kept] = [carOf(button), readKept()];
   const others = kept.filter(({ id }) => id !== car.id);
   store(others.length < kept.length ? others : [car, ...others]);

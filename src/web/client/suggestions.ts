@@ -1,5 +1,7 @@
 /** Suggestions of a field while it is typed in: an ARIA combobox with a list box, in fields with the address of suggestions in `data-suggest`. */
 
+import { afterPause, on, setAttributes } from "./elements.ts";
+
 interface Suggestion {
   readonly text: string;
   /** What stands beside the text: a number of listings, or a word. */
@@ -9,21 +11,15 @@ interface Suggestion {
   readonly path?: string;
 }
 
-/** How long typing pauses before suggestions are requested. */
-const pauseMs = 200;
-
-let pause: ReturnType<typeof setTimeout> | undefined;
-let loading: AbortController | undefined;
+const typed = afterPause();
 
 /** Handles all fields with suggestions, also later ones. */
 export function enhanceSuggestions(): void {
   document.addEventListener("input", ({ target }) => {
     const field = fieldOf(target);
     if (field === undefined) return;
-    clearTimeout(pause);
-    loading?.abort();
     if (field.value.trim() === "") close(field);
-    else pause = setTimeout(() => suggest(field), pauseMs);
+    else typed((signal) => suggest(field, signal));
   });
   document.addEventListener("keydown", (event) => {
     const field = fieldOf(event.target);
@@ -34,10 +30,9 @@ export function enhanceSuggestions(): void {
     if (field !== undefined) close(field);
   });
   // A click would move the focus out of the field, and close the list, first.
-  document.addEventListener("pointerdown", (event) => {
-    const option = event.target instanceof Element ? event.target.closest('[role="option"]') : null;
-    const field = option?.closest("form")?.querySelector<HTMLInputElement>("[data-suggest]");
-    if (option === null || field === null || field === undefined) return;
+  on("pointerdown", '[role="option"]', (option, event) => {
+    const field = option.closest("form")?.querySelector<HTMLInputElement>("[data-suggest]");
+    if (field == null) return;
     event.preventDefault();
     choose(field, option);
   });
@@ -48,11 +43,10 @@ const fieldOf = (target: EventTarget | null): HTMLInputElement | undefined =>
 
 const listOf = (field: HTMLInputElement): Element | null | undefined => field.form?.querySelector('[role="listbox"]');
 
-async function suggest(field: HTMLInputElement): Promise<void> {
-  loading = new AbortController();
+async function suggest(field: HTMLInputElement, signal: AbortSignal): Promise<void> {
   const address = `${field.dataset.suggest}?${new URLSearchParams({ q: field.value })}`;
   try {
-    const response = await fetch(address, { signal: loading.signal, headers: { Accept: "application/json" } });
+    const response = await fetch(address, { signal, headers: { Accept: "application/json" } });
     const found: readonly Suggestion[] = response.ok ? await response.json() : [];
     if (document.activeElement === field) open(field, found);
   } catch {
@@ -62,7 +56,7 @@ async function suggest(field: HTMLInputElement): Promise<void> {
 
 function open(field: HTMLInputElement, found: readonly Suggestion[]): void {
   const list = listOf(field);
-  if (found.length === 0 || list === null || list === undefined) {
+  if (found.length === 0 || list == null) {
     close(field);
     return;
   }
@@ -87,8 +81,7 @@ function optionOf({ text, count, note, path }: Suggestion, index: number): HTMLE
 }
 
 function close(field: HTMLInputElement): void {
-  clearTimeout(pause);
-  loading?.abort();
+  typed();
   listOf(field)?.toggleAttribute("hidden", true);
   field.removeAttribute("aria-activedescendant");
   if (field.hasAttribute("aria-expanded")) field.setAttribute("aria-expanded", "false");
@@ -97,7 +90,7 @@ function close(field: HTMLInputElement): void {
 /** Handles a key of the list. Returns false for other keys, which the browser handles. */
 function handleKey(field: HTMLInputElement, key: string): boolean {
   const list = listOf(field);
-  if (list === null || list === undefined || list.hasAttribute("hidden")) return false;
+  if (list == null || list.hasAttribute("hidden")) return false;
   const options = [...list.children];
   const at = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
   const active = options[at];
@@ -122,8 +115,4 @@ function choose(field: HTMLInputElement, option: Element): void {
   if (path !== null) location.assign(path);
   field.value = `${option.getAttribute("data-text")} `;
   close(field);
-}
-
-function setAttributes(element: Element, values: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
 }

@@ -3,6 +3,7 @@
  * scroll and open sections stay. The URL is that of the view, and views that were shown are kept, so that going back costs nothing.
  */
 import { Idiomorph } from "idiomorph";
+import { isPlainClick, on } from "./elements.ts";
 
 /** The most views that are kept. */
 const keptMax = 40;
@@ -25,9 +26,8 @@ export function enhanceViews(): void {
     event.preventDefault();
     open(urlOf(event.target));
   });
-  document.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a") : null;
-    if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  on("click", "a", (link, event) => {
+    if (!isPlainClick(event)) return;
     if (link.hasAttribute("data-filters")) {
       event.preventDefault();
       showFilters(!document.documentElement.hasAttribute("data-filters"));

@@ -64,7 +64,7 @@ const publicLinks = links.filter(({ section }) => section === "docs");
 /** The sections whose pages have no forms and tables of accounts, and do not load their style sheet. */
 const plainSections: readonly (Section | undefined)[] = ["explorer", "dealers", "compare", "docs"];
 
-const [style, client] = [assetPath("style.css"), assetPath("client.js")];
+const commonBundles = ["style.css", "client.js"];
 
 /** Returns a whole HTML document. */
 export function renderDocument(content: PageContent, visitor: Visitor | undefined): string {
@@ -76,74 +76,60 @@ interface DocumentProps {
   readonly visitor: Visitor | undefined;
 }
 
-const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
-  <html lang="en">
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <title>{`${content.title} · Carquet`}</title>
-      {content.address === undefined ? null : <link rel="canonical" href={content.address} />}
-      <link rel="icon" type="image/png" href="/docs/icon.png" />
-      <link rel="stylesheet" href={style} />
-      <script type="module" src={client} />
-      {[...(plainSections.includes(content.section) ? [] : ["account.css"]), ...(content.bundles ?? [])].map((name) => (
-        <Bundle key={name} name={name} />
-      ))}
-    </head>
-    <body class={visitor?.isOpen === true ? "open" : undefined}>
-      <a class="skip" href="#main">
-        Skip to content
-      </a>
-      <header class="top">
-        <div class="wrap">
-          <a class="brand" href="/">
-            <Brand />
-            Carquet
-          </a>
-          <Navigation section={content.section} visitor={visitor} />
-          {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
-          {visitor === undefined ? null : <Who visitor={visitor} />}
-        </div>
-      </header>
-      {content.freshness}
-      <main class="wrap" id="main" tabIndex={-1}>
-        <Warning content={content} visitor={visitor} />
-        {content.body}
-      </main>
-      {visitor !== undefined && paidSections.includes(content.section) ? <ShortlistTray /> : null}
-      <Foot content={content} visitor={visitor} />
-    </body>
-  </html>
-);
-
-/** Warns of the spend cap before money is spent. */
-const Warning = ({ content: { section }, visitor }: DocumentProps): JSX.Element | null =>
-  visitor !== undefined && !visitor.isFree && paidSections.includes(section) ? (
-    <CapNotice account={visitor.identity.cached.account} />
-  ) : null;
-
-const Bundle = ({ name }: { readonly name: string }): JSX.Element =>
-  name.endsWith(".css") ? (
-    <link rel="stylesheet" href={assetPath(name)} />
-  ) : (
-    <script type="module" src={assetPath(name)} />
+const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
+  const isPlain = plainSections.includes(content.section);
+  const isPaid = paidSections.includes(content.section);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${content.title} · Carquet`}</title>
+        {content.address === undefined ? null : <link rel="canonical" href={content.address} />}
+        <link rel="icon" type="image/png" href="/docs/icon.png" />
+        {[...commonBundles, ...(isPlain ? [] : ["account.css"]), ...(content.bundles ?? [])].map((name) =>
+          name.endsWith(".css") ? (
+            <link key={name} rel="stylesheet" href={assetPath(name)} />
+          ) : (
+            <script key={name} type="module" src={assetPath(name)} />
+          ),
+        )}
+      </head>
+      <body class={visitor?.isOpen === true ? "open" : undefined}>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <header class="top">
+          <div class="wrap">
+            <a class="brand" href="/">
+              <Brand />
+              Carquet
+            </a>
+            <nav class="nav" aria-label="Main">
+              {linksFor(visitor).map(({ section, path, text }) => (
+                <a key={path} href={path} aria-current={section === content.section ? "page" : undefined}>
+                  {text}
+                </a>
+              ))}
+            </nav>
+            {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
+            {visitor === undefined ? null : <Who visitor={visitor} />}
+          </div>
+        </header>
+        {content.freshness}
+        <main class="wrap" id="main" tabIndex={-1}>
+          {visitor !== undefined && !visitor.isFree && isPaid ? (
+            <CapNotice account={visitor.identity.cached.account} />
+          ) : null}
+          {content.body}
+        </main>
+        {visitor !== undefined && isPaid ? <ShortlistTray /> : null}
+        <Foot content={content} visitor={visitor} />
+      </body>
+    </html>
   );
-
-interface NavigationProps {
-  readonly section: Section | undefined;
-  readonly visitor: Visitor | undefined;
-}
-
-const Navigation = ({ section, visitor }: NavigationProps): JSX.Element => (
-  <nav class="nav" aria-label="Main">
-    {linksFor(visitor).map((link) => (
-      <a key={link.path} href={link.path} aria-current={link.section === section ? "page" : undefined}>
-        {link.text}
-      </a>
-    ))}
-  </nav>
-);
+};
 
 function linksFor(visitor: Visitor | undefined): readonly Link[] {
   if (visitor === undefined) return publicLinks;
@@ -188,25 +174,22 @@ interface MeterProps {
 
 const Meter = ({ content: { micros, section }, visitor: { identity } }: MeterProps): JSX.Element => {
   const { balanceMicros, spentMicros } = identity.cached.account;
-  const hasCost = micros !== undefined && section !== "dashboard" && section !== "operator";
+  const viewMicros = section === "dashboard" || section === "operator" ? undefined : micros;
+  const amounts = [
+    { name: "This view", amount: viewMicros, id: "view-cost" },
+    { name: "This month", amount: spentMicros, id: undefined },
+    { name: "Balance", amount: balanceMicros, id: undefined },
+  ];
   return (
     <dl class="meter" id="account" aria-label="Account">
-      {hasCost ? <Amount name="This view" micros={micros} id="view-cost" /> : null}
-      <Amount name="This month" micros={spentMicros} />
-      <Amount name="Balance" micros={balanceMicros} />
+      {amounts.map(({ name, amount, id }) =>
+        amount === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd id={id}>{usd(amount)}</dd>
+          </div>
+        ),
+      )}
     </dl>
   );
 };
-
-interface AmountProps {
-  readonly name: string;
-  readonly micros: number;
-  readonly id?: string;
-}
-
-const Amount = ({ name, micros, id }: AmountProps): JSX.Element => (
-  <div>
-    <dt>{name}</dt>
-    <dd id={id}>{usd(micros)}</dd>
-  </div>
-);

@@ -11,7 +11,7 @@ import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/operation-request.ts";
 import type { PageContent } from "./document.tsx";
-import { errorPage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
+import { errorPage, noticePage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A longer form is refused. */
@@ -176,20 +176,10 @@ export const Confirmation = ({ visitor, action, fields = {}, button, keepPath, c
 );
 
 /** Returns the page that refuses a form as a whole. */
-const unreadPage = (status: number, message: string) =>
-  ({
-    title: "Form refused",
-    status,
-    body: (
-      <section class="narrow">
-        <h1>Form refused</h1>
-        <p>{message}</p>
-        <p>
-          <a href="/dashboard">Dashboard</a>
-        </p>
-      </section>
-    ),
-  }) satisfies PageContent;
+const unreadPage = (status: number, message: string) => ({
+  status,
+  ...noticePage("Form refused", message, ["/dashboard", "Dashboard"]),
+});
 
 const forgedPage = unreadPage(
   403,

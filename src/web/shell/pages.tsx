@@ -113,11 +113,9 @@ export function errorPage(context: RequestContext, thrown: unknown): PageContent
   const refusal = loggedRefusalOf(thrown, context.state);
   context.state.errorCode = refusal.code;
   if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
-  return {
-    title: titles[errors[refusal.code][0]] ?? "Error",
-    status: errors[refusal.code][0],
-    body: noticeOf(refusal),
-  };
+  const [status] = errors[refusal.code];
+  const nextStep = nextSteps[refusal.code] ?? ["/", "Back to the explorer"];
+  return { status, ...noticePage(titles[status] ?? "This page cannot be shown", refusal.message, nextStep) };
 }
 
 const titles: Readonly<Record<number, string>> = {
@@ -127,24 +125,27 @@ const titles: Readonly<Record<number, string>> = {
   503: "Unavailable",
 };
 
+type NextStep = readonly [path: string, text: string];
+
 /** The next step after a refusal, where it is not the explorer. */
-const nextSteps: Readonly<Partial<Record<Refusal["code"], readonly [path: string, text: string]>>> = {
+const nextSteps: Readonly<Partial<Record<Refusal["code"], NextStep>>> = {
   monthly_spend_cap_exceeded: ["/dashboard#cap", "Raise the cap"],
   billing_state_blocked: ["/dashboard", "Open the dashboard"],
 };
 
-const noticeOf = ({ code, message }: Refusal) => {
-  const [path, text] = nextSteps[code] ?? ["/", "Back to the explorer"];
-  return (
+/** Returns a page of a message and the next step. */
+export const noticePage = (title: string, message: string, [path, text]: NextStep): PageContent => ({
+  title,
+  body: (
     <section class="narrow">
-      <h1>{titles[errors[code][0]] ?? "This page cannot be shown"}</h1>
+      <h1>{title}</h1>
       <p>{message}</p>
       <p>
         <a href={path}>{text}</a>
       </p>
     </section>
-  );
-};
+  ),
+});
 
 /** Shows errors outside the API as pages to browsers: unknown paths, and methods that a path does not have. */
 export const showErrors =
