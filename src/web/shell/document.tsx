@@ -77,46 +77,15 @@ interface DocumentProps {
 }
 
 const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
-  const isPlain = plainSections.includes(content.section);
   const isPaid = paidSections.includes(content.section);
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${content.title} · Carquet`}</title>
-        {content.address === undefined ? null : <link rel="canonical" href={content.address} />}
-        <link rel="icon" type="image/png" href="/docs/icon.png" />
-        {[...commonBundles, ...(isPlain ? [] : ["account.css"]), ...(content.bundles ?? [])].map((name) =>
-          name.endsWith(".css") ? (
-            <link key={name} rel="stylesheet" href={assetPath(name)} />
-          ) : (
-            <script key={name} type="module" src={assetPath(name)} />
-          ),
-        )}
-      </head>
+      <Head content={content} />
       <body class={visitor?.isOpen === true ? "open" : undefined}>
         <a class="skip" href="#main">
           Skip to content
         </a>
-        <header class="top">
-          <div class="wrap">
-            <a class="brand" href="/">
-              <Brand />
-              Carquet
-            </a>
-            <nav class="nav" aria-label="Main">
-              {linksFor(visitor).map(({ section, path, text }) => (
-                <a key={path} href={path} aria-current={section === content.section ? "page" : undefined}>
-                  {text}
-                </a>
-              ))}
-            </nav>
-            {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
-            {visitor === undefined ? null : <Who visitor={visitor} />}
-          </div>
-        </header>
+        <Top content={content} visitor={visitor} />
         {content.freshness}
         <main class="wrap" id="main" tabIndex={-1}>
           {visitor !== undefined && !visitor.isFree && isPaid ? (
@@ -130,6 +99,44 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => {
     </html>
   );
 };
+
+const Head = ({ content: { title, address, section, bundles = [] } }: Pick<DocumentProps, "content">): JSX.Element => (
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>{`${title} · Carquet`}</title>
+    {address === undefined ? null : <link rel="canonical" href={address} />}
+    <link rel="icon" type="image/png" href="/docs/icon.png" />
+    {[...commonBundles, ...(plainSections.includes(section) ? [] : ["account.css"]), ...bundles].map((name) =>
+      name.endsWith(".css") ? (
+        <link key={name} rel="stylesheet" href={assetPath(name)} />
+      ) : (
+        <script key={name} type="module" src={assetPath(name)} />
+      ),
+    )}
+  </head>
+);
+
+const Top = ({ content, visitor }: DocumentProps): JSX.Element => (
+  <header class="top">
+    <div class="wrap">
+      <a class="brand" href="/">
+        <Brand />
+        Carquet
+      </a>
+      <nav class="nav" aria-label="Main">
+        {linksFor(visitor).map(({ section, path, text }) => (
+          <a key={path} href={path} aria-current={section === content.section ? "page" : undefined}>
+            {text}
+          </a>
+        ))}
+      </nav>
+      {content.search ?? (visitor === undefined ? null : <FindBox value={content.question} />)}
+      {visitor === undefined ? null : <Who visitor={visitor} />}
+    </div>
+  </header>
+);
 
 function linksFor(visitor: Visitor | undefined): readonly Link[] {
   if (visitor === undefined) return publicLinks;
