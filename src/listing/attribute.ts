@@ -38,8 +38,9 @@ export const computedFeeds = ["derived", "valuation"] as const satisfies readonl
  * - `number`: a number with bounds, statistics and ranges. A decimal fraction is counted in units of its last decimal.
  * - `time`: a timestamp with bounds, in seconds.
  * - `pattern`: a VIN, matched by masks.
+ * - `text`: a text that few listings share, matched case-insensitively and not counted. Filter `<name>`.
  */
-export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern";
+export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern" | "text";
 
 /**
  * How an attribute is served. Without a kind, its value is served unchanged.
@@ -115,6 +116,7 @@ type SearchedRow =
   | { readonly search: "category" | "name"; readonly type: "VARCHAR" | "SMALLINT" | "INTEGER"; readonly range?: never }
   | { readonly search: "tokens"; readonly feed: "tokens"; readonly kind: string; readonly range?: never }
   | { readonly search: "keywords"; readonly feed: "keywords"; readonly range?: never }
+  | { readonly search: "text"; readonly type: "VARCHAR"; readonly range?: never }
   | { readonly search?: "time" | "pattern"; readonly range?: never };
 
 /** A row of a listing: what ingest can fill and the search index can search. */

@@ -4,10 +4,12 @@
  * Each implementation of `ListingSource` compiles them to SQL in its own `where.ts`; nothing in this module knows SQL.
  */
 import type { Box, Point } from "./geography.ts";
-import type { CategoryName, ListName, NumberName, TimeName } from "./schema.ts";
+import type { CategoryName, ListName, NumberName, TextName, TimeName } from "./schema.ts";
 
 export type Filter =
   | { readonly kind: "anyOf"; readonly attribute: CategoryName; readonly values: readonly (string | number)[] }
+  /** The text is one of the values, in any case. */
+  | { readonly kind: "equalsText"; readonly attribute: TextName; readonly values: readonly string[] }
   /** The list contains all of the values, or any of them. */
   | {
       readonly kind: "hasTokens";

@@ -99,7 +99,7 @@ const listings = {
   base_interior_color: { ...plain, feed: "rule" },
   inventory_type: { ...plain, title: "Condition", shown: { facet: 1, column: 7, listing: 3, agents: 15 } },
   availability_status: { ...plain, title: "Availability", shown: { facet: 17 } },
-  stock_number: { type: "VARCHAR", feed: "field", title: "Stock number" },
+  stock_number: { type: "VARCHAR", feed: "field", search: "text", title: "Stock number" },
   vdp_url: { type: "VARCHAR", feed: "field" },
   vhr_url: { type: "VARCHAR", feed: "field" },
   photo_urls: { type: listTypeOf("VARCHAR"), feed: "list" },
@@ -231,6 +231,7 @@ export type RangedName = NameOf<{ readonly range: string }>;
 export type SortedName = NameOf<{ readonly sort: string }>;
 export type CountedName = CategoryName | ListName;
 export type TimeName = NameOf<{ readonly search: "time" }>;
+export type TextName = NameOf<{ readonly search: "text" }>;
 export type DerivedName = NameOf<{ readonly feed: "derived" }>;
 export type ValuedName = NameOf<{ readonly feed: "valuation" }>;
 
@@ -252,6 +253,7 @@ export const numberNames = namesOf<NumberName>(({ search }) => search === "numbe
 export const rangedNames = namesOf<RangedName>(({ range }) => range !== undefined);
 export const sortedNames = namesOf<SortedName>(({ sort }) => sort !== undefined);
 export const timeNames = namesOf<TimeName>(({ search }) => search === "time");
+export const textNames = namesOf<TextName>(({ search }) => search === "text");
 /** Attributes that follow from other columns of a listing. */
 export const derivedNames = namesOf<DerivedName>(({ feed }) => feed === "derived");
 /** Attributes of the published day that follow from the prices of the market. */

@@ -1,6 +1,6 @@
 /** SQL that converts attribute values to integers, whose sums are exact, and the matching rules of values. */
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
-import { compareBytes, matchKeyOf } from "../db/text-matching.ts";
+import { caseFold, compareBytes, matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, attributes, type CountedName, categoryNames, type NumberName } from "./schema.ts";
 
 /** Returns a timestamp as seconds since 1990, or 0 if it is unknown; 31 bits last until 2058. */
@@ -9,6 +9,12 @@ export const secondsOf = (time: Sql): Sql =>
 
 /** Returns a date as days since 1970; 0 if it is unknown. */
 export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-01', 0)::INTEGER`;
+
+/**
+ * Returns a text in any case as a hash of 64 bits, never null. Of 250,000 texts, one in 10^13 requests finds another text of the same hash; comparing
+ * the texts themselves takes six times as long.
+ */
+export const textHashOf = (text: Sql): Sql => sql`hash(${caseFold(text)})`;
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;

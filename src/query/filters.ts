@@ -15,8 +15,10 @@ import {
   type NumberName,
   type RangedName,
   rangedNames,
+  type TextName,
   type TimeName,
   type TokensName,
+  textNames,
   tokensNames,
 } from "../listing/schema.ts";
 import type { Dimensions } from "../serving/dimensions.ts";
@@ -35,6 +37,10 @@ type Rule<T> = (value: T, context: RuleContext) => Filter | undefined;
 const anyOf =
   (attribute: CategoryName): Rule<readonly (string | number)[]> =>
   (values) => ({ kind: "anyOf", attribute, values });
+
+const equalsText =
+  (attribute: TextName): Rule<readonly string[]> =>
+  (values) => ({ kind: "equalsText", attribute, values });
 
 const hasTokens =
   (attribute: TokensName, how: "all" | "any"): Rule<readonly string[]> =>
@@ -129,6 +135,7 @@ const documented = <Name extends keyof Filters>(names: readonly Name[]): readonl
 const derived = {
   ...rules("", documented(categoryNames), anyOf),
   ...rules("exclude_", categoryNames, (name) => not(anyOf(name))),
+  ...rules("", documented(textNames), equalsText),
   ...rules("", documented(tokensNames), (name) => hasTokens(name, "all")),
   ...rules("exclude_", tokensNames, (name) => not(hasTokens(name, "any"))),
   ...rules("min_", rangeNames, (range) => atLeast(ranges[range])),

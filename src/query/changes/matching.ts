@@ -29,6 +29,8 @@ function conditionOf(filter: Filter): Sql {
   switch (filter.kind) {
     case "anyOf":
       return hasValue(filter.attribute, filter.values);
+    case "equalsText":
+      return sql`${caseFold(ident(filter.attribute))} IN (${join(filter.values.map((value) => caseFold(literal(value))))})`;
     case "hasTokens":
       return (filter.how === "all" ? allOf : anyOf)(filter.values.map((value) => hasToken(filter, value)));
     case "atLeast":

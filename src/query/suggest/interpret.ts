@@ -6,6 +6,7 @@ import { mergeFilters, placeRadius } from "./merge-filters.ts";
 import type { Suggestion } from "./names.ts";
 import { QuestionParser } from "./parse-question.ts";
 import { type FilterTexts, isUnderstood, type Meaning, type Understood } from "./reading.ts";
+import { withStockNumbers } from "./stock-numbers.ts";
 import { suggestAmong } from "./suggest.ts";
 
 interface Words {
@@ -29,7 +30,7 @@ const [suggestedWordsMax, suggestionsMax] = [5, 3];
 /** Returns what the words of a question stand for. */
 export async function interpret({ q }: QueryOf<"interpretQuestion">, version: LakeVersion): Promise<Interpretation> {
   const lexicon = await lexiconOf(version);
-  const parts = new QuestionParser(q, lexicon).parse();
+  const parts = await withStockNumbers(q, new QuestionParser(q, lexicon).parse(), version);
   const readings = parts.flatMap(({ reading }) => (isUnderstood(reading) ? [reading] : []));
   const { filters, refused } = mergeFilters(readings, version);
   const understood = parts.flatMap(({ reading, ...words }) =>

@@ -9,6 +9,8 @@ import type { Filter } from "../../listing/filter.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { findable, type Name, namesOfVersion, type Suggestion } from "./names.ts";
 import { placesBeginning } from "./places.ts";
+import type { FilterTexts } from "./reading.ts";
+import { canBeStockNumber, countActive, hasStockNumber } from "./stock-numbers.ts";
 
 export type SuggestQuery = QueryOf<"suggestFilters">;
 
@@ -42,29 +44,26 @@ export function suggestAmong(
   return matches.filter(({ count }) => count > 0).slice(0, limit);
 }
 
-/** Returns the places and the part of a VIN that a text names, with their listings. */
+/** Returns the places, the part of a VIN and the stock number that a text names, with their listings. */
 function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]> {
-  const listings = version.activeOn(version.manifest.as_of);
-  const named = async (name: Omit<Suggestion, "count">, filter: Filter): Promise<Name> => {
-    const request = { filters: [filter], attributes: [], numbers: [], limit: 1, sort: "-count" } as const;
-    const { total: count } = await listings.countValues(request);
-    return findable({ ...name, count });
-  };
+  const named = async (name: Omit<Suggestion, "count">, filter: Filter): Promise<Name> =>
+    findable({ ...name, count: await countActive(version, filter) });
   const places = placesBeginning(q, placesMax).map(({ zip, ...place }) => {
     const filters = { postal_code: zip.code, radius: String(placeRadius) };
     return named({ ...place, filters }, { kind: "withinRadius", origin: zip, radiusMiles: placeRadius });
   });
-  const vin = q.trim().toUpperCase();
-  const mask = `${vin}*`;
-  const vins = beginningOfVin.test(vin)
-    ? [
-        named(
-          { text: vin, attribute: "vin", value: vin, filters: { vin_pattern: mask } },
-          { kind: "matchesMask", masks: [mask] },
-        ),
-      ]
-    : [];
-  return Promise.all([...places, ...vins]);
+  const value = q.trim().toUpperCase();
+  const mask = `${value}*`;
+  const codes: readonly (readonly [canBe: boolean, attribute: string, parameters: FilterTexts, filter: Filter])[] = [
+    [beginningOfVin.test(value), "vin", { vin_pattern: mask }, { kind: "matchesMask", masks: [mask] }],
+    [canBeStockNumber(value), "stock_number", { stock_number: value }, hasStockNumber(value)],
+  ];
+  return Promise.all([
+    ...places,
+    ...codes
+      .filter(([canBe]) => canBe)
+      .map(([_, attribute, filters, filter]) => named({ text: value, attribute, value, filters }, filter)),
+  ]);
 }
 
 function matchesOf(q: string, names: readonly Name[]): readonly Suggestion[] {

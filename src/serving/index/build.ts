@@ -3,7 +3,7 @@
  *
  * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
  * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
- * across columns; 0 means unknown.
+ * across columns; 0 means unknown. Texts that are not counted have hashes instead of ids.
  */
 import { createHash } from "node:crypto";
 import { engineVersion } from "../../db/duckdb.ts";
@@ -18,11 +18,12 @@ import {
   listNames,
   type NumberName,
   numberNames,
+  textNames,
   timeNames,
   tokensNames,
 } from "../../listing/schema.ts";
 import { fixedSorts, sortValueOf } from "../../listing/sorts.ts";
-import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { daysOf, secondsOf, textHashOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { type MarketRows, marketStatements } from "../../valuation/serving-tables.ts";
 
 /** An unknown value, in every column. */
@@ -92,11 +93,12 @@ function collectStatements(listings: Sql): readonly Sql[] {
   const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${ident(part.column)}`);
   const lists = listNames.map((list) => ident(list));
   const times = timeNames.map((time) => sql`${secondsOf(ident(time))} AS ${ident(time)}`);
+  const texts = textNames.map((text) => sql`${textHashOf(ident(text))} AS ${ident(text)}`);
   return [
     temporary(
       "indexed",
       sql`SELECT row_number::INTEGER AS position, id::UUID AS listing_id, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
-                 ${join(times)}, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
+                 ${join([...times, ...texts])}, ${daysOf(sql`listed_at::DATE`)} AS listed_on,
                  ${daysOf(sql`sold_on_record`)} AS sold_on_record,
                  ${daysOf(sql`valid_from`)} AS valid_from,
                  coalesce(valid_to - DATE '1970-01-01', ${integerLiteral(stillValid)})::INTEGER AS valid_to,
@@ -231,7 +233,15 @@ export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sol
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
 /** Columns of a row that are neither counted nor ranked. */
-const rowColumns = [...timeNames, "listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"] as const;
+const rowColumns = [
+  ...timeNames,
+  ...textNames,
+  "listed_on",
+  "sold_on_record",
+  "valid_from",
+  "valid_to",
+  "listing_id",
+] as const;
 
 /** `listings`: one row per indexed row; those of the published day are first, in the order of their files. */
 function listingsStatement(catalog: string): Sql {

@@ -5,7 +5,7 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import { daysOf, firstSecondAt, maskOf, toUnits, vinParts } from "../../listing/values.ts";
+import { daysOf, firstSecondAt, maskOf, textHashOf, toUnits, vinParts } from "../../listing/values.ts";
 import { gone, setsOf, unknownId } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -151,6 +151,8 @@ export function conditionOf(filter: Filter, context: IndexContext): Condition {
     case "withinRadius":
     case "insideBox":
       return inCondition(resolveIds(filter, context));
+    case "equalsText":
+      return sql`${ident(filter.attribute)} IN (${join(filter.values.map((value) => textHashOf(literal(value))))})`;
     case "hasTokens":
       return hasTokens(filter, context);
     case "atLeast":

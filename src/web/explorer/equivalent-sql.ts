@@ -1,5 +1,5 @@
 /** The statement on the analysts' views of a lake that is equivalent to a search; for filters that columns can express. */
-import { type AttributeName, attributeOf, attributes, categoryNames, rangedNames } from "../../listing/schema.ts";
+import { type AttributeName, attributeOf, attributes, categoryNames, rangedNames, textNames } from "../../listing/schema.ts";
 
 /** The operations whose answers are rows of listings. */
 const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);
@@ -28,7 +28,7 @@ export function equivalentSql(path: string, query: URLSearchParams): string | un
 /** Returns the condition of a filter in SQL; undefined if no column expresses it. */
 function conditionOf(parameter: string, value: string): string | undefined {
   const [, isExcluded, name = ""] = /^(exclude_)?(.*)$/.exec(parameter) ?? [];
-  const category = categoryNames.find((one) => one === name);
+  const category = [...categoryNames, ...textNames].find((one) => one === name);
   if (category !== undefined) {
     const condition = categoryCondition(category, value.split(","));
     return isExcluded === undefined ? condition : `(${condition}) IS NOT TRUE`;

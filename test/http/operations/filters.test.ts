@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
-import { attributes, categoryNames, extensionNames, rangedNames } from "../../../src/listing/schema.ts";
+import { attributes, categoryNames, extensionNames, rangedNames, textNames } from "../../../src/listing/schema.ts";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
@@ -38,7 +38,7 @@ const encodeList = (parameter: string, values: readonly Json[]): string =>
 
 const known = new Set(operations.get("searchListings")?.parameters.map(({ name }) => name));
 
-for (const parameter of categoryNames) {
+for (const parameter of [...categoryNames, ...textNames]) {
   const values = [...new Set(listings.map((listing) => listing[parameter] ?? null))].filter((value) => value !== null);
   const choices: readonly (readonly Json[])[] = [
     ...values.slice(0, 2).map((value) => [value]),

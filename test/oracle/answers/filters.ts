@@ -144,6 +144,7 @@ const rules: Readonly<Record<string, Rule>> = {
   keywords,
   exclude_keywords: not(someOf("keywords")),
   vin_pattern: masks,
+  stock_number: oneOf("stock_number"),
   min_price_drop_percent: atLeast("price_drop_percent"),
   listed_after: since("listed_at"),
   price_changed_after: since("price_changed_at"),

@@ -251,6 +251,7 @@ export const draws: Readonly<Record<string, Draw>> = {
   include: words("include", ["price_history", "options"]),
   exclude_assembly_location: excludedLocations,
   vin_pattern: masks,
+  stock_number: texts("stock_number", "stock_number"),
   inventory_status: word("inventory_status", ["active", "sold"]),
   sold_within_days: soldWithin,
   snapshot_date: (chance, { snapshots }) => ({ snapshot_date: chance.pick([...snapshots.keys()]) }),

@@ -2,6 +2,7 @@
 import { wordsOf } from "../../../db/text-matching.ts";
 import type { Middleware } from "../../../http/context.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
+import { introduced } from "../../../query/suggest/stock-numbers.ts";
 import { PageRequests } from "../../shell/page-requests.ts";
 import { visitorOf } from "../../shell/visitor.ts";
 
@@ -41,6 +42,7 @@ async function completed(requests: PageRequests, question: string): Promise<read
     );
     if (begun.length > 0)
       return begun.map(({ text, attribute, value, count }) => {
+        if (attribute === "stock_number") return { text: `${introduced(head)}${value}`, count };
         const name = attribute === "postal_code" ? value : text;
         return { text: `${head}${name.replaceAll("_", " ")}`, count };
       });
