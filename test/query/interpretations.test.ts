@@ -8,7 +8,8 @@ import type { AnswerOf } from "../../src/contract/types.ts";
 import { parseCaseTable } from "../support/case-table.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf } from "../support/extent.ts";
-import { createLake } from "../support/lakes/lakes.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
@@ -17,11 +18,8 @@ type Interpretation = AnswerOf<"interpretQuestion">["data"];
 const { lake } = await createLake(fileScope);
 const version = await openVersion(fileScope, lake);
 
-async function interpreted(q: string): Promise<Interpretation> {
-  const answer = (await answerPath(
-    version,
-    `/v1/interpret?${new URLSearchParams({ q })}`,
-  )) as AnswerOf<"interpretQuestion">;
+async function interpreted(q: string, of = version): Promise<Interpretation> {
+  const answer = (await answerPath(of, `/v1/interpret?${new URLSearchParams({ q })}`)) as AnswerOf<"interpretQuestion">;
   return answer.data;
 }
 
@@ -89,6 +87,10 @@ santa fe, nm                                           | postal_code=87507&radiu
 in new york                                            | state=NY                                                                                                      |             |                                  | in new york: city=New York, NY
 near new york                                          | postal_code=10034&radius=25                                                                                   |             |                                  | near new york: state=NY
 1FTEW1E5                                               | vin_pattern=1FTEW1E5*                                                                                         |             |                                  |
+t26-4266 or u4360a?                                    | stock_number=t26-4266,u4360a                                                                                  | or          |                                  |
+toyota stock number T26-4266                           | make=Toyota&stock_number=T26-4266                                                                             | stock number |                                  |
+stock # 94110                                          |                                                                                                               | stock       | 94110!                           |
+T26-9999                                               |                                                                                                               |             | T26,9999                         |
 almaden ridge toyota                                   | dealer_id=2f6c81d4-9b0e-4c57-8a13-e5d27f40b96a                                                                |             |                                  |
 edge from private seller                               | make=Ford&model=Edge                                                                                          | from        | private,seller [Silver]          |
 great deal on a tesla                                  | value_rating=great&make=Tesla                                                                                 | on,a        |                                  |
@@ -246,6 +248,22 @@ function phrasesOf(listing: Listing, chance: Chance, lastYear: number): readonly
   );
   return phrases;
 }
+
+test("a ZIP code that is a stock number too has both meanings, and with words before it that of the stock number", async () => {
+  const stocked = { vin: vinOf(1), dealer_id: dealerIdOf(1), make: "Kia", stock_number: "94110" };
+  const folder = await temporaryFolder(fileScope);
+  await writeFeeds(folder, "2026-11-18", {
+    dealers: [{ dealer_id: dealerIdOf(1), name: "One" }],
+    inventory: [stocked],
+  });
+  const { lake: small } = await createLake(fileScope, folder);
+  const opened = await openVersion(fileScope, small);
+  const { filters, ambiguous } = await interpreted("94110", opened);
+  assert.deepEqual(filters, { postal_code: "94110", radius: "25" });
+  const meaning = { attribute: "stock_number", value: "94110", filters: { stock_number: "94110" } };
+  assert.deepEqual(ambiguous, [{ text: "94110", start: 0, end: 5, alternatives: [meaning] }]);
+  assert.deepEqual((await interpreted("stock 94110", opened)).filters, { stock_number: "94110" });
+});
 
 test("a question that is composed of filters is interpreted as these, and finds the car that they describe", async () => {
   const chance = new Chance(12);

@@ -22,7 +22,20 @@ const letters = [..."abcdefghijklmnopqrstuvwxyz"];
 
 test("each suggestion counts the listings that a search with its filters finds", async () => {
   let [suggestions, attributes] = [0, new Set<string>()];
-  for (const q of [...letters, "toyota c", "san", "new york", "95118", "60601", "1FT", "5YJ3E", "2hkrw2", "auto", "tx"])
+  for (const q of [
+    ...letters,
+    "toyota c",
+    "san",
+    "new york",
+    "95118",
+    "60601",
+    "1FT",
+    "5YJ3E",
+    "2hkrw2",
+    "auto",
+    "tx",
+    "u4360a",
+  ])
     for (const { count, filters, attribute } of await suggested(q)) {
       const query = new URLSearchParams({ ...filters, limit: "1" });
       const { pagination } = await client.getBody("searchListings", `/v1/listings?${query}`);
@@ -50,6 +63,7 @@ test("each suggestion counts the listings that a search with its filters finds",
     "city",
     "dealer_id",
     "postal_code",
+    "stock_number",
   ].sort();
   assert.deepEqual([...attributes].filter((attribute) => attribute !== "vin").sort(), expected);
 });
@@ -60,6 +74,12 @@ test("a VIN is suggested by its beginning", async () => {
   const [found] = (await suggested(vin.slice(0, 11).toLowerCase())).filter(({ attribute }) => attribute === "vin");
   assert.deepEqual(found?.filters, { vin_pattern: `${vin.slice(0, 11)}*` });
   assert.ok((found?.count ?? 0) >= 1);
+});
+
+test("a stock number is suggested in any case, as a whole", async () => {
+  const [found, ...others] = await suggested("t26-4266");
+  assert.deepEqual([found?.filters, found?.count, others], [{ stock_number: "T26-4266" }, 1, []]);
+  assert.deepEqual(await suggested("t26-426"), []);
 });
 
 test("a name is found by its beginning, by its words in any order and case, and the whole name comes first", async () => {

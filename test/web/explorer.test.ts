@@ -86,6 +86,29 @@ test("a view by value loses its filter and order where listings have no values",
   assert.match(page, /<option value="value" selected/);
 });
 
+test("by value, rated cars come first until the filter is removed, and the API's order stays", async () => {
+  const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+  const open = async (query: string) => (await fetch(`${client.url}/?${query}`, { headers: { Cookie } })).text();
+  const totalOf = (page: string) => /id="total"[^>]*>([\d,]+)/.exec(page)?.[1];
+  const [rated, all] = [
+    await fetchTotal(client, "value_rating=great,good,fair,high"),
+    await fetchTotal(client, "limit=1"),
+  ];
+  assert.ok(rated < all);
+  const byValue = await open("sort=value");
+  assert.equal(totalOf(byValue), String(rated));
+  assert.match(
+    byValue,
+    /href="\/\?sort=value&amp;unrated=shown"><span class="vh">Remove <\/span><span>Rated prices only/,
+  );
+  assert.equal(totalOf(await open("sort=value&unrated=shown")), String(all));
+  assert.equal(totalOf(await open("sort=price")), String(all));
+  assert.equal(
+    totalOf(await open("sort=value&value_rating=great")),
+    String(await fetchTotal(client, "value_rating=great")),
+  );
+});
+
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
   const signedIn = (): Site => {

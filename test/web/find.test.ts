@@ -58,6 +58,17 @@ test("suggestions complete the last words of a question, and are charged as such
   assert.equal((await chargedMicros()) - before, 100);
   const [first] = (await suggest("used santa f")) as readonly unknown[];
   assert.deepEqual(first, { text: "used Hyundai Santa Fe" });
+  const stocked = [{ text: "used stock number T26-4266" }];
+  for (const q of ["used t26-4266", "used stock number t26-4266"]) assert.deepEqual(await suggest(q), stocked);
   assert.deepEqual(await suggest("!"), []);
   assert.deepEqual(await suggest("toyota", { Cookie: "carquet-session=none" }), []);
+});
+
+test("a suggested stock number leads to its listing, and a further meaning of words to the search by it", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?stock_number=t26-4266");
+  const found = await (await get("/find?q=stock+number+T26-4266", signedIn)).text();
+  assert.equal(data.length, 1);
+  assert.match(found, new RegExp(`<a href="/listings/${data[0]?.id}">`));
+  const santaFe = await (await get("/find?q=used+santa+fe", signedIn)).text();
+  assert.match(santaFe, /<a href="\/\?inventory_type=used&amp;postal_code=87507&amp;radius=25">city Santa Fe, NM<\/a>/);
 });

@@ -51,16 +51,21 @@ export async function interpret({ q }: QueryOf<"interpretQuestion">, version: La
       return { ...words, suggestions: suggestAmong(words.text, max, lexicon.names) };
     }),
     ambiguous: understood.flatMap(({ words, reading: { alternatives = [] } }) =>
-      alternatives.length === 0 ? [] : [{ ...words, alternatives }],
+      alternatives.length === 0
+        ? []
+        : [{ ...words, alternatives: alternatives.map((one) => withRadius(one, filters)) }],
     ),
   };
 }
 
-/** Returns the fields of a span. A place has the radius around it, unless other words have one. */
-function spanOf({ attribute, value, filters, correctedFrom }: Understood, all: FilterTexts) {
-  const isRadiusImplied = filters.postal_code !== undefined && all.radius === String(placeRadius);
-  return {
-    ...{ attribute, value, filters: isRadiusImplied ? { ...filters, radius: String(placeRadius) } : filters },
-    ...(correctedFrom === undefined ? {} : { corrected_from: correctedFrom }),
-  };
+/** Returns the fields of a span. */
+const spanOf = (understood: Understood, all: FilterTexts) => ({
+  ...withRadius(understood, all),
+  ...(understood.correctedFrom === undefined ? {} : { corrected_from: understood.correctedFrom }),
+});
+
+/** Returns a meaning, a place with the radius around it unless other words have one. */
+function withRadius({ attribute, value, filters }: Meaning, { radius = String(placeRadius) }: FilterTexts): Meaning {
+  const isImplied = filters.postal_code !== undefined && radius === String(placeRadius);
+  return { attribute, value, filters: isImplied ? { ...filters, radius } : filters };
 }

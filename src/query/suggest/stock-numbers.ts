@@ -22,59 +22,65 @@ export async function countActive(version: LakeVersion, filter: Filter): Promise
   return (await version.activeOn(version.manifest.as_of).countValues(request)).total;
 }
 
-/** What the words before a stock number say. */
+/** The words before a stock number that say what it is. */
 const introduction = /\bstock(?:\s+(?:number|no\.?|#))?\s*[#:]?\s*$/i;
 
-/** Returns a question up to a stock number, with words that say what the number is. */
-export const introduced = (head: string): string => (introduction.test(head) ? head : `${head}stock number `);
+/** Returns the words of a question before a stock number, with those that say what it is. */
+export const introduced = (words: string): string => (introduction.test(words) ? words : `${words}stock number `);
 
-/** A question costs a statement for each of its words that can be a stock number, up to this many. */
+/** A question takes a statement for each of its words that can be a stock number, up to this many. */
 const wordsMax = 4;
 
-/** Returns the parts of a question, with stock numbers in place of the words that they are. */
+interface Word extends Pick<QuestionPart, "text" | "start" | "end"> {
+  readonly isIntroduced: boolean;
+  /** The parts that it was read as: more than one if it has punctuation. */
+  readonly parts: readonly QuestionPart[];
+}
+
+/** Returns the parts of a question, with stock numbers in place of the parts that they were read as. */
 export async function withStockNumbers(
   q: string,
   parts: readonly QuestionPart[],
   version: LakeVersion,
 ): Promise<readonly QuestionPart[]> {
-  const words = [...q.matchAll(/[^\s,]+/g)]
-    .map(({ 0: text, index: start }) => ({ text, start, end: start + text.length }))
-    .map((word) => ({ ...word, parts: parts.filter(({ start, end }) => start < word.end && end > word.start) }))
-    .filter((word) => canBeStockNumber(word.text) && isOpen(q, word))
-    .slice(0, wordsMax);
-  const counts = await Promise.all(
-    words.map(({ text }) => countActive(version, hasStockNumber(text))),
+  const words = wordsIn(q, parts).slice(0, wordsMax);
+  const read = await Promise.all(
+    words.map(async (word) => ({
+      word,
+      reading: readingOf(word, await countActive(version, hasStockNumber(word.text))),
+    })),
   );
-  const found = new Map(words.filter((_, index) => counts[index] !== 0).map((word) => [word.parts[0], word]));
-  const replaced = new Set([...found.values()].flatMap((word) => word.parts));
   return parts.flatMap((part) => {
-    const word = found.get(part);
-    if (word === undefined) return replaced.has(part) ? [] : [part];
-    return [{ text: word.text, start: word.start, end: word.end, reading: readingOf(q, word) }];
+    const found = read.find(({ word, reading }) => reading !== undefined && word.parts.includes(part));
+    if (found === undefined) return [part];
+    const { text, start, end, parts: all } = found.word;
+    return part === all[0] ? [{ text, start, end, reading: found.reading }] : [];
   });
 }
 
-interface Word extends Pick<QuestionPart, "text" | "start" | "end"> {
-  readonly parts: readonly QuestionPart[];
+/** Returns the words that can be stock numbers besides what they were read as: unknown words, VINs and ZIP codes, and all after an introduction. */
+function wordsIn(q: string, parts: readonly QuestionPart[]): readonly Word[] {
+  return [...q.matchAll(/[^\s,]*[^\s,.?!;]/g)].flatMap(({ 0: text, index: start }) => {
+    const end = start + text.length;
+    const within = parts.filter((part) => part.start < end && part.end > start);
+    const isWhole = within.length > 0 && within.every((part) => part.start >= start && part.end <= end);
+    const isIntroduced = introduction.test(q.slice(0, start));
+    const isOpen = isIntroduced || within.some(({ reading }) => reading !== undefined && isOtherwiseOpen(reading));
+    return isWhole && isOpen && canBeStockNumber(text) ? [{ text, start, end, isIntroduced, parts: within }] : [];
+  });
 }
 
-/** Returns whether a word can have another meaning than its parts: these lie within it, and are unknown, part of a VIN or a ZIP code. */
-function isOpen(q: string, { start, end, parts }: Word): boolean {
-  if (parts.length === 0 || parts.some((part) => part.start < start || part.end > end)) return false;
-  return introduction.test(q.slice(0, start)) || parts.some(({ reading }) => isUnknown(reading) || isCode(reading));
-}
+const isOtherwiseOpen = (reading: Reading): boolean =>
+  isUnderstood(reading) ? ["vin", "postal_code"].includes(reading.attribute) : reading.reason === undefined;
 
-const isUnknown = (reading: Reading | undefined): boolean =>
-  reading !== undefined && !isUnderstood(reading) && reading.reason === undefined;
-
-const isCode = (reading: Reading | undefined): boolean =>
-  isUnderstood(reading) && (reading.attribute === "vin" || reading.attribute === "postal_code");
-
-function readingOf(q: string, { text, start, parts }: Word): Reading {
+/** Returns what a word stands for that a number of listings have as their stock number; undefined if it stays what it was read as. */
+function readingOf({ text, isIntroduced, parts }: Word, listings: number): Reading | undefined {
+  const { length } = parts;
+  if (listings === 0)
+    return isIntroduced ? { length, reason: "No listing for sale has this stock number." } : undefined;
   const meaning: Meaning = { attribute: "stock_number", value: text, filters: { stock_number: text } };
-  const [{ reading } = { reading: undefined }] = parts;
-  const isZip = isUnderstood(reading) && reading.attribute === "postal_code";
-  if (isZip && parts.length === 1 && !introduction.test(q.slice(0, start)))
-    return { ...reading, alternatives: [meaning, ...(reading.alternatives ?? [])] };
-  return { ...meaning, length: parts.length };
+  const [first] = parts.map(({ reading }) => reading);
+  if (isIntroduced || length > 1 || !isUnderstood(first) || first.attribute !== "postal_code")
+    return { length, ...meaning };
+  return { ...first, alternatives: [meaning] };
 }

@@ -7,15 +7,13 @@ import type { QueryOf } from "../../contract/types.ts";
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
+import { placeRadius } from "./merge-filters.ts";
 import { findable, type Name, namesOfVersion, type Suggestion } from "./names.ts";
 import { placesBeginning } from "./places.ts";
 import type { FilterTexts } from "./reading.ts";
 import { canBeStockNumber, countActive, hasStockNumber } from "./stock-numbers.ts";
 
 export type SuggestQuery = QueryOf<"suggestFilters">;
-
-/** The radius around a place in miles. */
-const placeRadius = 25;
 
 /** How many places are suggested: the listings around each can take a statement. */
 const placesMax = 3;

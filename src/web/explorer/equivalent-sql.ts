@@ -1,5 +1,12 @@
 /** The statement on the analysts' views of a lake that is equivalent to a search; for filters that columns can express. */
-import { type AttributeName, attributeOf, attributes, categoryNames, rangedNames, textNames } from "../../listing/schema.ts";
+import {
+  type AttributeName,
+  attributeOf,
+  attributes,
+  categoryNames,
+  rangedNames,
+  textNames,
+} from "../../listing/schema.ts";
 
 /** The operations whose answers are rows of listings. */
 const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { type AttributeName, attributeOf, shownIn } from "../../listing/schema.ts";
-import { count, text } from "../shell/format.ts";
+import { count, plainWords, text } from "../shell/format.ts";
 import { titleOf, valueText } from "./attributes.ts";
 import { valueFields } from "./value.tsx";
 import { listingPath, type ViewParameters } from "./view.ts";
@@ -62,7 +62,7 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
   },
   {
     ...{ name: "place", title: "Place", fields: ["city", "state"] },
-    value: ({ city, state }) => text([city, state].filter(Boolean).join(", ")),
+    value: ({ city, state }) => text(plainWords(city, state)),
   },
   {
     ...{ name: "distance_miles", title: "Distance", fields: ["distance_miles"], isNumber: true },

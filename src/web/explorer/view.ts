@@ -1,7 +1,9 @@
 /**
  * A view of the explorer: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
- * parameters are the page's: `min_year` and `max_year` stand for a list of years, the others choose what is shown.
+ * parameters are the page's: `min_year` and `max_year` stand for a list of years, `unrated` adds the cars that the best value leaves out, the others
+ * choose what is shown.
  */
+import { vocabulary } from "../../contract/document.ts";
 import { parametersWithDefault } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/operation-request.ts";
 
@@ -18,6 +20,7 @@ const layoutNames: ReadonlySet<string> = new Set([
   "shade",
   "beside",
   "change",
+  "unrated",
 ]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters that choose the market, which has a control instead of links that remove it. */
@@ -51,6 +54,7 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
     delete parameters.value_rating;
     if (parameters.sort?.endsWith("value") === true) delete parameters.sort;
   }
+  if (parameters.sort !== "value") delete parameters.unrated;
   if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
   return parameters;
 }
@@ -81,17 +85,48 @@ export const listOf = (view: ViewParameters, name: string): readonly string[] =>
 /** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
 export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);
 
+/** Returns which of the values of a parameter are chosen, and the chosen ones that are not among these. */
+export function chosenAmong(view: ViewParameters, name: string, values: readonly string[]) {
+  const chosen = listOf(view, name);
+  return {
+    isChosen: (value: string): boolean => chosen.some((item) => isSameValue(item, value)),
+    others: chosen.filter((item) => !values.some((value) => isSameValue(item, value))),
+  };
+}
+
 const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
 
-export const filterNames = (view: ViewParameters): readonly string[] =>
-  Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
+/** Returns the names of the filters of a view; the last one is `unrated` if it leaves these cars out. */
+export const filterNames = (view: ViewParameters): readonly string[] => [
+  ...Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name)),
+  ...(isRatedOnly(view) ? ["unrated"] : []),
+];
+
+/**
+ * Returns true if a view leaves out the cars without a rating. By value, those below half of their estimate come first, and these are mostly mistakes
+ * in feeds.
+ */
+const isRatedOnly = ({ sort, layout, value_rating, unrated }: ViewParameters): boolean =>
+  sort === "value" && layout !== "charts" && value_rating === undefined && unrated === undefined;
+
+/** Returns a view without some filters. */
+export function withoutFilters(view: ViewParameters, names: readonly string[]): ViewParameters {
+  const removed: Record<string, string | undefined> = Object.fromEntries(names.map((name) => [name, undefined]));
+  if (names.includes("postal_code")) removed.radius = undefined;
+  if (names.includes("unrated")) removed.unrated = "shown";
+  return withParameters(view, removed);
+}
 
 /** Returns the filters of a view, as the API takes them. The as-of date bounds the years of a range without an end. */
 export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
-  const names = filterNames(view).filter((name) => !yearNames.has(name));
+  const names = filterNames(view).filter((name) => !yearNames.has(name) && name !== "unrated");
   const filters = names.map((name): readonly [string, string] => [name, view[name] ?? ""]);
   const years = yearsOf(view, asOf);
-  return Object.fromEntries(years === undefined ? filters : [...filters, ["year", years]]);
+  return {
+    ...Object.fromEntries(filters),
+    ...(years === undefined ? {} : { year: years }),
+    ...(isRatedOnly(view) ? { value_rating: vocabulary("searchListings", "value_rating").join() } : {}),
+  };
 }
 
 /** The longest list that the API accepts, and how far ahead model years are sold. */

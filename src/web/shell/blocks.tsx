@@ -100,6 +100,8 @@ interface DataTableProps {
   readonly current?: number;
   /** The class of the table. */
   readonly look?: string;
+  /** Whether it is a sheet, and not on one. */
+  readonly isSheet?: boolean;
 }
 
 const columnClasses: Readonly<Record<string, string>> = { "#": "num", "@": "nowrap", "~": "nowrap col-opt" };
@@ -111,7 +113,7 @@ export const DataTable = ({ label, columns, rows, empty = "None.", ...props }: D
   if (rows.length === 0) return <p class="muted">{empty}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll" tabIndex={0} aria-label={`${label}, table`}>
+    <section class={props.isSheet ? "sheet scroll" : "scroll"} tabIndex={0} aria-label={`${label}, table`}>
       <table class={props.look}>
         <thead>
           <tr>

@@ -2,6 +2,7 @@
 import { Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
+import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../../shell/pages.tsx";
@@ -79,16 +80,17 @@ async function findWords(
   const { dealer_id: dealer, ...others } = filters;
   if (dealer !== undefined && !dealer.includes(",") && Object.keys(others).length === 0)
     return { address: `/dealers/${dealer}`, handle: dealerPage(services.current), params: { dealer_id: dealer } };
-  const view = readView(new URLSearchParams(withYearBounds(filters)), meta.as_of);
+  const viewOf = (found: TextParameters) => readView(new URLSearchParams(withYearBounds(found)), meta.as_of);
+  const view = viewOf(filters);
   const handle = searchPage(services, {
     words,
-    explained: <QuestionWords words={words} interpretation={data} />,
+    explained: <QuestionWords words={words} interpretation={data} pathOf={(found) => viewPath(viewOf(found))} />,
   });
   return { address: viewPath(view), handle, query: new URLSearchParams(view) };
 }
 
 /** Returns the parameters of a view, which has years in a row as bounds. */
-function withYearBounds({ year = "", ...filters }: Interpretation["filters"]): Interpretation["filters"] {
+function withYearBounds({ year = "", ...filters }: TextParameters): Interpretation["filters"] {
   const years = year.split(",").map(Number).sort();
   const [first = 0, last = 0] = [years[0], years.at(-1)];
   if (year === "") return filters;
@@ -112,7 +114,9 @@ function nothingShown(requests: PageRequests, words: string, { path, interpretat
       <section class="narrow">
         <h1>{`${title} for “${words}”`}</h1>
         <MissingParts missing={requests.missing} />
-        {interpretation === undefined ? null : <QuestionWords words={words} interpretation={interpretation} />}
+        {interpretation === undefined ? null : (
+          <QuestionWords words={words} interpretation={interpretation} pathOf={viewPath} />
+        )}
         {path === undefined ? null : (
           <p>
             <a href={path}>The page that was found</a>

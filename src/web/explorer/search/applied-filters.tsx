@@ -11,7 +11,7 @@ import {
   listOf,
   type ViewParameters,
   viewPath,
-  withParameters,
+  withoutFilters,
 } from "../view.ts";
 
 /** The parameters that have a control in the form of the filters. */
@@ -46,17 +46,11 @@ interface AppliedFiltersProps {
 export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX.Element | null => {
   const names = filterNames(view).filter((name) => !inventoryNames.has(name));
   if (names.length === 0) return null;
-  const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
   return (
     <ul class="chips" aria-label="Chosen filters">
       {names.map((name) => (
         <li key={name}>
-          <a
-            class="chip"
-            href={viewPath(
-              withParameters(view, { [name]: undefined, ...(name === "postal_code" ? { radius: undefined } : {}) }),
-            )}
-          >
+          <a class="chip" href={viewPath(withoutFilters(view, [name]))}>
             <span class="vh">Remove </span>
             <span>{filterText(view, name, facets)}</span>
             <Icon name="remove" />
@@ -64,7 +58,7 @@ export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX
         </li>
       ))}
       <li>
-        <a href={viewPath(cleared)}>Clear all</a>
+        <a href={viewPath(withoutFilters(view, names))}>Clear all</a>
       </li>
       {inventoryOf(view) === "active" ? (
         <li>
@@ -79,6 +73,7 @@ export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX
 
 /** Returns a filter of a view in words. Ids have the names that the facets know. */
 export function filterText(view: ViewParameters, name: string, facets?: ViewFacets): string {
+  if (name === "unrated") return "Rated prices only";
   const values = listOf(view, name).map(
     (id) => facets?.values[name]?.find(({ value, label }) => value === id && label !== undefined)?.label ?? id,
   );

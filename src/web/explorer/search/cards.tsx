@@ -1,7 +1,7 @@
 /** The cards of the results: each car in its frame, its price against its estimate, and facts in fixed lines, so that columns scan. */
 import type { JSX } from "preact";
 import type { PhotoMode } from "../../../http/service/photos.ts";
-import { count, day, dollars, text } from "../../shell/format.ts";
+import { count, day, dollars, plainWords, text } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
 import { keepAttributes, paintClass } from "../car-drawing.tsx";
@@ -10,27 +10,13 @@ import { Frame } from "../photo-frame.tsx";
 import { beside, PriceRuler, RatingBadge } from "../value.tsx";
 import { inventoryOf, listingPath, type ViewParameters } from "../view.ts";
 
-interface CardsProps {
-  readonly view: ViewParameters;
-  readonly listings: readonly ShownListing[];
-  readonly photos: PhotoMode;
-}
-
-export const Cards = ({ view, listings, photos }: CardsProps): JSX.Element => (
-  <ul class="cars">
-    {listings.map((listing) => (
-      <Card key={listing.id} view={view} listing={listing} photos={photos} />
-    ))}
-  </ul>
-);
-
 interface CardProps {
   readonly view: ViewParameters;
   readonly listing: ShownListing;
   readonly photos: PhotoMode;
 }
 
-const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
+export const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
   const { id, trim, exterior_color: color, inventory_type: condition } = listing;
   const isRated = inventoryOf(view) === "active";
   return (
@@ -42,7 +28,7 @@ const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
         <h2>
           <a href={listingPath(id, view)}>{nameOf(listing)}</a>
         </h2>
-        <p class="trim">{[trim, color].filter(Boolean).join(" · ") || "–"}</p>
+        <p class="trim">{text([trim, color].filter(Boolean).join(" · "))}</p>
         <p class="row">
           <strong class="price">{dollars(listing.price)}</strong>
           {isRated ? <RatingBadge rating={listing.value_rating} /> : null}
@@ -82,9 +68,7 @@ function besideMsrp({ discount_from_msrp: discount }: ShownListing): string {
 
 /** Returns the known facts of a listing in one line. */
 const factsOf = ({ miles, drivetrain, fuel_type }: ShownListing): string =>
-  [typeof miles === "number" ? count(miles, " mi") : null, drivetrain, fuel_type]
-    .filter((fact) => fact !== null && fact !== undefined)
-    .join(" · ") || "–";
+  text([typeof miles === "number" ? count(miles, " mi") : null, drivetrain, fuel_type].filter(Boolean).join(" · "));
 
 /** Returns how long a car has been on the market, and how its price has changed. */
 function timeOf({ sold_date: sold, days_on_market: days, ...prices }: ShownListing): string {
@@ -97,4 +81,4 @@ function timeOf({ sold_date: sold, days_on_market: days, ...prices }: ShownListi
 }
 
 const placeOf = ({ distance_miles: miles, city, state }: ShownListing): string =>
-  typeof miles === "number" ? count(miles, " mi") : [city, state].filter(Boolean).join(", ");
+  typeof miles === "number" ? count(miles, " mi") : plainWords(city, state);

@@ -6,7 +6,7 @@ import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import type { FacetChanges } from "../charts/facet-changes.ts";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
 import { RatingBadge, ratingLooks } from "../value.tsx";
-import { isSameValue, listOf, type ViewParameters, viewPath } from "../view.ts";
+import { chosenAmong, listOf, type ViewParameters, viewPath } from "../view.ts";
 import { RangeFacetField } from "./range-facet.tsx";
 
 interface FacetPanelProps {
@@ -55,18 +55,21 @@ interface CategoryFacetProps {
 
 const CategoryFacetField = ({ definition, buckets, view, changes }: CategoryFacetProps): JSX.Element | null => {
   const { name, title, isOpen } = definition;
-  const chosen = listOf(view, name);
-  const isChosen = (value: string): boolean => chosen.some((item) => isSameValue(item, value));
-  const uncounted = chosen.filter((item) => !buckets.some(({ value }) => isSameValue(item, value)));
+  const chosen = listOf(view, name).length;
+  const { isChosen, others } = chosenAmong(
+    view,
+    name,
+    buckets.map(({ value }) => value),
+  );
   const shown = buckets.filter(({ value }, index) => index < shownMax || isChosen(value));
-  if (buckets.length === 0 && uncounted.length === 0) return null;
+  if (buckets.length === 0 && chosen === 0) return null;
   const largest = Math.max(1, ...buckets.map((bucket) => bucket.count));
-  const all = [...uncounted.map((value) => ({ value, count: undefined })), ...shown];
+  const all = [...others.map((value) => ({ value, count: undefined })), ...shown];
   return (
-    <details class="group" id={`facet-${name}`} open={isOpen || chosen.length > 0}>
+    <details class="group" id={`facet-${name}`} open={isOpen || chosen > 0}>
       <summary class="title">
         <h2>{title}</h2>
-        <span>{chosen.length === 0 ? "" : `${chosen.length} chosen`}</span>
+        <span>{chosen === 0 ? "" : `${chosen} chosen`}</span>
       </summary>
       <fieldset>
         <legend class="vh">{title}</legend>

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { apiFilters, filterNames, inventoryNames, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { apiFilters, filterNames, inventoryNames, type ViewParameters, viewPath, withoutFilters } from "../view.ts";
 import { filterText } from "./applied-filters.tsx";
 
 /** Fewer listings than this are sparse: no median is stated, and each is drawn. */
@@ -27,10 +27,7 @@ export async function findStepsBack(
   const names = filterNames(view).filter((name) => !inventoryNames.has(name) && name !== "radius");
   const steps = await Promise.all(
     names.slice(0, stepsMax).map(async (name): Promise<StepBack | undefined> => {
-      const wider = withParameters(view, {
-        [name]: undefined,
-        ...(name === "postal_code" ? { radius: undefined } : {}),
-      });
+      const wider = withoutFilters(view, [name]);
       const query = { ...apiFilters(wider, asOf), fields: "id", limit: "1" };
       const answer = await requests.loadPart("counts of wider searches", () => requests.call("searchListings", query));
       return answer === undefined ? undefined : { name, view: wider, total: answer.pagination.total };

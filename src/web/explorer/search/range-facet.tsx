@@ -10,39 +10,66 @@ interface RangeFacetProps {
   readonly view: ViewParameters;
 }
 
+/** One of the two bounds of a facet: a typed field, and a slider over the bars. */
+interface Bound {
+  readonly kind: "min" | "max";
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+  /** The bound of all counted values. */
+  readonly hint: number | undefined;
+  /** The edge of a bar at which its slider stands. */
+  readonly at: number;
+}
+
 export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): JSX.Element | null => {
   const { name, title, parameters, step = 1 } = definition;
   const [minName, maxName = ""] = parameters;
-  if (ranges.length === 0 && view[minName] === undefined && view[maxName] === undefined) return null;
-  const edges = [...ranges.map(({ min }) => min), ...ranges.slice(-1).map(({ max }) => max)];
+  const { [minName]: min, [maxName]: max } = view;
+  if (ranges.length === 0 && min === undefined && max === undefined) return null;
+  const edges = [...ranges.map((range) => range.min), ...ranges.slice(-1).map((range) => range.max)];
+  const bars = Math.max(1, edges.length - 1);
+  const from = min === undefined ? 0 : edges.findLastIndex((edge) => edge <= Number(min));
+  const until = max === undefined ? -1 : edges.findIndex((edge) => edge > Number(max));
+  const [lowest, highest] = [edges[0], edges.at(-1)];
+  const [lowestName, highestName] = [`Lowest ${title.toLowerCase()}`, `Highest ${title.toLowerCase()}`];
+  const lower: Bound = {
+    ...{ kind: "min", name: minName, label: lowestName, value: min },
+    ...{ hint: lowest, at: Math.max(0, from) },
+  };
+  const upper: Bound = {
+    ...{ kind: "max", name: maxName, label: highestName, value: max },
+    ...{ hint: highest === undefined ? undefined : below(highest, step), at: until < 0 ? bars : until },
+  };
   return (
     <fieldset class="group range" id={`facet-${name}`} data-edges={edges.join()}>
       <legend class="title">
         <h2>{title}</h2>
-        <span>{wordsOf(title, view[minName], view[maxName])}</span>
+        <span>{wordsOf(title, min, max)}</span>
       </legend>
-      <Histogram title={title} ranges={ranges} step={step} min={view[minName]} max={view[maxName]} />
-      <Sliders title={title} edges={edges} min={view[minName]} max={view[maxName]} />
+      <Histogram title={title} ranges={ranges} step={step} min={min} max={max} />
+      <div class="sliders js-only">
+        {[lower, upper].map(({ kind, label, at }) => (
+          <input key={kind} type="range" min={0} max={bars} value={at} data-bound={kind} aria-label={label} />
+        ))}
+      </div>
       <div class="pair">
-        <BoundField
-          name={minName}
-          label={`Lowest ${title.toLowerCase()}`}
-          value={view[minName]}
-          hint={edges[0]}
-          step={step}
-        />
+        <BoundField {...lower} step={step} />
         <span aria-hidden="true">to</span>
-        <BoundField
-          name={maxName}
-          label={`Highest ${title.toLowerCase()}`}
-          value={view[maxName]}
-          hint={edges.length === 0 ? undefined : below(edges.at(-1) ?? 1, step)}
-          step={step}
-        />
+        <BoundField {...upper} step={step} />
       </div>
     </fieldset>
   );
 };
+
+const BoundField = ({ name, label, value = "", hint, step }: Bound & { readonly step: number }): JSX.Element => (
+  <input
+    {...{ type: "number", id: name, name, value, "aria-label": label, placeholder: String(hint ?? "") }}
+    min={hint !== undefined && hint < 0 ? undefined : 0}
+    step={step === 1 ? undefined : step}
+    inputMode={step === 1 ? "numeric" : "decimal"}
+  />
+);
 
 /** Returns the chosen bounds in words. */
 function wordsOf(title: string, min: string | undefined, max: string | undefined): string {
@@ -55,20 +82,20 @@ function wordsOf(title: string, min: string | undefined, max: string | undefined
 /** Returns the greatest value below the end of a range, without floating-point noise. */
 const below = (end: number, step: number): number => Number((end - step).toFixed(9));
 
-const [barWidth, gap, height, dotSize] = [10, 1, 40, 8];
+/** Years are written without separators. */
+const bound = (title: string, value: number): string => (title === "Year" ? String(value) : decimal(value));
 
-interface BoundsProps {
-  readonly min: string | undefined;
-  readonly max: string | undefined;
-}
+const [barWidth, gap, height, dotSize] = [10, 1, 40, 8];
 
 /** The most listings that are drawn as dots. */
 const sparseMax = 9;
 
-interface HistogramProps extends BoundsProps {
+interface HistogramProps {
   readonly title: string;
   readonly ranges: readonly CountedRange[];
   readonly step: number;
+  readonly min: string | undefined;
+  readonly max: string | undefined;
 }
 
 /** The bars of a histogram have equal widths; a few listings are dots. Those within the bounds are emphasized. */
@@ -106,71 +133,8 @@ const Bar = ({ index, share }: { readonly index: number; readonly share: number 
   return <rect x={index * barWidth} y={height - size} width={barWidth - gap} height={size} />;
 };
 
-/** Years are written without separators. */
-const bound = (title: string, value: number): string => (title === "Year" ? String(value) : decimal(value));
-
 /** Returns where most listings are, for those who do not see the bars. */
 function summaryOf(ranges: readonly CountedRange[], step: number): string {
   const [fullest] = [...ranges].sort((one, other) => other.count - one.count);
   return fullest === undefined ? "no listings" : `most listings from ${fullest.min} to ${below(fullest.max, step)}`;
 }
-
-/** Two sliders over the bars, in steps of one bar; a browser module shows them and keeps them equal to the bounds. */
-const Sliders = ({
-  title,
-  edges,
-  min,
-  max,
-}: BoundsProps & { readonly title: string; readonly edges: readonly number[] }) => {
-  const bars = Math.max(1, edges.length - 1);
-  const from =
-    min === undefined
-      ? 0
-      : Math.max(
-          0,
-          edges.findLastIndex((edge) => edge <= Number(min)),
-        );
-  const until = max === undefined ? -1 : edges.findIndex((edge) => edge > Number(max));
-  return (
-    <div class="sliders js-only">
-      <input
-        type="range"
-        min={0}
-        max={bars}
-        value={from}
-        data-bound="min"
-        aria-label={`Lowest ${title.toLowerCase()}`}
-      />
-      <input
-        type="range"
-        min={0}
-        max={bars}
-        value={until < 0 ? bars : until}
-        data-bound="max"
-        aria-label={`Highest ${title.toLowerCase()}`}
-      />
-    </div>
-  );
-};
-
-interface BoundFieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly hint: number | undefined;
-  readonly step: number;
-}
-
-const BoundField = ({ name, label, value, hint, step }: BoundFieldProps): JSX.Element => (
-  <input
-    type="number"
-    id={name}
-    name={name}
-    min={hint !== undefined && hint < 0 ? undefined : 0}
-    step={step === 1 ? undefined : step}
-    inputMode={step === 1 ? "numeric" : "decimal"}
-    aria-label={label}
-    value={value ?? ""}
-    placeholder={hint === undefined ? "" : String(hint)}
-  />
-);

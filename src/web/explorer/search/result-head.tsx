@@ -9,26 +9,23 @@ import { LayoutFields, SortField } from "./result-controls.tsx";
 
 interface ResultHeadProps {
   readonly view: ViewParameters;
-  readonly found: {
-    readonly shown?: { readonly total: number } | undefined;
-    readonly facets: ViewFacets;
-  };
+  readonly facets: ViewFacets;
+  /** The number of listings; undefined if the view is invalid. */
+  readonly total: number | undefined;
 }
 
 const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
 
-export const ResultHead = ({ view, found: { shown, facets } }: ResultHeadProps): JSX.Element => (
+export const ResultHead = ({ view, facets, total }: ResultHeadProps): JSX.Element => (
   <header class="results-head">
     <div>
       <h1 id="total">
-        {shown === undefined ? "No results" : `${count(shown.total)} ${words[inventoryOf(view)]}`}
-        {view.snapshot_date === undefined || shown === undefined ? null : (
+        {total === undefined ? "No results" : `${count(total)} ${words[inventoryOf(view)]}`}
+        {view.snapshot_date === undefined || total === undefined ? null : (
           <span class="muted"> on {day(view.snapshot_date)}</span>
         )}
       </h1>
-      {shown === undefined || shown.total < sparseBelow ? null : (
-        <KeyNumbers view={view} facets={facets} total={shown.total} />
-      )}
+      {total === undefined || total < sparseBelow ? null : <KeyNumbers {...{ view, facets, total }} />}
     </div>
     <div class="ends">
       <SortField view={view} />
@@ -38,14 +35,8 @@ export const ResultHead = ({ view, found: { shown, facets } }: ResultHeadProps):
   </header>
 );
 
-interface KeyNumbersProps {
-  readonly view: ViewParameters;
-  readonly facets: ViewFacets;
-  readonly total: number;
-}
-
 /** Medians of all results. A number with a filter is counted without it, and left out. */
-const KeyNumbers = ({ view, facets: { stats, values }, total }: KeyNumbersProps): JSX.Element => {
+const KeyNumbers = ({ view, facets: { stats, values }, total }: ResultHeadProps): JSX.Element => {
   const medianOf = (name: string): number | null => {
     const of = stats[name];
     return of === undefined || of.count + of.missing !== total ? null : of.median;

@@ -2,10 +2,11 @@
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
+import { DataTable } from "../../shell/blocks.tsx";
 import { count } from "../../shell/format.ts";
 import { chosenColumns, type ShownListing } from "../listing-fields.tsx";
 import { listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { Cards } from "./cards.tsx";
+import { Card } from "./cards.tsx";
 
 interface ResultsProps {
   readonly view: ViewParameters;
@@ -13,16 +14,20 @@ interface ResultsProps {
   readonly photos: PhotoMode;
 }
 
-export const ResultList = ({ view, answer, photos }: ResultsProps): JSX.Element => {
+export const ResultList = ({ view, answer: { data, pagination }, photos }: ResultsProps): JSX.Element => {
   const placed = { ...view, offset: view.offset ?? "0" };
   return (
     <>
       {view.layout === "table" ? (
-        <ListingTable view={placed} listings={answer.data} columns={listOf(view, "columns")} />
+        <ListingTable view={placed} listings={data} columns={listOf(view, "columns")} />
       ) : (
-        <Cards view={placed} listings={answer.data} photos={photos} />
+        <ul class="cars">
+          {data.map((listing) => (
+            <Card key={listing.id} view={placed} listing={listing} photos={photos} />
+          ))}
+        </ul>
       )}
-      <Paging view={view} pagination={answer.pagination} />
+      <Paging view={view} pagination={pagination} />
     </>
   );
 };
@@ -37,31 +42,12 @@ interface ListingTableProps {
 export const ListingTable = ({ view, listings, columns = [] }: ListingTableProps): JSX.Element => {
   const shown = chosenColumns(columns);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="sheet scroll" aria-label="Listings" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {shown.map(({ name, title, isNumber }) => (
-              <th key={name} scope="col" class={isNumber ? "num" : undefined}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {listings.map((listing) => (
-            <tr key={listing.id}>
-              {shown.map(({ name, value, isNumber }) => (
-                <td key={name} class={isNumber ? "num" : undefined}>
-                  {value(listing, view)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <DataTable
+      label="Listings"
+      columns={shown.map(({ title, isNumber }) => (isNumber ? `#${title}` : title))}
+      rows={listings.map((listing) => shown.map(({ value }) => value(listing, view)))}
+      isSheet
+    />
   );
 };
 

@@ -1,7 +1,6 @@
 /** The search: filters and facets beside results. Its URL is the view, so that it can be shared. */
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../../contract/errors.ts";
-import type { AnswerOf } from "../../../contract/types.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
@@ -12,6 +11,7 @@ import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
+import type { ChartAnswers } from "../charts/chart-searches.ts";
 import { ChartControls, loadCharts } from "../charts/charts-view.tsx";
 import { type FacetChanges, facetChanges } from "../charts/facet-changes.ts";
 import { changeDays, dayBefore } from "../charts/key-numbers.tsx";
@@ -66,14 +66,12 @@ export const searchPage =
     };
   };
 
-interface ShownResults {
-  readonly total: number;
-  readonly unmatched: AnswerOf<"searchListings">["meta"]["unmatched"];
+interface ShownResults extends Omit<ChartAnswers, "charts"> {
   readonly results: JSX.Element;
 }
 
 /** The answers of a view, or why it is invalid. */
-export interface FoundView {
+interface FoundView {
   readonly shown?: ShownResults;
   readonly facets: ViewFacets;
   readonly changes: FacetChanges | undefined;
@@ -94,7 +92,7 @@ async function findView(search: Search, view: ViewParameters): Promise<FoundView
   const { requests, days } = search;
   let loadRest: RemainingResults;
   try {
-    loadRest = await (view.layout === "charts" ? findCharts : findListings)(search, view);
+    loadRest = await findResults(search, view);
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
     return { facets: noFacets, changes: undefined, steps: [], missing: [], invalid: thrown.message };
@@ -115,30 +113,26 @@ interface Search {
   readonly photos: PhotoMode;
 }
 
-async function findListings({ requests, days, photos }: Search, view: ViewParameters): Promise<RemainingResults> {
-  const parameters = searchParameters(view, days.last, photos);
-  const answer = await requests.call("searchListings", parameters);
-  const { total } = answer.pagination;
-  return async () => ({
-    ...{ total, unmatched: answer.meta.unmatched },
-    results: <ResultList view={view} answer={answer} photos={photos} />,
-  });
-}
-
-async function findCharts({ requests, days }: Search, view: ViewParameters): Promise<RemainingResults> {
-  const loadRest = await loadCharts(requests, view, days);
-  return async () => {
-    const { charts, ...head } = await loadRest();
-    return { ...head, results: <div class="graphs">{charts}</div> };
-  };
+/** Sends the first request for the results of a view, which validates its filters. Throws the Refusal of the API. */
+async function findResults({ requests, days, photos }: Search, view: ViewParameters): Promise<RemainingResults> {
+  if (view.layout === "charts") {
+    const loadRest = await loadCharts(requests, view, days);
+    return async () => {
+      const { charts, ...head } = await loadRest();
+      return { ...head, results: <div class="graphs">{charts}</div> };
+    };
+  }
+  const answer = await requests.call("searchListings", searchParameters(view, days.last, photos));
+  const results = <ResultList view={view} answer={answer} photos={photos} />;
+  return async () => ({ total: answer.pagination.total, unmatched: answer.meta.unmatched, results });
 }
 
 function searchParameters(view: ViewParameters, asOf: string, photos: PhotoMode): TextParameters {
   const { sort, offset, layout } = view;
-  const isTable = layout === "table";
-  const fields = isTable
-    ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields)
-    : [...cardFields, ...(photos === "off" ? [] : ["photo_urls"])];
+  const fields =
+    layout === "table"
+      ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields)
+      : [...cardFields, ...(photos === "off" ? [] : ["photo_urls"])];
   return {
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
@@ -182,7 +176,7 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
       </footer>
     </form>
     <section class="results" id="results" aria-labelledby="total">
-      <ResultHead view={view} found={found} />
+      <ResultHead view={view} facets={found.facets} total={found.shown?.total} />
       {question?.explained}
       <AppliedFilters view={view} asOf={days.last} facets={found.facets} />
       {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}

@@ -4,7 +4,7 @@ import { refuse } from "../../../contract/errors.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { type FacetDefinition, facetDefinitions, type ValueBucket } from "../facets.ts";
-import { apiFilters, isSameValue, listOf, readView, type ViewParameters } from "../view.ts";
+import { apiFilters, chosenAmong, readView, type ViewParameters } from "../view.ts";
 import { KeptFields } from "./applied-filters.tsx";
 import { ValueField, valuesPath } from "./facet-panel.tsx";
 
@@ -68,13 +68,15 @@ interface ValuesFormProps {
 }
 
 const ValuesForm = ({ name, view, buckets }: ValuesFormProps): JSX.Element => {
-  const chosen = listOf(view, name);
-  const isChosen = (value: string): boolean => chosen.some((item) => isSameValue(item, value));
-  const unshown = chosen.filter((item) => !buckets.some(({ value }) => isSameValue(item, value)));
+  const { isChosen, others } = chosenAmong(
+    view,
+    name,
+    buckets.map(({ value }) => value),
+  );
   return (
     <form action="/" method="get" class="stack">
       <KeptFields view={view} without={new Set([name])} />
-      {unshown.map((value) => (
+      {others.map((value) => (
         <input key={value} type="hidden" name={name} value={value} />
       ))}
       <div class="vals" id="values">
