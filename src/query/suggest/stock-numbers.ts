@@ -22,8 +22,8 @@ export async function countActive(version: LakeVersion, filter: Filter): Promise
   return (await version.activeOn(version.manifest.as_of).countValues(request)).total;
 }
 
-/** The words before a stock number that say what it is. */
-const introduction = /\bstock(?:\s+(?:number|no\.?|#))?\s*[#:]?\s*$/i;
+/** The words before a stock number that say what it is. `in stock` says something else. */
+const introduction = /(?<!\bin\s+)\bstock(?:\s+(?:number|no\.?|#))?\s*[#:]?\s*$/i;
 
 /** Returns the words of a question before a stock number, with those that say what it is. */
 export const introduced = (words: string): string => (introduction.test(words) ? words : `${words}stock number `);

@@ -11,20 +11,12 @@ import { queryString, type TextParameters } from "../../operations/operation-req
 export type ViewParameters = TextParameters;
 
 /** Parameters that only the page knows. */
-const layoutNames: ReadonlySet<string> = new Set([
-  "layout",
-  "columns",
-  "chart",
-  "by",
-  "period",
-  "shade",
-  "beside",
-  "change",
-  "unrated",
-]);
+const layoutNames: ReadonlySet<string> = new Set(
+  "layout columns chart by period shade beside change unrated".split(" "),
+);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters that choose the market, which has a control instead of links that remove it. */
-export const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
+const inventoryNames: ReadonlySet<string> = new Set(["snapshot_date", "inventory_status", "sold_within_days"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);
 /** Values that mean the same as no value. */
@@ -101,6 +93,10 @@ export const filterNames = (view: ViewParameters): readonly string[] => [
   ...Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name)),
   ...(isRatedOnly(view) ? ["unrated"] : []),
 ];
+
+/** Returns the names of the filters that have a link which removes them. */
+export const removableNames = (view: ViewParameters): readonly string[] =>
+  filterNames(view).filter((name) => !inventoryNames.has(name));
 
 /**
  * Returns true if a view leaves out the cars without a rating. By value, those below half of their estimate come first, and these are mostly mistakes

@@ -5,10 +5,9 @@ import { Icon } from "../../shell/icons.tsx";
 import { facetDefinitions, type ViewFacets } from "../facets.ts";
 import {
   apiFilters,
-  filterNames,
-  inventoryNames,
   inventoryOf,
   listOf,
+  removableNames,
   type ViewParameters,
   viewPath,
   withoutFilters,
@@ -44,7 +43,7 @@ interface AppliedFiltersProps {
 }
 
 export const AppliedFilters = ({ view, asOf, facets }: AppliedFiltersProps): JSX.Element | null => {
-  const names = filterNames(view).filter((name) => !inventoryNames.has(name));
+  const names = removableNames(view);
   if (names.length === 0) return null;
   return (
     <ul class="chips" aria-label="Chosen filters">

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { apiFilters, filterNames, inventoryNames, type ViewParameters, viewPath, withoutFilters } from "../view.ts";
+import { apiFilters, removableNames, type ViewParameters, viewPath, withoutFilters } from "../view.ts";
 import { filterText } from "./applied-filters.tsx";
 
 /** Fewer listings than this are sparse: no median is stated, and each is drawn. */
@@ -24,7 +24,7 @@ export async function findStepsBack(
   view: ViewParameters,
   asOf: string,
 ): Promise<readonly StepBack[]> {
-  const names = filterNames(view).filter((name) => !inventoryNames.has(name) && name !== "radius");
+  const names = removableNames(view).filter((name) => name !== "radius");
   const steps = await Promise.all(
     names.slice(0, stepsMax).map(async (name): Promise<StepBack | undefined> => {
       const wider = withoutFilters(view, [name]);
