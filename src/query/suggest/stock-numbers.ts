@@ -1,6 +1,6 @@
 /**
  * Stock numbers in questions: words that a listing for sale has as its stock number, if nothing else explains them or "stock number" stands before
- * them. Of a ZIP code, the stock number is an alternative.
+ * them. For a ZIP code, the stock number is an alternative.
  */
 import type { Filter } from "../../listing/filter.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";

@@ -233,15 +233,10 @@ export const isNewest = sql`(${isToday} OR valid_to <= ${integerLiteral(gone.sol
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
 /** Columns of a row that are neither counted nor ranked. */
-const rowColumns = [
-  ...timeNames,
-  ...textNames,
-  "listed_on",
-  "sold_on_record",
-  "valid_from",
-  "valid_to",
-  "listing_id",
-] as const;
+const rowColumns: readonly string[] = [
+  ...[...timeNames, ...textNames],
+  ...["listed_on", "sold_on_record", "valid_from", "valid_to", "listing_id"],
+];
 
 /** `listings`: one row per indexed row; those of the published day are first, in the order of their files. */
 function listingsStatement(catalog: string): Sql {
