@@ -37,7 +37,7 @@ import { serveBothWays } from "../support/implementations.ts";
 import { skipWithoutRealCsv } from "../support/lakes/feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [lakeSeed, seed] = extentOf([20261136, 20261131], [20261119, 20261119]);
+const [lakeSeed, seed] = extentOf([20261136, 20261166], [20261119, 20261119]);
 
 const [days, cars] = extentOf([7, 700], [11, 600]);
 const { lake } = await createRandomLake(fileScope, { seed: lakeSeed, days, cars });
@@ -172,7 +172,7 @@ for (const [mode, query] of Object.entries(modes)) {
   });
 }
 
-const trialSeed = 20261122;
+const trialSeed = 20261350;
 const unknowns = [
   ["make", "model", "year", "features", "msrp", "base_msrp", "availability_status"],
   ["trim", "cylinders", "price", "miles", "options_packages", "keywords", "inventory_type", "exterior_color"],
