@@ -12,9 +12,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export const isRow = (value: Json | undefined): value is Row => isObject(value);
 
 /** Returns a row with a value for each column, which takes half of the time of `Object.fromEntries`. */
-export function rowOf(columns: readonly string[], valueOf: (column: string) => Json): Row {
+export function rowOf(columns: readonly string[], valueIn: (column: string) => Json): Row {
   const row: Record<string, Json> = {};
-  for (const column of columns) row[column] = valueOf(column);
+  for (const column of columns) row[column] = valueIn(column);
   return row;
 }
 

@@ -5,6 +5,7 @@ import type { UsageRange, UsageRow } from "../../accounts/ledger/usage.ts";
 import { epochDay, plusDays } from "../../base/day.ts";
 import { type Axis, dayAxis, percentText, roundAxis, timeOfDay } from "../charts/axis.ts";
 import { ChartFigure } from "../charts/chart-figure.tsx";
+import { Lines } from "../charts/lines.tsx";
 import { PlotArea } from "../charts/plot-area.tsx";
 import { day as dayText, monthName, usd } from "../shell/format.ts";
 
@@ -93,7 +94,7 @@ export const SpendingChart = ({ account, rows, today }: SpendingChartProps): JSX
   );
 };
 
-const monthAxis = ({ days, end }: Spending): Axis => dayAxis(days[0]?.day ?? "", plusDays(end, 1));
+const monthAxis = ({ days, end }: Spending): Axis => dayAxis([days[0]?.day ?? "", plusDays(end, 1)]);
 
 const endOf = (day: string): number => timeOfDay(plusDays(day, 1));
 
@@ -125,9 +126,7 @@ const SumPlot = ({ label, spending, forecast }: SumPlotProps): JSX.Element => {
             </text>
           </g>
         ))}
-      <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
-        <path class="line" d={`M0,100L${points.join("L")}`} />
-      </svg>
+      <Lines paths={[["spent", `M0,100L${points.join("L")}`]]} />
       <line class="line forecast" x1={here.x} y1={here.y} x2={percentText(later ?? 0)} y2={top(forecast.micros)} />
       <circle class="mark" cx={here.x} cy={here.y} r="3.5" />
       <text class="sum" {...here} dy="1.6em" text-anchor={(now ?? 0) > 80 ? "end" : "start"}>

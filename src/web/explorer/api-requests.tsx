@@ -48,11 +48,11 @@ export const RequestCode = ({ origin, request }: RequestCodeProps): JSX.Element 
 /** Why parts of a page are missing; nothing if it is complete. */
 export const MissingParts = ({ missing }: { readonly missing: readonly MissingPart[] }): JSX.Element | null =>
   missing.length === 0 ? null : (
-    <ul class="notice" role="status">
+    <div class="notice" role="status">
       {missing.map(({ name, reason }) => (
-        <li key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</li>
+        <p key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</p>
       ))}
-    </ul>
+    </div>
   );
 
 const targetOf = ({ path, querystring }: RequestCodeProps["request"]): string =>

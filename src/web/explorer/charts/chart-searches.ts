@@ -22,7 +22,7 @@ export interface CountedSearch {
 }
 
 /** The charts of a view, with the total and unmatched values of its search. */
-interface ChartAnswers {
+export interface ChartAnswers {
   readonly total: number;
   readonly unmatched: AnswerOf<"getFacets">["meta"]["unmatched"];
   readonly charts: JSX.Element;

@@ -1,8 +1,7 @@
 /** What a dealer sells: its listings by make, model, body, condition and rating, each value a link into the explorer. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { ChartFigure } from "../../charts/chart-figure.tsx";
-import { RankingPanels } from "../../charts/ranking-panels.tsx";
+import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { count } from "../../shell/format.ts";
 import { conditions, titleOf } from "../attributes.ts";
 import { ratingLooks } from "../value.tsx";
@@ -25,19 +24,14 @@ export const DealerMix = ({ dealerId, counts }: DealerMixProps): JSX.Element => 
       }));
       const shown = values.reduce((sum, { value }) => sum + value, 0);
       return (
-        <ChartFigure
-          {...{ key: facet, id: `mix-${facet}`, title: titleOf(facet) }}
+        <RankingFigure
+          {...{ key: facet, id: `mix-${facet}`, title: titleOf(facet), values }}
           note={shown < counts.total ? `${count(counts.total - shown)} others or unknown.` : "All listings."}
-          numbers={{
-            columns: [
-              { name: facet, title: titleOf(facet) },
-              { name: "listings", title: "Listings", format: count },
-            ],
-            rows: values.map(({ name, value }) => [name, value]),
-          }}
-        >
-          <RankingPanels rankings={[{ name: titleOf(facet), values }]} format={count} />
-        </ChartFigure>
+          columns={[
+            { name: facet, title: titleOf(facet) },
+            { name: "listings", title: "Listings", format: count },
+          ]}
+        />
       );
     })}
   </>
