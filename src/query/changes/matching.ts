@@ -30,7 +30,7 @@ function conditionOf(filter: Filter): Sql {
     case "anyOf":
       return hasValue(filter.attribute, filter.values);
     case "equalsText":
-      return sql`${caseFold(ident(filter.attribute))} IN (${join(filter.values.map((value) => caseFold(literal(value))))})`;
+      return sql`${caseFold(ident(filter.attribute))} IN (${join(filter.values.map((value) => caseFold(sql`${value}`)))})`;
     case "hasTokens":
       return (filter.how === "all" ? allOf : anyOf)(filter.values.map((value) => hasToken(filter, value)));
     case "atLeast":

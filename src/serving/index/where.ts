@@ -152,7 +152,7 @@ export function conditionOf(filter: Filter, context: IndexContext): Condition {
     case "insideBox":
       return inCondition(resolveIds(filter, context));
     case "equalsText":
-      return sql`${ident(filter.attribute)} IN (${join(filter.values.map((value) => textHashOf(literal(value))))})`;
+      return sql`${ident(filter.attribute)} IN (${join(filter.values.map((value) => textHashOf(sql`${value}`)))})`;
     case "hasTokens":
       return hasTokens(filter, context);
     case "atLeast":
