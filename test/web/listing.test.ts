@@ -145,7 +145,7 @@ test("a listing that has left its search, or was opened from none, has no cars b
   const [one, other] = compared;
   const placeOf = async (query: string) => {
     const page = await documentOf(`/listings/${one?.id}?${query}`);
-    return [pathsOf(page, ".crumbs a")[0], textsOf(page, ".crumbs .ends"), textsOf(page, ".notice li").length];
+    return [pathsOf(page, ".crumbs a")[0], textsOf(page, ".crumbs .ends"), textsOf(page, ".notice p").length];
   };
   assert.deepEqual(await placeOf(""), ["/", [], 0]);
   assert.deepEqual(await placeOf(`vin_pattern=${other?.vin}&offset=0`), [`/?vin_pattern=${other?.vin}`, [], 0]);
