@@ -34,7 +34,7 @@ const views = ["active", "missing", "contenders", "sold", "ended", "builds", "de
 const sameColumns = (view: string): string =>
   ["active", "missing", "contenders", "sold", "ended"].includes(view) ? "* EXCLUDE (last_checked_at)" : "*";
 
-const formats = [1, 2] as const;
+const formats = extentOf<readonly (1 | 2)[]>([2], [1, 2]);
 
 const currentLake = await createCurrentLake(fileScope);
 

@@ -141,7 +141,7 @@ test("a page whose parts cannot be paid shows the charged parts, and why the res
     const answer = await get(path, headers);
     const page = await answer.text();
     assert.equal(answer.status, 200, path);
-    assert.match(page, /<li>Missing: [^<]+billing state/, path);
+    assert.match(page, /<p>Missing: [^<]+billing state/, path);
     assert.ok(page.includes(`<dd id="view-cost">$${(micros / 1e6).toFixed(3)}</dd>`), path);
     assert.equal(await chargedMicros(poor), micros, path);
   }

@@ -95,9 +95,9 @@ function yearRanges(buckets: readonly ValueBucket[]): readonly CountedRange[] {
   if (years.length === 0) return [];
   const [first, last] = [Math.min(...years.map(({ year }) => year)), Math.max(...years.map(({ year }) => year))];
   const start = Math.max(first, last - yearBars + 1);
-  const countOf = (min: number, max: number): number =>
+  const amountOf = (min: number, max: number): number =>
     years.filter(({ year }) => year >= min && year < max).reduce((sum, { count }) => sum + count, 0);
-  const early = first < start ? [{ min: first, max: start, count: countOf(first, start) }] : [];
+  const early = first < start ? [{ min: first, max: start, count: amountOf(first, start) }] : [];
   const single = Array.from({ length: last - start + 1 }, (_, index) => start + index);
-  return [...early, ...single.map((year) => ({ min: year, max: year + 1, count: countOf(year, year + 1) }))];
+  return [...early, ...single.map((year) => ({ min: year, max: year + 1, count: amountOf(year, year + 1) }))];
 }

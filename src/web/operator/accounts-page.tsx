@@ -8,7 +8,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { statusText } from "../account/money-page.tsx";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { countOf, time, usd } from "../shell/format.ts";
+import { amountOf, time, usd } from "../shell/format.ts";
 import { Field, Form, Select, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -38,7 +38,7 @@ export const accountsPage =
           <Field label="Id or email contains" class="wide" type="search" name="q" value={search} />
           <button type="submit">Find</button>
         </form>
-        <p class="muted">{countOf(total, "account")}.</p>
+        <p class="muted">{amountOf(total, "account")}.</p>
         <AccountTable accounts={accounts} />
         <nav class="head" aria-label="Pages of accounts">
           {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}

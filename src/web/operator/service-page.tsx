@@ -5,7 +5,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { diskOf, type KeptVersion, keptVersions } from "../../serving/kept-versions.ts";
 import { Block, DataTable, Facts, Figures, Notice } from "../shell/blocks.tsx";
-import { age, count, countOf, day as dayText, size, time } from "../shell/format.ts";
+import { age, amountOf, count, day as dayText, size, time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
@@ -106,8 +106,8 @@ interface LakeProps {
 const Lake = ({ versions, kept, disk }: LakeProps): JSX.Element => (
   <Block id="versions" title="Lake">
     <p class="muted">
-      {size(disk.freeBytes)} of {size(disk.bytes)} are free. The lake keeps {countOf(kept, "version")}, which share most
-      files.
+      {size(disk.freeBytes)} of {size(disk.bytes)} are free. The lake keeps {amountOf(kept, "version")}, which share
+      most files.
     </p>
     <DataTable
       label="Versions"

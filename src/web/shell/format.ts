@@ -7,7 +7,7 @@ export const count = (value: number | null | undefined, unit = ""): string =>
   value === null || value === undefined ? unknown : `${integers.format(value)}${unit}`;
 
 /** Formats a number of things by their name in the singular: `1 day`, `2 days`. */
-export const countOf = (number: number | null | undefined, thing: string): string =>
+export const amountOf = (number: number | null | undefined, thing: string): string =>
   count(number, ` ${thing}${number === 1 ? "" : "s"}`);
 
 const decimals = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
@@ -78,7 +78,7 @@ export const weekday = (value: string): string => weekdays.format(new Date(`${va
 export function age(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   const [size, unit] = minutes >= 2880 ? [1440, "day"] : minutes >= 120 ? [60, "hour"] : [1, "minute"];
-  return countOf(Math.floor(minutes / Number(size)), String(unit));
+  return amountOf(Math.floor(minutes / Number(size)), String(unit));
 }
 
 /** Returns a URL of a feed if it is one of the web, for links; undefined for any other. */

@@ -18,7 +18,9 @@ test("the operations of a page whose client disconnects stop, and are not charge
   const leaving = Array.from({ length: 2 }, () =>
     assert.rejects(fetch(`${narrow.url}/?snapshot_date=${slowLakeDay}`, { headers, signal: client.signal })),
   );
-  await eventually("all requests have arrived", async () => /requests_in_flight 6\n/.test(await readMetrics()));
+  await eventually("the statements of the pages wait behind the others", async () =>
+    /statements_waiting [5-9]\n/.test(await readMetrics()),
+  );
   client.abort();
   await Promise.all([...leaving, ...staying]);
   await eventually("no statement waits or runs", async () => {

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { NumbersColumn } from "../../charts/chart-figure.tsx";
 import { CurvePlot, type CurvePoint } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
-import { count, countOf, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import { amountOf, count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
@@ -43,7 +43,7 @@ interface PriceAxis {
   readonly boundsOf: (point: PricePoint, newestYear: number) => Readonly<Record<string, number>>;
 }
 
-const years = (value: number): string => countOf(value, "year");
+const years = (value: number): string => amountOf(value, "year");
 
 const priceAxes: Readonly<Record<"age" | "miles", PriceAxis>> = {
   age: {

@@ -1,7 +1,7 @@
 /** Cars side by side: a column each, a row for each attribute. Cells that agree are paler, and hidden where only differences are shown. */
 import type { JSX } from "preact";
 import type { PhotoMode } from "../../../http/service/photos.ts";
-import { countOf, day } from "../../shell/format.ts";
+import { amountOf, day } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { paintClass } from "../car-drawing.tsx";
 import { nameOf } from "../listing-fields.tsx";
@@ -180,7 +180,7 @@ const Shared = ({ cars, features }: SharedProps): JSX.Element => (
     <th scope="row">{cars.length === 2 ? "In both" : `In all ${numberWords[cars.length]}`}</th>
     <td colSpan={cars.length}>
       <details id="shared">
-        <summary>{countOf(features.length, "feature")}</summary>
+        <summary>{amountOf(features.length, "feature")}</summary>
         {features.join(", ")}
       </details>
     </td>

@@ -6,7 +6,7 @@ import type { CurrentVersion } from "../../../serving/current-version.ts";
 import type { LakeVersion } from "../../../serving/lake-version.ts";
 import { lastDays } from "../../../serving/published-day.ts";
 import type { MapDot } from "../../charts/us-map.tsx";
-import { countOf, plainWords } from "../../shell/format.ts";
+import { amountOf, plainWords } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { inventoryOf } from "../view.ts";
 
@@ -88,6 +88,6 @@ export function dealerDots({ dealers, placed }: Pick<MarketDealers, "dealers" | 
   return placed.flatMap(({ dealer_id, name, city, state, longitude, latitude }) => {
     const size = sizes.get(dealer_id) ?? 0;
     if (longitude === null || latitude === null || size === 0) return [];
-    return [{ longitude, latitude, size, title: `${plainWords(name, city, state)}: ${countOf(size, "listing")}` }];
+    return [{ longitude, latitude, size, title: `${plainWords(name, city, state)}: ${amountOf(size, "listing")}` }];
   });
 }

@@ -10,7 +10,7 @@ import type { ExportPrice } from "../../../http/exports/charged-export.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import { queryString } from "../../../operations/operation-request.ts";
 import { fieldsAmong } from "../../../query/fields.ts";
-import { count, countOf, day, usd } from "../../shell/format.ts";
+import { amountOf, count, day, usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
 import { type PageHandler, type Redirect, serviceOrigin } from "../../shell/pages.tsx";
 import type { Visitor } from "../../shell/visitor.ts";
@@ -67,7 +67,7 @@ export const exportPage =
       title: "Export",
       section: "explorer",
       body: (
-        <ExportPanel title={`Export ${countOf(offers[0]?.rows, "listing")}`} view={view}>
+        <ExportPanel title={`Export ${amountOf(offers[0]?.rows, "listing")}`} view={view}>
           <OfferForm visitor={visitor} view={view} asOf={asOf} offers={offers} chosen={chosen}>
             <RequestCode origin={origin} request={{ path: operation("exportListings").path, querystring }} />
           </OfferForm>

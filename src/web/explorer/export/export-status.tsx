@@ -5,7 +5,7 @@ import { respondWithExport } from "../../../http/exports/respond-with-export.ts"
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import type { PageContent } from "../../shell/document.tsx";
-import { count, countOf, usd } from "../../shell/format.ts";
+import { amountOf, count, usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";
 import type { PageHandler, Redirect } from "../../shell/pages.tsx";
 import { type Visitor, visitorOf } from "../../shell/visitor.ts";
@@ -44,7 +44,7 @@ const titles = { writing: "Exporting", written: "Exported", stopped: "Stopped ex
 function statusPage(found: VisitorExport, visitor: Visitor): PageContent {
   const { state, price, query, rows } = found;
   const { format, ...view } = query;
-  const title = `${titles[state]} ${countOf(price.rows, "listing")}`;
+  const title = `${titles[state]} ${amountOf(price.rows, "listing")}`;
   const share = price.rows === 0 ? 100 : Math.round((100 * rows) / price.rows);
   return {
     title,

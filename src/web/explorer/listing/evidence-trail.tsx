@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import { Block } from "../../shell/blocks.tsx";
-import { count, countOf, day } from "../../shell/format.ts";
+import { amountOf, count, day } from "../../shell/format.ts";
 
 interface EvidenceTrailProps {
   readonly evidence: AnswerOf<"getEvidence">;
@@ -21,7 +21,7 @@ export const EvidenceTrail = ({ evidence: { data, meta }, valued }: EvidenceTrai
     .reverse();
   const more = steps.slice(firstSteps);
   return (
-    <Block id="evidence" title="Evidence" end={countOf(meta.total, "step")}>
+    <Block id="evidence" title="Evidence" end={amountOf(meta.total, "step")}>
       <ol class="trail small">
         {valued === undefined ? null : <Step isKey day={meta.as_of} {...ratedStep(valued)} />}
         {steps.slice(0, firstSteps)}

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { PhotoMode } from "../../../http/service/photos.ts";
 import { Figures } from "../../shell/blocks.tsx";
-import { count, countOf, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
+import { amountOf, count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
 import { CarDrawing, keepAttributes, paintClass } from "../car-drawing.tsx";
@@ -112,7 +112,7 @@ const Facts = ({ listing, own, value, valued, such }: FactsProps): JSX.Element =
   const { percentile, sample } = valued?.summary ?? {};
   const { price_change_total: change, price_drops: drops, price_changed_at: changedAt } = listing;
   const age = own?.days_on_market;
-  const dropWords = drops === null || drops === 0 ? "changed" : `${countOf(drops, "drop")}, last`;
+  const dropWords = drops === null || drops === 0 ? "changed" : `${amountOf(drops, "drop")}, last`;
   return (
     <Figures
       look="four"
@@ -125,7 +125,7 @@ const Facts = ({ listing, own, value, valued, such }: FactsProps): JSX.Element =
         ["Percentile", ordinal(percentile), sample === undefined ? "too few comparables" : `of ${sample} comparables`],
         [
           "On the market",
-          countOf(age, "day"),
+          amountOf(age, "day"),
           such?.days == null ? "too few such cars to compare" : `such cars: ${count(such.days)} in the median`,
         ],
         [

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import { ChartFiles } from "../../charts/chart-figure.tsx";
 import { PriceStrip } from "../../charts/price-strip.tsx";
 import { DataTable } from "../../shell/blocks.tsx";
-import { count, countOf, day, dollars } from "../../shell/format.ts";
+import { amountOf, count, day, dollars } from "../../shell/format.ts";
 
 type Valued = AnswerOf<"getListingComparables">["data"];
 type Comparable = Valued["comparables"][number];
@@ -59,7 +59,7 @@ function describe(comparables: readonly Comparable[], reason: Valued["valuation"
   if (reason !== null) return reasons[reason];
   if (comparables.length === 0) return "No listing is like this car.";
   const farthest = Math.ceil(Math.max(0, ...comparables.map(({ distance_miles: miles }) => miles ?? 0)));
-  const within = farthest === 0 ? "" : ` within ${countOf(farthest, "mile")}`;
+  const within = farthest === 0 ? "" : ` within ${amountOf(farthest, "mile")}`;
   return `${count(comparables.length)} comparables${within}, adjusted to this car's year, miles, trim and options. Filled: for sale. Open: sold.`;
 }
 

@@ -1,7 +1,7 @@
 /** The cards of the results: each car in its frame, its price against its estimate, and facts in fixed lines, so that columns scan. */
 import type { JSX } from "preact";
 import type { PhotoMode } from "../../../http/service/photos.ts";
-import { count, countOf, day, dollars, plainWords, text } from "../../shell/format.ts";
+import { amountOf, count, day, dollars, plainWords, text } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";
 import { keepAttributes, paintClass } from "../car-drawing.tsx";
@@ -73,7 +73,7 @@ const factsOf = ({ miles, drivetrain, fuel_type }: ShownListing): string =>
 /** Returns how long a car has been on the market, and how its price has changed. */
 function timeOf({ sold_date: sold, days_on_market: days, ...prices }: ShownListing): string {
   if (typeof sold === "string") return `Sold ${day(sold)}`;
-  const age = days === 0 ? "Listed today" : countOf(days, "day");
+  const age = days === 0 ? "Listed today" : amountOf(days, "day");
   const { price, price_at_listing: first, price_drops: drops } = prices;
   if (typeof price !== "number" || typeof first !== "number" || price === first) return age;
   const change = `${price < first ? "−" : "+"}${dollars(Math.abs(price - first))}`;

@@ -5,7 +5,7 @@ import type { PhotoMode } from "../../../http/service/photos.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
-import { countOf } from "../../shell/format.ts";
+import { amountOf } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import type { MissingPart, PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
@@ -145,7 +145,7 @@ const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
   current.use(async ({ manifest: { as_of, days } }) => ({ first: Object.keys(days)[0] ?? as_of, last: as_of }));
 
 const titleOf = ({ shown }: FoundView, view: ViewParameters): string =>
-  shown === undefined ? "Explorer" : `${countOf(shown.total, "listing")}${view.make ? `, ${view.make}` : ""}`;
+  shown === undefined ? "Explorer" : `${amountOf(shown.total, "listing")}${view.make ? `, ${view.make}` : ""}`;
 
 interface SearchViewProps {
   readonly view: ViewParameters;
@@ -171,7 +171,7 @@ const SearchView = ({ view, days, found, question, children }: SearchViewProps):
           Apply
         </button>
         <a class="btn prime done" href="#results" data-filters>
-          {found.shown === undefined ? "Show results" : `Show ${countOf(found.shown.total, "listing")}`}
+          {found.shown === undefined ? "Show results" : `Show ${amountOf(found.shown.total, "listing")}`}
         </a>
       </footer>
     </form>
