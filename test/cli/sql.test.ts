@@ -13,7 +13,7 @@ import { complete } from "../../src/cli/sql/completion.ts";
 import { runShell } from "../../src/cli/sql/shell.ts";
 import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { type CommandResult, carquet, carquetHere, eventually } from "../support/command-line.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -135,7 +135,7 @@ describe("carquet sql", () => {
     });
   });
 
-  test("results of any size take constant memory", async () => {
+  test("results of any size take constant memory", { skip: skipInShortRun }, async () => {
     const probe = join(folder, "memory.cjs");
     writeFileSync(
       probe,

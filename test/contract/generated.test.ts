@@ -12,7 +12,7 @@ import { createAjv } from "../../src/contract/build/compile.ts";
 import { generatedFiles } from "../../src/contract/build/generated.ts";
 import { operations, type Parameter } from "../../src/contract/document.ts";
 import { validators } from "../../src/contract/generated/parameters.gen.js";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 
 const largestBytes = 1_500_000;
@@ -24,7 +24,7 @@ for (const [path, text] of generatedFiles()) {
   });
 }
 
-test("the program is generated again only when a schema has changed", async (scope) => {
+test("the program is generated again only when a schema has changed", { skip: skipInShortRun }, async (scope) => {
   const copy = await temporaryFolder(scope);
   const copied = ["bin", "clients/typescript/src", "src/base", "src/contract", "schemas", "package.json"];
   for (const path of copied) await cp(projectPath(path), join(copy, path), { recursive: true });

@@ -31,7 +31,7 @@ const startWithDemo: ReadonlySet<string> = new Set([
 ]);
 
 /** The pages that `npm test` runs: those with the most commands of the API and of the command line. `CARQUET_TESTS=every` runs all. */
-const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/first-feed.md", "docs/ingest.md"]);
+const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/first-feed.md"]);
 
 const isWriting = process.env.GOLDEN === "write";
 

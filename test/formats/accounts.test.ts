@@ -21,6 +21,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { copyFixtureAccounts } from "../support/lakes/fixtures.ts";
 import { testMigrations } from "./test-migrations.ts";
 
@@ -157,7 +158,7 @@ test("an accounts file of an older release is refused with the command that migr
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
 });
 
-test("a killed migration leaves the old or the new version, sound", async (t) => {
+test("a killed migration leaves the old or the new version, sound", { skip: skipInShortRun }, async (t) => {
   const versions: number[] = [];
   for (const delayMs of [0, 20, 60, 120, 250, 2500]) {
     const path = await copyFixtureAccounts(t, 1);

@@ -12,7 +12,7 @@ import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentPath, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { icebergFaults, icebergVersions, listIcebergFiles, readIceberg } from "../support/lakes/iceberg.ts";
@@ -183,7 +183,9 @@ const damages: Readonly<Record<string, (content: Buffer, at: number) => Buffer>>
   changed: (content, at) => Buffer.from(content.map((byte, index) => (index === at ? byte ^ 255 : byte))),
 };
 
-test("verify names the file of Iceberg metadata that is missing, cut short or changed", async (t) => {
+test("verify names the file of Iceberg metadata that is missing, cut short or changed", {
+  skip: skipInShortRun,
+}, async (t) => {
   const lake = join(await temporaryFolder(t), "lake");
   await cp(original, lake, { recursive: true, verbatimSymlinks: true });
   assert.deepEqual(await lakeFaults(lake), [], "a copy, whose metadata has the paths of the original");

@@ -71,7 +71,7 @@ test("an ingest that ends between any two steps leaves right folders, and the ne
     published.add(version);
     assert.equal(await readlink(join(lake, "current")), `versions/${version}`, `after step ${last}`);
     assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []], `after step ${last}`);
-    await fs.rm(lake, { recursive: true });
+    await fs.rm(lake, { recursive: true, maxRetries: 5 });
   }
   assert.deepEqual([...published].sort(), [`${firstDay}.1`, `${secondDay}.1`]);
 });

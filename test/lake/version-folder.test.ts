@@ -10,6 +10,7 @@ import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
 import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -27,7 +28,9 @@ async function copyOf(scope: Scope, lake = original): Promise<string> {
   return copy;
 }
 
-test("a table's folder read whole has the rows of the published version after each day, also after a replay", async (t) => {
+test("a table's folder read whole has the rows of the published version after each day, also after a replay", {
+  skip: skipInShortRun,
+}, async (t) => {
   const lake = join(await temporaryFolder(t), "lake");
   for (const day of days) {
     await ingestPath(lake, join(feeds, day), { hasServingFiles: false });

@@ -240,7 +240,9 @@ for (const at of [0, 1])
     assert.deepEqual(faults, [`${file.path}: its table listings differs from the Parquet files`]);
   });
 
-test("the index of a month is built when the month is over, and kept from then on", async (scope) => {
+test("the index of a month is built when the month is over, and kept from then on", {
+  skip: skipInShortRun,
+}, async (scope) => {
   const feeds = await temporaryFolder(scope);
   const lake = join(await temporaryFolder(scope), "lake");
   const earlier: (string | undefined)[] = [];
