@@ -9,13 +9,11 @@ export const compatibilityFiles = [
   "cli/program",
   "db/session-pool",
   "db/sqlite",
-  "golden/golden",
   "http/operations/document",
   "http/operations/formats",
   "http/shutdown",
   "http/tls",
   "ingest/formats",
   "mcp/agents",
-  "oauth/authorization",
   "web/shell",
 ];

@@ -24,6 +24,7 @@ import { type Sql, sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/service/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { carquet, eventually } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
@@ -139,7 +140,9 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       assert.deepEqual(chargesIn(direct), expected);
     });
 
-  test("a charge whose outcome is unknown for 5 s is refused, and refunded when it is known", async (t) => {
+  test("a charge whose outcome is unknown for 5 s is refused, and refunded when it is known", {
+    skip: skipInShortRun,
+  }, async (t) => {
     const server = await PostgresServer.start(t);
     const proxy = await PostgresProxy.start(t, server.folder);
     const direct = emptySchemaOn(server);

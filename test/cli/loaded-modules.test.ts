@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
 import { carquet, startServing } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -82,7 +83,9 @@ const cases: readonly Case[] = [
 
 describe("a command loads only the modules it needs, and no schema compiler", { concurrency: 2 }, () => {
   for (const { what, load, loads, omits } of cases) {
-    test(`carquet ${what}`, async () => {
+    test(`carquet ${what}`, {
+      skip: what === "verify" || what === "accounts list" ? skipInShortRun : false,
+    }, async () => {
       const urls = await load();
       const matching = (pattern: RegExp) => urls.filter((url) => pattern.test(url));
       assert.ok(matching(/dist\/\w+\/src\/main\.js/).length > 0);

@@ -30,8 +30,8 @@ const startWithDemo: ReadonlySet<string> = new Set([
   ...["README.md", "docs/getting-started.md", "docs/analysts.md", "docs/open-from-elsewhere.md"],
 ]);
 
-/** The pages that `npm test` runs: those with the most commands of the API and of the command line. `CARQUET_TESTS=every` runs all. */
-const shortRun: ReadonlySet<string> = new Set(["docs/api.md", "docs/first-feed.md"]);
+/** The page that `npm test` runs: that with the most commands of the API. `CARQUET_TESTS=every` runs all. */
+const shortRun: ReadonlySet<string> = new Set(["docs/api.md"]);
 
 const isWriting = process.env.GOLDEN === "write";
 

@@ -157,7 +157,7 @@ test("an export has the rows, columns and values of the pages in every mode and 
 test("exports of random searches equal their pages", async () => {
   const inventory = await readInventory(lake);
   let rows = 0;
-  for (const { query } of randomRequests(inventory, { seed: extentOf(seed, seed + 1), count: extentOf(10, 600) })) {
+  for (const { query } of randomRequests(inventory, { seed: extentOf(seed, seed + 1), count: extentOf(6, 600) })) {
     const pairs = [...query].filter(([name]) => !["limit", "offset", "page", "per_page"].includes(name));
     const search = pairs.map(([name, value]) => `${name}=${value}`).join("&");
     rows += await assertEqualsPages(search, [exportFormats[rows % exportFormats.length] ?? "parquet"]);

@@ -122,7 +122,9 @@ test("two instances behind a proxy are restarted in turn without a failed reques
   assert.ok(restarts >= 2 && answers > 100, `${answers} answers`);
 });
 
-test("behind a proxy, a stopping service refuses requests without doing them before it closes its port", async () => {
+test("behind a proxy, a stopping service refuses requests without doing them before it closes its port", {
+  skip: skipInShortRun,
+}, async () => {
   const accounts = await temporaryAccountsFile(fileScope);
   const args = [...serve, "--trust-proxy", "--drain-delay", "0.2"];
   const service = await startServing(fileScope, args, { env: { CARQUET_ACCOUNTS: accounts } });
