@@ -66,7 +66,7 @@ async function openClient(t: TestContext, workerModule: URL) {
   } as const;
   const beRefused = (): Promise<void> => assert.rejects(client.call("charge", charge), LedgerUnavailable);
   const adjustment = { account: accountId, usd: formatUsd(2 * prices.vehicle_detail), reference: "refund_c1" };
-  return { client, path, unrefunded, beRefused, adjustment };
+  return { client, path, unrefunded, charge, beRefused, adjustment };
 }
 
 /** Refuses a charge that is on disk: its worker exits after the commit, and the file is away until `putBack`. */
@@ -172,6 +172,14 @@ test("the charges of a batch that hangs while the service stops are reported, to
   other.run(sql`COMMIT`);
   await closed;
   assert.deepEqual(unrefunded, [adjustment]);
+});
+
+test("a refund that is asked for after the ledger is closed is reported, and starts no worker", async (t) => {
+  const { client, unrefunded, charge, beRefused, adjustment } = await openClient(t, exitingWorker("after-commit", 9));
+  await client.close();
+  await client.refund([charge]);
+  assert.deepEqual(unrefunded, [adjustment]);
+  await beRefused();
 });
 
 testOnBothEngines("close waits for charges that are being looked up", async (t, engine) => {

@@ -54,7 +54,11 @@ const chargesIn = (calls: readonly PendingCall[]): readonly ChargeEntry[] =>
 /** Tasks whose success proves that the ledger is available. */
 const proofs: ReadonlySet<TaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
 
-const [tooSlow, workerExited] = ["The ledger is too slow.", "The ledger worker has exited."];
+const [tooSlow, workerExited, closed] = [
+  "The ledger is too slow.",
+  "The ledger worker has exited.",
+  "The ledger is closed.",
+];
 
 export class LedgerClient {
   private worker: Worker | undefined;
@@ -69,6 +73,7 @@ export class LedgerClient {
   private isStalled = false;
   private isDown = false;
   private isClosing = false;
+  private isClosed = false;
   private probeTimer: NodeJS.Timeout | undefined;
   private onIdle: (() => void) | undefined;
 
@@ -108,6 +113,7 @@ export class LedgerClient {
         else resolve(outcome.output as TaskOutput<Name>);
       };
       const call: PendingCall = { task: { name, input }, beforeSettle, settle };
+      if (this.isClosed) return this.fail([call], closed);
       if (this.isStalled || this.queue.length >= this.options.waitingMax) return this.fail([call], tooSlow);
       this.queue.push(call);
       this.send();
@@ -128,6 +134,7 @@ export class LedgerClient {
       this.continue();
     });
     clearInterval(refundTimer);
+    this.isClosed = true;
     const { worker } = this;
     if (worker === undefined) return;
     this.worker = undefined;
@@ -229,6 +236,7 @@ export class LedgerClient {
   /** Refunds those of the refused charges that are on disk. Retries until a worker succeeds or `close` stops waiting. */
   async refund(refused: readonly ChargeEntry[]): Promise<void> {
     if (refused.length === 0) return;
+    if (this.isClosed) return this.options.onUnrefunded(refused);
     this.refunds.add(refused);
     const chargeIds = refused.map(({ chargeId }) => chargeId);
     while (this.refunds.has(refused)) {
@@ -262,10 +270,10 @@ export class LedgerClient {
     return { batch, isOverdue };
   }
 
-  /** Sends the queue, or reports that the client is idle. */
+  /** Sends the queue, or reports that the client is idle, unless a settled call is followed by another one, such as a refund. */
   private continue(): void {
     if (this.queue.length > 0) this.send();
-    else if (this.isIdle) this.onIdle?.();
+    else setImmediate(() => this.isIdle && this.onIdle?.());
   }
 
   private fail(calls: readonly PendingCall[], reason: string): void {
