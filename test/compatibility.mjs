@@ -10,8 +10,6 @@ export const compatibilityFiles = [
   "db/session-pool",
   "db/sqlite",
   "http/operations/document",
-  "http/operations/formats",
-  "http/shutdown",
   "http/tls",
   "ingest/formats",
   "mcp/agents",

@@ -39,7 +39,9 @@ async function ingestInOtherProcess(lake: string): Promise<{ code: unknown; outp
   return { code, output };
 }
 
-test("a second writer is refused in one line that names the first one's process", async (t) => {
+test("a second writer is refused in one line that names the first one's process", {
+  skip: skipInShortRun,
+}, async (t) => {
   const lake = await copyOfLake(t);
   const before = await hashLakeFiles(lake);
   const { code, output } = await withWriter(lake, {}, () => ingestInOtherProcess(lake));

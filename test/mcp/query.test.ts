@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spawnAgent } from "../support/agents.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { sampleService } from "../support/http/service.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -34,7 +35,9 @@ test("a result has as many rows as it holds, and a note", async () => {
   assert.match(text, /^Shortened to the first \d+ of 1000 items/);
 });
 
-test("a statement that is invalid, or reads another file, is refused with what was expected", async () => {
+test("a statement that is invalid, or reads another file, is refused with what was expected", {
+  skip: skipInShortRun,
+}, async () => {
   const refusals: readonly (readonly [sql: unknown, message: RegExp])[] = [
     ["SELECT pirce FROM active", /^invalid_statement: Invalid SQL: Binder Error: .*"pirce" not found/],
     ["SELECT $make AS make", /Missing parameter \$make/],

@@ -181,7 +181,7 @@ for (const [what, statement] of [
   });
 }
 
-test("serving files of another format are not used", async (scope) => {
+test("serving files of another format are not used", { skip: skipInShortRun }, async (scope) => {
   const lake = await copyLake(scope);
   const manifest = await manifestOf(lake);
   const serving = manifest.serving.map((file) => ({ ...file, format: "another" }));

@@ -230,7 +230,10 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  const [commit] = await Promise.all([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
+  const writing = [stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)] as const;
+  // When one has failed, the other must not write any more while the next writer removes what is left.
+  await Promise.allSettled(writing);
+  const [commit] = await Promise.all(writing);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
   await openVersionFolder(lake, manifest);
   await commit();
