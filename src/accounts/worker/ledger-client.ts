@@ -281,7 +281,7 @@ export class LedgerClient {
     for (const { beforeSettle } of calls) beforeSettle();
     for (const { settle } of calls) settle({ error: reason });
     this.setAvailability(true, reason);
-    if (this.isIdle) this.onIdle?.();
+    this.continue();
   }
 
   private setAvailability(isDown: boolean, reason: string): void {
