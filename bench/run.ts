@@ -11,6 +11,7 @@ import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts"
 import { firstRequestCases } from "./history-cases.ts";
 import { compareCommits } from "./measure/compare-commits.ts";
 import { measureFdatasync } from "./measure/disk.ts";
+import { measureWithExports } from "./measure/export-load.ts";
 import {
   type LifecycleOptions,
   type LifecycleResults,
@@ -22,6 +23,7 @@ import { mixSize, queryMix } from "./measure/mix.ts";
 import { holdsToday, runCases } from "./measure/run-cases.ts";
 import { measureThroughput } from "./measure/throughput.ts";
 import type { BenchQuery } from "./queries/query.ts";
+import { requireBudgets } from "./report/budgets.ts";
 import { reportResults } from "./report/report.ts";
 import { type Measurement, measured, type Results } from "./report/results.ts";
 import { type Acquire, withResources } from "./resources.ts";
@@ -59,7 +61,7 @@ async function main(settings: Settings): Promise<void> {
   const cases = casesOf(sampleValues).filter(({ name }) => isSelected(name));
   const names = [
     ...cases.map(({ name }) => name),
-    ...[...Object.keys(firstRequestCases), "life", "throughput"].filter(isSelected),
+    ...[...Object.keys(firstRequestCases), "life", "throughput", "exports"].filter(isSelected),
   ];
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
@@ -67,7 +69,9 @@ async function main(settings: Settings): Promise<void> {
   const results = withResources((acquire) =>
     against === undefined ? measureAll(run, acquire) : compareWith(against, run, acquire),
   );
-  await reportResults(await results, json);
+  const measured = await results;
+  await reportResults(measured, json);
+  requireBudgets(measured);
 }
 
 interface BenchRun {
@@ -88,11 +92,16 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const mix = queryMix(sampleValues, dataset.shape.seed, mixSize);
   const uncached = await measureUncached(run, carquet, mix);
   const cachedThroughput = isSelected("throughput") ? await measureCached(run, carquet, mix) : [];
+  const besideExports = isSelected("exports")
+    ? await measureWithExports(carquet.uncached, carquet.lifecycle.key, mix, run.settings.isQuick)
+    : [];
   const { peakMib } = carquet.cached.memory();
   return {
     ...uncached.run,
     measurements: [
-      ...[...uncached.cases, ...firstRequests, ...lifecycle.cases, ...uncached.throughput, ...cachedThroughput],
+      ...[...uncached.cases, ...firstRequests, ...lifecycle.cases, ...uncached.throughput],
+      ...cachedThroughput,
+      ...besideExports,
       ...measured("memory of the service after start", "carquet", { MiB: carquet.restMib }),
       ...measured("peak memory of the service", "carquet", { MiB: Math.max(peakMib, lifecycle.peakMib) }),
       measureFdatasync(carquet.lifecycle.scratch),

@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { exportFormats, type TableFormat } from "../../src/formats/table-formats.ts";
+import { startExports } from "../measure/export-load.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
 import { withResources } from "../resources.ts";
@@ -45,7 +46,7 @@ await withResources(async (acquire) => {
   for (let round = 1; round <= Number(values.rounds); round += 1) {
     const durationMs = Number(values.seconds) * 1000;
     measurements.push(...(await measureLoad(`round ${round}, without an export`, service, durationMs)));
-    const exporting = startExport(service.url, service.key);
+    const exporting = startExports(service.url, service.key, values.search);
     measurements.push(...(await measureLoad(`round ${round}, with an export`, service, durationMs)));
     await exporting.stop();
   }
@@ -105,29 +106,4 @@ function pathOf(sequence: number): string {
     `/v1/facets?facets=make,model,year,body_type,price,miles&state=TX&max_price=${limit}`,
   ];
   return paths[sequence % paths.length] ?? "";
-}
-
-/** Downloads exports of the search one after the other, each with another sort so that none is a repeated download, until it is stopped. */
-function startExport(url: string, key: string): { readonly stop: () => Promise<void> } {
-  const controller = new AbortController();
-  const download = async (): Promise<void> => {
-    for (const sort of ["price", "-price", "miles", "-miles", "year", "-year"]) {
-      const path = `/v1/exports?format=parquet&sort=${sort}${values.search === "" ? "" : `&${values.search}`}`;
-      const response = await fetch(`${url}${path}`, {
-        headers: { Authorization: `Bearer ${key}` },
-        signal: controller.signal,
-      });
-      if (!response.ok) throw new Error(`${path} returned status ${response.status}: expected 200.`);
-      await response.body?.pipeTo(new WritableStream());
-    }
-  };
-  const running = download().catch((thrown: unknown) => {
-    if (!controller.signal.aborted) throw thrown;
-  });
-  return {
-    stop: async () => {
-      controller.abort();
-      await running;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 /** Describes a run: machine, versions, and the sizes of the dataset and of the peers' databases. */
 import { stat } from "node:fs/promises";
-import { cpus, release, totalmem, type } from "node:os";
+import { availableParallelism, cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import { projectText } from "../../src/base/project-files.ts";
 import { engineVersion } from "../../src/db/duckdb.ts";
@@ -35,7 +35,8 @@ export async function describeMachine(programs: Readonly<Record<string, string>>
   return {
     machine: {
       cpu: processor?.model ?? "unknown",
-      cores: cpus().length,
+      // Those that this process may use: a run is restricted to some by `taskset`.
+      cores: availableParallelism(),
       memory_gib: Math.round(totalmem() / 2 ** 30),
       system: `${type()} ${release()}`,
     },

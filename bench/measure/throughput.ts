@@ -49,7 +49,7 @@ interface Bursts {
 }
 
 /** Loads servers in turn. Each burst continues with the server's next query, so that all servers get the same sequence. */
-async function loadInBursts(
+export async function loadInBursts(
   servers: readonly Server<ServerName>[],
   queries: readonly BenchQuery[],
   { name, clients, repetitions, seconds }: Bursts,

@@ -1,59 +1,63 @@
-/** How cost grows with the listings: a power of their number, fitted over the runs of several sizes. */
+/** How costs grow with the listings or the processors: a power of their number, fitted over several runs. */
 import { peerNames } from "../settings.ts";
 import { type Results, valueIn } from "./results.ts";
 import { formatNumber, markdownTable } from "./tables.ts";
 
-/** What is fitted, by the name of the measurement, with its unit. */
-const costs: readonly (readonly [name: string, unit: string])[] = [
+export type Dimension = "listings" | "processors";
+
+/** Returns where a run lies in a dimension. */
+export const placeIn = ({ dataset, machine }: Results, dimension: Dimension): number =>
+  dimension === "listings" ? (dataset?.listings ?? 0) : machine.cores;
+
+/** What is fitted: the name of a measurement and its unit. */
+type Cost = readonly [name: string, unit: string];
+
+const costs: readonly Cost[] = [
   ...[
     ...["search: default page", "search: make, model, price", "search: state", "search: radius 50"],
-    ...[
-      "search: two features",
-      "search: snapshot",
-      "facets: sidebar, state",
-      "facets: all 30",
-      "facets: all 30, state",
-    ],
-    ...["facets: median price by make", "details: VIN", "life: start-up to the first answer"],
-    ...["life: publish to the first answer", "life: build the serving files"],
-  ].map((name) => [name, "ms"] as const),
+    ...["search: two features", "search: snapshot", "facets: sidebar, state", "facets: all 30"],
+    ...["facets: all 30, state", "facets: median price by make", "details: VIN"],
+    ...["life: start-up to the first answer", "life: publish to the first answer", "life: build the serving files"],
+  ].map((name): Cost => [name, "ms"]),
+  ...["1 client, uncached", "8 clients, uncached", "64 clients, uncached", "64 clients, cached"].map(
+    (name): Cost => [name, "requests/s"],
+  ),
   ["memory of the service after start", "MiB"],
   ["peak memory of the service", "MiB"],
 ];
 
 interface Point {
-  readonly listings: number;
+  readonly place: number;
   readonly cost: number;
 }
 
-/** Returns a table of costs by size, with the exponent for each server that was measured in two sizes or more. */
-export function growthTable(runs: readonly Results[]): string {
-  const sizes = [...new Set(runs.flatMap(({ dataset }) => dataset?.listings ?? []))];
-  const servers = ["carquet", ...peerNames].filter((server) =>
-    costs.some(([name, unit]) => exponentOf(pointsOf(runs, name, server, unit)) !== undefined),
+/** Returns a table of costs by place, with the exponent for each server that was measured in two places or more. */
+export function growthTable(runs: readonly Results[], dimension: Dimension): string {
+  const places = [...new Set(runs.map((run) => placeIn(run, dimension)))].sort((a, b) => a - b);
+  const pointsOf = ([name, unit]: Cost, server: string): readonly Point[] =>
+    runs.flatMap((run) => {
+      const cost = valueIn(run, { name, server, unit });
+      return cost === undefined ? [] : [{ place: placeIn(run, dimension), cost }];
+    });
+  const fitted = ["carquet", ...peerNames].filter((server) =>
+    costs.some((cost) => exponentOf(pointsOf(cost, server)) !== undefined),
   );
-  const rows = costs.map(([name, unit]) => {
-    const own = pointsOf(runs, name, "carquet", unit);
-    return [
-      `${name}, ${unit}`,
-      ...sizes.map((size) => formatNumber(own.findLast(({ listings }) => listings === size)?.cost)),
-      ...servers.map((server) => formatNumber(exponentOf(pointsOf(runs, name, server, unit)))),
+  const rows = costs.flatMap((cost) => {
+    const own = pointsOf(cost, "carquet");
+    const row = [
+      cost.join(", "),
+      ...places.map((place) => formatNumber(own.findLast((point) => point.place === place)?.cost)),
+      ...fitted.map((server) => formatNumber(exponentOf(pointsOf(cost, server)))),
     ];
+    return own.length === 0 ? [] : [row];
   });
-  const heads = sizes.map((size) => `carquet, ${size.toLocaleString("en")}`);
-  return markdownTable([["cost", ...heads, ...servers.map((server) => `${server}: exponent`)], ...rows]);
+  const heads = places.map((place) => `carquet, ${place.toLocaleString("en")}`);
+  return markdownTable([["cost", ...heads, ...fitted.map((server) => `${server}: exponent`)], ...rows]);
 }
 
-function pointsOf(runs: readonly Results[], name: string, server: string, unit: string): readonly Point[] {
-  return runs.flatMap((run) => {
-    const [listings, cost] = [run.dataset?.listings, valueIn(run, { name, server, unit })];
-    return listings === undefined || cost === undefined ? [] : [{ listings, cost }];
-  });
-}
-
-/** Returns the slope of the least-squares line through the logarithms; undefined with fewer than two sizes. */
+/** Returns the slope of the least-squares line through the logarithms; undefined with fewer than two places. */
 function exponentOf(points: readonly Point[]): number | undefined {
-  const pairs = points.map(({ listings, cost }) => [Math.log(listings), Math.log(cost)] as const);
+  const pairs = points.map(({ place, cost }) => [Math.log(place), Math.log(cost)] as const);
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))];
   const spread = pairs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);

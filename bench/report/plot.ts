@@ -1,4 +1,4 @@
-/** Draws a grid of small line charts with logarithmic axes: time by size. */
+/** Draws a grid of small line charts with logarithmic axes: costs by size. */
 import { dot, gridY, line, type PlotOptions, text } from "@observablehq/plot";
 import { chartColors, renderChart } from "./svg-chart.ts";
 
@@ -25,8 +25,8 @@ const colorOf = (name: string): string => colors[name] ?? ink;
 export function renderPlot(panels: readonly PlotPanel[], unit: string): string {
   const names = [...new Set(panels.flatMap(({ lines }) => lines.map(({ name }) => name)))];
   return renderChart({
-    title: `Time of a request by number of ${unit}`,
-    subtitle: `Median in milliseconds; both axes are logarithmic, x is ${unit}`,
+    title: `Costs by number of ${unit}`,
+    subtitle: `Medians of times; both axes are logarithmic, x is the number of ${unit}`,
     legend: names.map((name) => ({ name, color: colorOf(name) })),
     panels: panels.map(panelOptions),
     ...{ panelWidth: 230, panelHeight: 190, panelsPerRow: 4 },

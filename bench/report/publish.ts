@@ -8,10 +8,10 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
-import { lakeFormat } from "../../src/lake/manifest.ts";
 import { peerNames } from "../settings.ts";
+import { budgetsTable } from "./budgets.ts";
 import { costsTable } from "./costs.ts";
-import { growthTable } from "./growth.ts";
+import { type Dimension, growthTable, placeIn } from "./growth.ts";
 import { type PlotPanel, renderPlot } from "./plot.ts";
 import { type Results, readResults, valueIn } from "./results.ts";
 import { formatSection, markdownTable, tablesOf } from "./tables.ts";
@@ -19,20 +19,23 @@ import { targetsTable } from "./targets.ts";
 
 const resultsFolder = projectPath("bench/results");
 
-/** The cases of the plots, in their order. */
-const plottedCases = [
-  ...["search: default page", "search: make, model, price", "search: radius 50", "search: two features"],
-  ...["facets: all 30", "facets: all 30, state", "search: snapshot", "details: VIN"],
+/** The plots of a dimension: names of measurements with their units. */
+const plotted: readonly (readonly [name: string, unit: string])[] = [
+  ...[
+    ...["search: default page", "search: make, model, price", "search: radius 50", "search: two features"],
+    ...["facets: all 30", "facets: all 30, state", "search: snapshot", "details: VIN"],
+  ].map((name) => [name, "ms"] as const),
+  ["8 clients, uncached", "requests/s"],
+  ["64 clients, cached", "requests/s"],
+  ["memory of the service after start", "MiB"],
+  ["peak memory of the service", "MiB"],
 ];
 
 /** Runs of more days measure the length of history, others the number of listings. */
 const shortHistoryDaysMax = 30;
 
-type PlotDimension = "listings" | "days";
-
 /** What the columns of the suite's tables are. */
-const legend = `Medians in ms over HTTP, uncached; processor time per request; ratio: peer time / Carquet time, or Carquet's requests per second / the peer's.
-Cases of past days and trends of runs on lake format 2, in which each day is a copy of all listings, say nothing about format ${lakeFormat}. Deviation:
+const legend = `Medians in ms over HTTP, uncached; processor time per request; ratio: peer time / Carquet time, or Carquet's requests per second / the peer's. Deviation:
 the largest one of percentiles that a peer computes approximately, of the value or, for a median, of the standard deviation if that is larger.`;
 
 const readFolder = async (folder: string): Promise<readonly Results[]> =>
@@ -47,24 +50,31 @@ const runs = (await readFolder(resultsFolder))
   .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
   .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
 type SuiteRun = (typeof runs)[number];
-const runsBySize = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
-const runsByDays = runs.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
+const shortRuns = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
+/** Runs on all processors, and those of a size that was also measured on fewer. */
+const processorsMax = Math.max(...shortRuns.map(({ machine }) => machine.cores));
+const runsBySize = shortRuns.filter(({ machine }) => machine.cores === processorsMax);
+const fewerProcessors = shortRuns.filter(({ machine }) => machine.cores < processorsMax);
+const runsByProcessors = shortRuns.filter(({ dataset }) =>
+  fewerProcessors.some((run) => run.dataset.listings === dataset.listings),
+);
 const runsWithThroughput = runsBySize.filter(({ measurements }) =>
   measurements.some(({ unit }) => unit === "requests/s"),
 );
 
-const plots: string[] = [];
-await writePlot("cost-by-listings", runsBySize, "listings");
-await writePlot("cost-by-days", runsByDays, "days");
+const growth: string[] = [];
+for (const dimension of ["listings", "processors"] as const)
+  growth.push(...(await publishGrowth(dimension === "listings" ? runsBySize : runsByProcessors, dimension)));
 await writeFile(
   join(resultsFolder, "README.md"),
-  `${[introduction(), ...plots.map(plotImage), ...growth(), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
+  `${[introduction(), ...growth, ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
 );
 const publishedRun = runsWithThroughput.findLast(({ measurements }) =>
   measurements.some(({ server }) => server === "solr"),
 );
 if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
 await replacePart("docs/deployment.md", "costs", [costsTable(runsWithThroughput)]);
+await replacePart("docs/deployment.md", "memory", [budgetsTable(runsWithThroughput)]);
 await replacePart("bench/README.md", "targets", [targetsTable(runsWithThroughput)]);
 const separate = await readFolder(join(resultsFolder, "separate"));
 await replacePart(
@@ -73,46 +83,48 @@ await replacePart(
   separate.map((results) => formatSection(results, "###")),
 );
 
-function plotImage(name: string): string {
-  return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;
+/** Plots costs by a dimension and returns them with their growth; nothing if the runs have one place in it. */
+async function publishGrowth(measuredRuns: readonly SuiteRun[], dimension: Dimension): Promise<readonly string[]> {
+  if (new Set(measuredRuns.map((run) => placeIn(run, dimension))).size < 2) return [];
+  const panels = plotted.flatMap((of) => panelOf(of, measuredRuns, dimension));
+  await writeFile(join(resultsFolder, `cost-by-${dimension}.svg`), renderPlot(panels, dimension));
+  const of = dimension === "listings" ? "" : ` of ${measuredRuns[0]?.title ?? ""}`;
+  return [
+    `## Growth by ${dimension}${of}`,
+    plotImage(dimension, ""),
+    `The exponent is that of the number of ${dimension}: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.`,
+    growthTable(measuredRuns, dimension),
+  ];
 }
 
-/** Writes `<name>.svg`, unless there are fewer than two runs to plot. */
-async function writePlot(name: string, plottedRuns: readonly SuiteRun[], dimension: PlotDimension): Promise<void> {
-  if (plottedRuns.length < 2) return;
-  const panels = plottedCases.flatMap((title) => panelOf(title, plottedRuns, dimension));
-  await writeFile(join(resultsFolder, `${name}.svg`), renderPlot(panels, dimension));
-  plots.push(name);
+function plotImage(dimension: Dimension, folder: string): string {
+  return `![costs by ${dimension}](${folder}cost-by-${dimension}.svg)`;
 }
 
-/** Returns the panel of a case; empty if fewer than two runs have it. */
-function panelOf(title: string, plottedRuns: readonly SuiteRun[], dimension: PlotDimension): readonly PlotPanel[] {
+/** Returns the panel of a measurement; empty if no server has it in two places. */
+function panelOf(
+  [name, unit]: (typeof plotted)[number],
+  plottedRuns: readonly SuiteRun[],
+  dimension: Dimension,
+): readonly PlotPanel[] {
   const lines = ["carquet", ...peerNames].map((server) => ({
     name: server,
-    points: plottedRuns.flatMap((run) => {
-      const y = valueIn(run, { name: title, server, unit: "ms" });
-      return y === undefined ? [] : [{ x: run.dataset[dimension], y }];
-    }),
+    points: plottedRuns
+      .flatMap((run) => {
+        const y = valueIn(run, { name, server, unit });
+        return y === undefined ? [] : [{ x: placeIn(run, dimension), y }];
+      })
+      .sort((a, b) => a.x - b.x),
   }));
   const drawn = lines.filter(({ points }) => points.length > 1);
-  return drawn.length === 0 ? [] : [{ title, lines: drawn }];
+  return drawn.length === 0 ? [] : [{ title: `${name}, ${unit}`, lines: drawn }];
 }
 
 function introduction(): string {
   return `# Results
 
 ${legend} All servers of a run were measured in turn. Answers of peers equal Carquet's, except for those percentiles.
-\`npm run bench:publish\` writes this page from the JSON files beside it.`;
-}
-
-/** Returns how costs grow over the runs of the present lake format, if they have several sizes. */
-function growth(): readonly string[] {
-  const comparable = runsBySize.filter(({ dataset }) => dataset.lakeFormat === lakeFormat);
-  if (new Set(comparable.map(({ dataset }) => dataset.listings)).size < 2) return [];
-  return [
-    "## Growth\n\nThe exponent is that of the number of listings: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.",
-    growthTable(comparable),
-  ];
+\`npm run bench:publish\` writes this page from the JSON files beside it; \X`;
 }
 
 /** Returns the tables of a run for `docs/performance.md`. */
@@ -120,9 +132,7 @@ function runParts(run: SuiteRun): readonly string[] {
   return [
     `${run.title}, ${run.machine.cores} cores. ${legend}`,
     ...tablesOf(run).map(markdownTable),
-    ...(plots.includes("cost-by-listings")
-      ? ["![median time of a case by listings](../bench/results/cost-by-listings.svg)"]
-      : []),
+    plotImage("listings", "../bench/results/"),
   ];
 }
 

@@ -1,5 +1,4 @@
 /** Targets of the cases, as peer time / Carquet time, and their table in `bench/README.md`, which `npm run bench:publish` writes. */
-import { lakeFormat } from "../../src/lake/manifest.ts";
 import type { PeerName } from "../settings.ts";
 import { type Results, ratioIn } from "./results.ts";
 import { formatNumber, markdownTable } from "./tables.ts";
@@ -42,9 +41,7 @@ const labels = { solr: "Solr", clickhouse: "ClickHouse" } as const;
 
 /** Returns the table of targets with the ratios of some runs. Ratios below their target are bold. */
 export function targetsTable(runs: readonly Results[]): string {
-  const sizes = runs.map(({ dataset: { listings = 0, lakeFormat: format = 0 } = {} }) =>
-    format < lakeFormat ? `${listings.toLocaleString("en")}, format ${format}` : listings.toLocaleString("en"),
-  );
+  const sizes = runs.map(({ dataset: { listings = 0 } = {} }) => listings.toLocaleString("en"));
   const head = targetedPeers.flatMap((peer) => [`${labels[peer]}: target`, ...sizes]);
   const rows = Object.entries(targets).map(([title, target]) => [
     title,

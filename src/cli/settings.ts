@@ -65,7 +65,7 @@ const shared = {
     help: "URL that clients use, if it differs from the address listened on" },
   threads: { flags: "--threads <n>", parse: integerParser(1024, 1), help: "query engine threads (default: all processors)" },
   memoryLimit: { flags: "--memory <size>", parse: memoryParser,
-    help: "query engine memory limit, such as 4GiB (default: 80 % of the memory)" },
+    help: "query engine memory limit, such as 4GiB (default: 80 % of the memory; of a service, what Node.js, exports and ingests leave, at most that)" },
   metricsFile: { flags: "--metrics-file <file>", env: "CARQUET_METRICS_FILE",
     help: "write metrics of the run to this file (*.prom), for the textfile collector" },
   versionDays: { flags: "--versions <days>", default: 14, parse: countParser, help: "number of days to keep versions" },

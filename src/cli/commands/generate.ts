@@ -8,7 +8,7 @@ import { createProgress } from "../progress.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 /** Limits of the options; beyond these, ids of cars and dealers overflow. */
-const listingsMax = 20_000_000;
+const listingsMax = 30_000_000;
 const daysMax = 3660;
 const seedMax = 2 ** 31 - 1;
 

@@ -17,6 +17,7 @@ import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination, readableLine } from "../log-destination.ts";
+import { engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
 
@@ -34,7 +35,7 @@ export const serveCommand = (): Command =>
 
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
-  settings: ServiceValues & Pick<ServeOptions, "demoAccountId">,
+  settings: ServiceValues & Pick<ServeOptions, "demoAccountId"> & Pick<MemorySettings, "ingestMemory">,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const lineOf = readsLines() ? readableLine : (line: string): string => line;
@@ -48,6 +49,7 @@ export async function serveUntilStopped(
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
+    memoryLimit: engineMemory(settings),
     photos: photosOf(settings),
     isExplorerFree: settings.explorer === "free",
     ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),

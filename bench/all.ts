@@ -1,0 +1,113 @@
+/**
+ * Measures everything that is published (`npm run bench:all -- [--data DIR] [--quick] [--max-listings N] [--plan]`), unattended: runs the suite
+ * for each size, with the peers that a size is compared with, and for one size on fewer processors. Replaces the files of `bench/results`
+ * and writes the pages of `bench:publish`. A run that fails, or that the machine has no room for, is reported at the end; the others go on.
+ *
+ * `--plan` prints the runs without measuring.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, rm, statfs } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { projectPath } from "../src/base/project-files.ts";
+import { typescriptOptions } from "./servers/carquet.ts";
+
+interface SuiteRun {
+  readonly listings: number;
+  readonly days: number;
+  readonly peers: string;
+  readonly cases?: string;
+  /** All by default. */
+  readonly processors?: number;
+}
+
+const everyPeer = "duckdb,clickhouse,postgres,solr";
+const comparedOnProcessors = { listings: 250_000, days: 8 } as const;
+
+const { values } = parseArgs({
+  options: {
+    data: { type: "string", default: projectPath(join("bench", ".data")) },
+    quick: { type: "boolean", default: false },
+    plan: { type: "boolean", default: false },
+    "max-listings": { type: "string", default: String(30_000_000) },
+  },
+});
+
+const sizes: readonly SuiteRun[] = [
+  { listings: 10_000, days: 365, peers: "clickhouse", cases: "trends,past days" },
+  { ...comparedOnProcessors, peers: everyPeer },
+  { listings: 1_000_000, days: 4, peers: everyPeer },
+  { listings: 4_000_000, days: 2, peers: everyPeer },
+  { listings: 10_000_000, days: 1, peers: "none" },
+  { listings: 30_000_000, days: 1, peers: "none" },
+];
+const fewerProcessors = [1, 2, 4, 8, 16].filter((count) => count < availableParallelism());
+const runs: readonly SuiteRun[] = [
+  ...sizes,
+  ...fewerProcessors.map((processors) => ({ ...comparedOnProcessors, peers: "none", processors })),
+].filter(({ listings }) => listings <= Number(values["max-listings"]));
+
+/** What the dataset of a run takes on disk while it is built, beside the databases of peers. */
+const bytesPerListing = 1500;
+
+const nameOf = ({ listings, days, processors }: SuiteRun): string =>
+  [listings, `${days}-days`, ...(processors === undefined ? [] : [`${processors}-processors`])].join("-");
+
+if (values.plan) for (const run of runs) process.stdout.write(`${nameOf(run)}: ${commandOf(run).join(" ")}\n`);
+else await measureAll();
+
+async function measureAll(): Promise<void> {
+  const results = projectPath(join("bench", "results"));
+  await mkdir(values.data, { recursive: true });
+  await execute(["npm", "ci", "--prefix", "bench"]);
+  const measured: string[] = [];
+  const outcomes: string[] = [];
+  for (const run of runs) {
+    const startedAtMs = performance.now();
+    const problem = (await lackOfRoom(run)) ?? (await execute(commandOf(run)));
+    const minutes = ((performance.now() - startedAtMs) / 60_000).toFixed(1);
+    outcomes.push(`${nameOf(run)}: ${problem ?? "measured"}, ${minutes} min`);
+    if (problem === undefined) measured.push(`${nameOf(run)}.json`);
+    else process.exitCode = 1;
+  }
+  // Runs of other machines are not comparable.
+  const others = (await readdir(results)).filter((file) => file.endsWith(".json") && !measured.includes(file));
+  if (measured.length > 0) for (const file of others) await rm(join(results, file));
+  const unpublished = await execute([
+    process.execPath,
+    ...typescriptOptions,
+    projectPath(join("bench", "report", "publish.ts")),
+  ]);
+  outcomes.push(`pages: ${unpublished ?? "written"}`);
+  if (unpublished !== undefined) process.exitCode = 1;
+  process.stderr.write(`${outcomes.join("\n")}\n`);
+}
+
+/** Returns the program and arguments of a run. `taskset` restricts the suite with all its servers to some processors. */
+function commandOf(run: SuiteRun): readonly string[] {
+  const { listings, days, peers, cases, processors } = run;
+  return [
+    ...(processors === undefined ? [] : ["taskset", "--cpu-list", `0-${processors - 1}`]),
+    ...[process.execPath, ...typescriptOptions, projectPath(join("bench", "run.ts"))],
+    ...["--listings", String(listings), "--days", String(days), "--peers", peers, "--data", values.data],
+    ...(cases === undefined ? [] : ["--cases", cases]),
+    ...(values.quick ? ["--quick"] : []),
+    ...["--json", projectPath(join("bench", "results", `${nameOf(run)}.json`))],
+  ];
+}
+
+async function lackOfRoom({ listings, days }: SuiteRun): Promise<string | undefined> {
+  const { bavail, bsize } = await statfs(values.data);
+  const [free, needed] = [bavail * bsize, listings * bytesPerListing * Math.max(1, days / 30)];
+  const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(0)} GiB`;
+  return free < needed ? `not measured: ${gib(free)} are free in ${values.data}, expected ${gib(needed)}` : undefined;
+}
+
+/** Runs a program. Returns why it failed; undefined if it did not. */
+async function execute([program = "", ...args]: readonly string[]): Promise<string | undefined> {
+  const child = spawn(program, args, { cwd: projectPath("."), stdio: "inherit" });
+  const [code] = await once(child, "close").catch((thrown: unknown) => [String(thrown)]);
+  return code === 0 ? undefined : `failed (${code})`;
+}
