@@ -4,7 +4,7 @@
  * This module decides which serving files a version needs, and which listed ones this release can read. It never builds or opens one.
  */
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
-import { searchIndexFormat } from "../index/build.ts";
+import { searchIndexFormat } from "../index/index-file.ts";
 import { type IndexedRows, indexedRows } from "../index/indexed-rows.ts";
 import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
 import { rowFileFormat } from "../rows/row-file.ts";

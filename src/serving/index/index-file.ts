@@ -1,9 +1,10 @@
 /** Builds a search index: the publisher in a file, the service in memory where the file is missing. */
-import type { Session } from "../../db/duckdb.ts";
+import { createHash } from "node:crypto";
+import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { TableFiles } from "../../lake/manifest.ts";
-import { buildStatements, type IndexInput, storageVersion } from "./build.ts";
+import { buildStatements, type IndexInput, storageOptions } from "./build.ts";
 
 export const indexedDimensions = ["builds", "dealers", "tokens"] as const;
 
@@ -36,8 +37,8 @@ export async function attachNewIndex(
 ): Promise<void> {
   await session.run(
     path === undefined
-      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageVersion}, COMPRESS)`
-      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageVersion})`,
+      ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageOptions}, COMPRESS)`
+      : sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (${storageOptions})`,
   );
   try {
     for (const statement of buildStatements(catalog, rows)) await session.run(statement);
@@ -46,3 +47,17 @@ export async function attachNewIndex(
     throw thrown;
   }
 }
+
+/** Format of the index file: a hash of the engine's version, of the options and of all statements, so that any change invalidates existing files. */
+export const searchIndexFormat: string = createHash("sha256")
+  .update(
+    [
+      engineVersion,
+      storageOptions.texts.join(),
+      ...buildStatements("", { listings: sql``, market: { valuations: sql``, effects: sql`` } }).map(
+        ({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`,
+      ),
+    ].join("\n"),
+  )
+  .digest("hex")
+  .slice(0, 8);

@@ -55,23 +55,36 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
   if (condition === "never" || joins.includes("never")) return "never";
   const joined = joins.filter((one) => typeof one !== "string");
   if (condition === "always" && joined.length === 0) return "always";
-  return fromListings(context, joined, condition === "always" ? [] : [condition]);
+  const table = tableFor(filters, context);
+  return fromListings({ ...context, table }, joined, condition === "always" ? [] : [condition]);
+}
+
+/** The tables of the listings of the published day, each with the filtered columns by which its listings lie together. */
+const orders = { listings: ["make", "model"], listings_by_dealer: ["state", "dealer", "dealer_id"] } as const;
+type Order = keyof typeof orders;
+
+/** Chooses the table whose order leaves fewer listings to scan: a page of a state takes a third of the time. */
+function tableFor(filters: readonly ResolvedFilter[], context: IndexContext): Order {
+  if (!context.isToday) return "listings";
+  const scanned = (order: Order): number => {
+    const inOrder = filters.filter((one) => one.kind === "in" && orders[order].some((column) => column === one.column));
+    return Math.min(context.rows, ...inOrder.map((filter) => mostOfOne(filter, context)));
+  };
+  return scanned("listings_by_dealer") < scanned("listings") ? "listings_by_dealer" : "listings";
 }
 
 /** Returns the rest of a statement over the matches, from FROM on. */
 export const overMatches = (matches: Exclude<Condition, "never">, context: IndexContext): Sql =>
   matches === "always" ? fromListings(context) : matches;
 
-export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
-
 function fromListings(
-  { catalog, condition }: IndexContext,
+  { catalog, condition, table = "listings" }: IndexContext & { readonly table?: Order },
   joins: readonly Sql[] = [],
   conditions: readonly Sql[] = [],
 ): Sql {
-  const all = [...(condition === undefined ? [] : [condition]), ...conditions];
+  const all = [...(condition === undefined || table === "listings_by_dealer" ? [] : [condition]), ...conditions];
   const where = all.length === 0 ? sql`` : sql`WHERE ${join(all, sql` AND `)}`;
-  return sql`FROM ${listingsOf(catalog)} ${join(joins, sql` `)} ${where}`;
+  return sql`FROM ${ident(catalog, table)} ${join(joins, sql` `)} ${where}`;
 }
 
 /** Returns a number attribute in units. Days on market follow from the day. */
