@@ -6,11 +6,12 @@
  */
 import { join as joinPath } from "node:path";
 import { parseArgs } from "node:util";
+import { integerIn } from "../../src/base/json.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { usableFiles } from "../../src/serving/files/serving-files.ts";
-import { countedColumns, setsOf } from "../../src/serving/index/build.ts";
+import { countedColumns, isToday, setsOf } from "../../src/serving/index/build.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
@@ -37,6 +38,7 @@ await database.using(async (session) => {
   await measureValueCounts(session);
   await measureTokenFilters(session);
   await measurePages(session);
+  await measureOrders(session);
 });
 database.close();
 await reportMeasurements({ title: "Query strategies of the search index" }, measurements, values.json);
@@ -110,6 +112,21 @@ async function measurePages(session: Session): Promise<void> {
   };
   for (const [strategy, query] of Object.entries(strategies))
     await measureTimes(`page of nearly all listings, ${strategy}`, () => session.vectors(query));
+}
+
+/** The ranks, and the ids of all categories, of the listings of a state and of a make, from the tables in either order. */
+async function measureOrders(session: Session): Promise<void> {
+  const selected = { ranks: ident("rank price"), ids: facetColumns } as const;
+  for (const column of ["state", "make"]) {
+    const frequent = sql`SELECT ${ident(column)} AS id FROM ${listings} GROUP BY id ORDER BY count(*) DESC LIMIT 16`;
+    const [row] = await session.rows(sql`SELECT last(id) AS id FROM (${frequent})`);
+    const where = sql`WHERE ${isToday} AND ${ident(column)} = ${integerLiteral(integerIn(row, "id"))}`;
+    for (const [name, columns] of Object.entries(selected))
+      for (const table of ["listings", "listings_by_dealer"]) {
+        const query = sql`SELECT ${columns} FROM ${ident(catalog, table)} ${where}`;
+        await measureTimes(`${name} of a ${column}, ${table}`, () => session.vectors(query));
+      }
+  }
 }
 
 async function measureTimes(label: string, run: () => Promise<unknown>): Promise<void> {
