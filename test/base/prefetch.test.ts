@@ -1,7 +1,7 @@
 /** Prefetching from an asynchronous iterator. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prefetch } from "../../src/base/prefetch.ts";
+import { prefetch } from "../../src/base/concurrency.ts";
 
 /** Yields 1 to 3 and records its steps; throws at `failsAt`. */
 async function* countToThree(notes: string[], failsAt?: number): AsyncGenerator<number, void, undefined> {

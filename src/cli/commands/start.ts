@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { linkUrl } from "../../accounts/sign-in/one-time-links.ts";
-import { prefetch } from "../../base/prefetch.ts";
+import { prefetch } from "../../base/concurrency.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";

@@ -8,6 +8,7 @@
  */
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { settleAll } from "../../base/concurrency.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { isCurrentSchema } from "../file-rows.ts";
@@ -90,9 +91,9 @@ export async function stageIcebergMetadata(
   const location = await icebergLocation(lake);
   const newest = filesOfVersion(manifest);
   const publish: Publish = { lake, location, newest, retained, isAnew, read: versionReader(lake) };
-  const commits = await Promise.all(icebergTables.map((table) => stageTable(publish, table)));
+  const commits = await settleAll(icebergTables.map((table) => stageTable(publish, table)));
   return async () => {
-    await Promise.all(commits.map((commit) => commit()));
+    await settleAll(commits.map((commit) => commit()));
   };
 }
 
@@ -226,7 +227,7 @@ async function writeFiles(folder: string, files: readonly MetadataFile[]): Promi
     }
   };
   for (let at = 0; at < files.length; at += filesAtOnceMax)
-    await Promise.all(files.slice(at, at + filesAtOnceMax).map(write));
+    await settleAll(files.slice(at, at + filesAtOnceMax).map(write));
   await syncToDisk(folder);
 }
 

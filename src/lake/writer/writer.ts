@@ -6,6 +6,7 @@
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
+import { settleAll } from "../../base/concurrency.ts";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
@@ -230,10 +231,8 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  const writing = [stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)] as const;
   // When one has failed, the other must not write any more while the next writer removes what is left.
-  await Promise.allSettled(writing);
-  const [commit] = await Promise.all(writing);
+  const [commit] = await settleAll([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
   await openVersionFolder(lake, manifest);
   await commit();

@@ -5,6 +5,7 @@
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { settleAll } from "../../base/concurrency.ts";
 import { sha256Of, syncToDisk } from "../../base/files.ts";
 import { fileFault } from "../../lake/listed-file.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
@@ -59,12 +60,6 @@ function firstFreeNumber({ version, serving }: Manifest): number {
   const prefix = `serving/${version}-`;
   const own = serving.filter(({ path }) => path.startsWith(prefix));
   return Math.max(-1, ...own.map(({ path }) => Number.parseInt(path.slice(prefix.length), 10))) + 1;
-}
-
-/** Waits for all promises, then returns their values or throws the first error: nothing runs on a session that is closed afterwards. */
-async function settleAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
-  await Promise.allSettled(promises);
-  return Promise.all(promises);
 }
 
 /** Returns the usable listed files that pass the check. */

@@ -9,8 +9,8 @@
  */
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { prefetch } from "../../base/concurrency.ts";
 import { integerIn, textIn } from "../../base/json.ts";
-import { prefetch } from "../../base/prefetch.ts";
 import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
