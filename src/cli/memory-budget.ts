@@ -17,7 +17,7 @@ export interface MemorySettings {
 const [mib, gib] = [2 ** 20, 2 ** 30];
 
 /** What Node.js takes at most in a service and in an ingest, and in the process that writes an export, beside their query engines. */
-export const nodeBytes = { service: gib, ingest: gib, export: 256 * mib } as const;
+export const nodeBytes = { service: gib, ingest: gib, export: 512 * mib } as const;
 
 /** The largest share of the memory that the engine takes, and the least it needs to answer. */
 const [engineShareMax, engineBytesMin] = [0.8, 256 * mib];

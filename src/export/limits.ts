@@ -4,7 +4,7 @@
 export const damagedMessage = "damaged";
 
 /** The memory limit of the query engine. An export of any size needs half of it. */
-export const exportMemory = "1GiB";
+export const exportMemory = "512MiB";
 
-/** The most rows that are sorted at once, which takes some 400 MB. */
-export const sortedRowsMax = 262_144;
+/** The most rows that are sorted at once, which takes some 200 MB. */
+export const sortedRowsMax = 131_072;

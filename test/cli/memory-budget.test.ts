@@ -8,11 +8,11 @@ const defaults = { exportMemory: "1GiB", writtenExports: 2 };
 
 describe("the query engine's memory limit of a service", () => {
   test("is what Node.js and the exports leave", () => {
-    assert.equal(engineMemory(defaults, 8 * gib), `${(8 - 1 - 2 * 1.25) * 1024}MiB`);
+    assert.equal(engineMemory(defaults, 8 * gib), `${(8 - 1 - 2 * 1.5) * 1024}MiB`);
   });
 
   test("leaves room for the ingests of carquet run", () => {
-    assert.equal(engineMemory({ ...defaults, ingestMemory: "2GiB" }, 8 * gib), `${(8 - 1 - 2.5 - 3) * 1024}MiB`);
+    assert.equal(engineMemory({ ...defaults, ingestMemory: "2GiB" }, 8 * gib), `${(8 - 1 - 3 - 3) * 1024}MiB`);
   });
 
   test("is at most 80 % of the memory", () => {

@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import { getAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { projectText } from "../../src/base/project-files.ts";
+import { nodeBytes } from "../../src/cli/memory-budget.ts";
 import { operations } from "../../src/contract/document.ts";
 import { connectionsPerAddressMax, exportDeadlineMs, headerBytesMax, uriBytesMax } from "../../src/http/limits.ts";
 import { closeMs } from "../../src/http/server.ts";
@@ -99,12 +100,11 @@ describe("the compose file and the manifests", () => {
   test("grant programs the memory that their limits add up to, and the time to stop", () => {
     for (const program of [...servers, ...nodes]) {
       const settings = settingsOf(program);
-      const exported = Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + 2 ** 28);
-      const ingest = nodes.includes(program) ? bytesOf(settings.get("--ingest-memory")) + 2 ** 30 : 0;
-      assert.ok(
-        bytesOf(program.memory) >= bytesOf(settings.get("--memory")) + 2 ** 30 + exported + ingest,
-        program.place,
-      );
+      const exported =
+        Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + nodeBytes.export);
+      const ingest = nodes.includes(program) ? bytesOf(settings.get("--ingest-memory")) + nodeBytes.ingest : 0;
+      const needed = bytesOf(settings.get("--memory")) + nodeBytes.service + exported + ingest;
+      assert.ok(bytesOf(program.memory) >= needed, program.place);
       const delayMs = Number(settings.get("--drain-delay"));
       const drainMs = delayMs + Number(settings.get("--drain-timeout"));
       assert.ok(drainMs + closeMs < program.graceMs, program.place);
