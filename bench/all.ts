@@ -7,7 +7,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, rm, statfs } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, statfs } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -62,19 +62,16 @@ async function measureAll(): Promise<void> {
   const results = projectPath(join("bench", "results"));
   await mkdir(values.data, { recursive: true });
   await execute(["npm", "ci", "--prefix", "bench"]);
-  const measured: string[] = [];
+  const startedAtMs = Date.now();
   const outcomes: string[] = [];
   for (const run of runs) {
-    const startedAtMs = performance.now();
+    const beganAtMs = performance.now();
     const problem = (await lackOfRoom(run)) ?? (await execute(commandOf(run)));
-    const minutes = ((performance.now() - startedAtMs) / 60_000).toFixed(1);
+    const minutes = ((performance.now() - beganAtMs) / 60_000).toFixed(1);
     outcomes.push(`${nameOf(run)}: ${problem ?? "measured"}, ${minutes} min`);
-    if (problem === undefined) measured.push(`${nameOf(run)}.json`);
-    else process.exitCode = 1;
+    if (problem !== undefined) process.exitCode = 1;
   }
-  // Runs of other machines are not comparable.
-  const others = (await readdir(results)).filter((file) => file.endsWith(".json") && !measured.includes(file));
-  if (measured.length > 0) for (const file of others) await rm(join(results, file));
+  await removeOlder(results, startedAtMs);
   const unpublished = await execute([
     process.execPath,
     ...typescriptOptions,
@@ -83,6 +80,14 @@ async function measureAll(): Promise<void> {
   outcomes.push(`pages: ${unpublished ?? "written"}`);
   if (unpublished !== undefined) process.exitCode = 1;
   process.stderr.write(`${outcomes.join("\n")}\n`);
+}
+
+/** Removes the results of earlier runs, which may be those of another machine, unless nothing was measured since. */
+async function removeOlder(folder: string, startedAtMs: number): Promise<void> {
+  const paths = (await readdir(folder)).filter((name) => name.endsWith(".json")).map((name) => join(folder, name));
+  const isOlder = await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs < startedAtMs));
+  if (!isOlder.includes(false)) return;
+  for (const path of paths.filter((_, place) => isOlder[place])) await rm(path);
 }
 
 /** Returns the program and arguments of a run. `taskset` restricts the suite with all its servers to some processors. */

@@ -124,7 +124,7 @@ function introduction(): string {
   return `# Results
 
 ${legend} All servers of a run were measured in turn. Answers of peers equal Carquet's, except for those percentiles.
-\`npm run bench:publish\` writes this page from the JSON files beside it; X`;
+\`npm run bench:publish\` writes this page from the JSON files beside it; \`npm run bench:all\` measures all of them before.`;
 }
 
 /** Returns the tables of a run for `docs/performance.md`. */
