@@ -50,7 +50,7 @@ const runs: readonly SuiteRun[] = [
 ].filter(({ listings }) => listings <= Number(values["max-listings"]));
 
 /** What the dataset of a run takes on disk while it is built, beside the databases of peers. */
-const bytesPerListing = 1500;
+const bytesPerListing = 2500;
 
 const nameOf = ({ listings, days, processors }: SuiteRun): string =>
   [listings, `${days}-days`, ...(processors === undefined ? [] : [`${processors}-processors`])].join("-");
