@@ -53,7 +53,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
   const listings: Readonly<Record<Relation, Sql>> = {
     active: positionedListings(activeOn(manifest, manifest.as_of), options),
     snapshot: inPastOrder(unorderedListings(activeOn(manifest, snapshotDay(manifest)), options)),
-    sold: positionedListings(goneIn(manifest.tables.sold), options),
+    sold: inPastOrder(unorderedListings(goneIn(manifest.tables.sold), options)),
   };
   const database = await DuckDatabase.open({ temporaryFolder: joinPath(folder, "spilled") });
   await database.using(async (session) => {
@@ -69,7 +69,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
   database.close();
 }
 
-/** Adds `row_number` to rows of past days, in the order in which Carquet breaks ties on past days. Requires the view `builds`. */
+/** Adds `row_number` to rows of past days or of sold listings, in the order in which Carquet breaks their ties. Requires the view `builds`. */
 export const inPastOrder = (rows: Sql): Sql => sql`
   SELECT rows_of_past.*, row_number() OVER (ORDER BY make, model, year, build_trim, id) - 1 AS row_number
   FROM   (${rows}) AS rows_of_past JOIN (SELECT build_key, trim AS build_trim FROM builds) USING (build_key)`;

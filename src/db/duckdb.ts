@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath, resolve } from "node:path";
 import type * as Engine from "@duckdb/node-api";
-import type { Json, Row } from "../base/json.ts";
+import { type Json, type Row, textIn } from "../base/json.ts";
 import type { DuckType } from "./duck-type.ts";
 import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./sql.ts";
 
@@ -191,6 +191,11 @@ export class Session {
 
   async createTempView(view: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${ident(view)} AS ${query}`);
+  }
+
+  async tempTables(): Promise<readonly string[]> {
+    const rows = await this.rows(sql`SELECT table_name FROM duckdb_tables() WHERE temporary`);
+    return rows.map((row) => textIn(row, "table_name"));
   }
 
   async drop(...tables: readonly string[]): Promise<void> {

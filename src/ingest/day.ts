@@ -86,6 +86,7 @@ export async function ingestDay(
   const begin = (step: IngestStep): void => onStep?.(day, 1 + steps.indexOf(step), steps.length, step);
 
   begin("reading files");
+  const kept = await session.tempTables();
   await createPreviousViews(session, lake, previous);
   const readSettings = { scratch: joinPath(lake, "spill"), ...settings };
   const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
@@ -110,10 +111,10 @@ export async function ingestDay(
   const active = files.listings.reduce((sum, file) => sum + file.rows, 0);
   const days = { ...next.days, [day]: active };
   const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files, days };
-  return {
-    manifest,
-    report: await createDeliveryReport(session, { day, version: next.version, rows, filled, active, remarks }),
-  };
+  const report = await createDeliveryReport(session, { day, version: next.version, rows, filled, active, remarks });
+  // Values and serving files need the memory of the day's tables.
+  await session.drop(...(await session.tempTables()).filter((table) => !kept.includes(table)));
+  return { manifest, report };
 }
 
 /** Reads and checks the rows of a delivery. Returns the number of inventory rows, and the remarks of the report. */

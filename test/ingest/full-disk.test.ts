@@ -13,7 +13,7 @@ import type { Scope } from "../support/scope.ts";
 const run = promisify(execFile);
 
 test("a full disk leaves the published version unchanged, and the next ingest succeeds once there is space", async (t) => {
-  const disk = await smallDisk(t, "4m");
+  const disk = await smallDisk(t, "5m");
   if (disk === undefined) return t.skip("mounting a tmpfs needs root");
   await fillAndRecover(t, disk);
 });
