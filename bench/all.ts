@@ -23,7 +23,8 @@ interface SuiteRun {
   readonly processors?: number;
 }
 
-const everyPeer = "duckdb,clickhouse,postgres,solr";
+/** PostgreSQL takes seconds for a facet request of 250,000 listings, so it is not measured with more. */
+const fastPeers = "duckdb,clickhouse,solr";
 const comparedOnProcessors = { listings: 250_000, days: 8 } as const;
 
 const { values } = parseArgs({
@@ -37,9 +38,9 @@ const { values } = parseArgs({
 
 const sizes: readonly SuiteRun[] = [
   { listings: 10_000, days: 365, peers: "clickhouse", cases: "trends,past days" },
-  { ...comparedOnProcessors, peers: everyPeer },
-  { listings: 1_000_000, days: 4, peers: everyPeer },
-  { listings: 4_000_000, days: 2, peers: everyPeer },
+  { ...comparedOnProcessors, peers: `${fastPeers},postgres` },
+  { listings: 1_000_000, days: 4, peers: fastPeers },
+  { listings: 4_000_000, days: 2, peers: fastPeers },
   { listings: 10_000_000, days: 1, peers: "none" },
   { listings: 30_000_000, days: 1, peers: "none" },
 ];

@@ -148,19 +148,21 @@ function percentilePairs(
     return { name: `median of ${facet}`, ours: median(ours), theirs: median(theirs), sample, scale };
   });
   if (metric === undefined) return medians;
-  const metrics = categorical.flatMap((facet) =>
-    listAt(ours, "data", "facets", facet).map((ourBucket, index): PercentilePair => {
+  const metricOf = (bucket: unknown): number | null => {
+    const found = at(bucket, "metric");
+    return numberOrNull(isObject(found) ? at(found, "value") : found);
+  };
+  const metrics = categorical.flatMap((facet) => {
+    const ourBuckets = listAt(ours, "data", "facets", facet);
+    // A metric may be 0: those of a facet have one unit.
+    const scale = Math.max(...ourBuckets.map((bucket) => Math.abs(metricOf(bucket) ?? 0))) / 100;
+    return ourBuckets.map((ourBucket, index): PercentilePair => {
       const theirBucket = at(theirs, "data", "facets", facet, index);
-      const ourMetric = at(ourBucket, "metric");
-      return {
-        name: `${metric.name} of ${at(ourBucket, "value")}`,
-        ours: numberOrNull(isObject(ourMetric) ? at(ourMetric, "value") : ourMetric),
-        theirs: numberOrNull(at(theirBucket, "metric")),
-        sample: Number(at(theirBucket, "sample")),
-        scale: 0,
-      };
-    }),
-  );
+      const name = `${metric.name} of ${at(ourBucket, "value")}`;
+      const sample = Number(at(theirBucket, "sample"));
+      return { name, ours: metricOf(ourBucket), theirs: metricOf(theirBucket), sample, scale };
+    });
+  });
   return [...medians, ...metrics];
 }
 
