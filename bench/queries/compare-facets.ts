@@ -155,7 +155,7 @@ function percentilePairs(
   const metrics = categorical.flatMap((facet) => {
     const ourBuckets = listAt(ours, "data", "facets", facet);
     // A metric may be 0: those of a facet have one unit.
-    const scale = Math.max(...ourBuckets.map((bucket) => Math.abs(metricOf(bucket) ?? 0))) / 10;
+    const scale = Math.max(...ourBuckets.map((bucket) => Math.abs(metricOf(bucket) ?? 0)));
     return ourBuckets.map((ourBucket, index): PercentilePair => {
       const theirBucket = at(theirs, "data", "facets", facet, index);
       const name = `${metric.name} of ${at(ourBucket, "value")}`;
