@@ -1,6 +1,6 @@
 /**
  * Measures everything that is published (`npm run bench:all -- [--data DIR] [--quick] [--max-listings N] [--plan]`), unattended: runs the suite
- * for each size, with the peers that a size is compared with, and for one size on fewer processors. Replaces the files of `bench/results`
+ * for each size, with the peers that a size is compared with, and for one size on one, two and more processors. Replaces the files of `bench/results`
  * and writes the pages of `bench:publish`. A run that fails, or that the machine has no room for, is reported at the end; the others go on.
  *
  * `--plan` prints the runs without measuring.
@@ -44,10 +44,11 @@ const sizes: readonly SuiteRun[] = [
   { listings: 10_000_000, days: 1, peers: "none" },
   { listings: 30_000_000, days: 1, peers: "none" },
 ];
-const fewerProcessors = [1, 2, 4, 8, 16].filter((count) => count < availableParallelism());
+const available = availableParallelism();
+const processorCounts = [...[1, 2, 4, 8, 16].filter((count) => count < available), available];
 const runs: readonly SuiteRun[] = [
   ...sizes,
-  ...fewerProcessors.map((processors) => ({ ...comparedOnProcessors, peers: "none", processors })),
+  ...processorCounts.map((processors) => ({ ...comparedOnProcessors, peers: "none", processors })),
 ].filter(({ listings }) => listings <= Number(values["max-listings"]));
 
 /** What the dataset of a run takes on disk while it is built, beside the databases of peers. */

@@ -46,18 +46,28 @@ const readFolder = async (folder: string): Promise<readonly Results[]> =>
       .map((name) => readResults(join(folder, name))),
   );
 
-const runs = (await readFolder(resultsFolder))
-  .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
-  .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
+const suiteRunsIn = async (folder: string) =>
+  (await readFolder(folder))
+    .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
+    .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
+
+const runs = await suiteRunsIn(resultsFolder);
 type SuiteRun = (typeof runs)[number];
 const shortRuns = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
-/** Runs on all processors, and those of a size that was also measured on fewer. */
-const processorsMax = Math.max(...shortRuns.map(({ machine }) => machine.cores));
-const runsBySize = shortRuns.filter(({ machine }) => machine.cores === processorsMax);
-const fewerProcessors = shortRuns.filter(({ machine }) => machine.cores < processorsMax);
-const runsByProcessors = shortRuns.filter(({ dataset }) =>
-  fewerProcessors.some((run) => run.dataset.listings === dataset.listings),
+const hasPeers = ({ measurements }: SuiteRun): boolean =>
+  measurements.some(({ server }) => peerNames.some((name) => name === server));
+/** Runs without peers are compared by processors, because other servers take their share of caches. */
+const runsByProcessors = shortRuns.filter(
+  (run) =>
+    !hasPeers(run) &&
+    shortRuns.some(
+      (other) =>
+        !hasPeers(other) &&
+        other.dataset.listings === run.dataset.listings &&
+        other.machine.cores !== run.machine.cores,
+    ),
 );
+const runsBySize = shortRuns.filter((run) => !runsByProcessors.includes(run));
 const runsWithThroughput = runsBySize.filter(({ measurements }) =>
   measurements.some(({ unit }) => unit === "requests/s"),
 );
@@ -67,7 +77,7 @@ for (const dimension of ["listings", "processors"] as const)
   growth.push(...(await publishGrowth(dimension === "listings" ? runsBySize : runsByProcessors, dimension)));
 await writeFile(
   join(resultsFolder, "README.md"),
-  `${[introduction(), ...growth, ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
+  `${[introduction(), ...growth, ...(await earlierGrowth()), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
 );
 const publishedRun = runsWithThroughput.findLast(({ measurements }) =>
   measurements.some(({ server }) => server === "solr"),
@@ -95,6 +105,15 @@ async function publishGrowth(measuredRuns: readonly SuiteRun[], dimension: Dimen
     `The exponent is that of the number of ${dimension}: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.`,
     growthTable(measuredRuns, dimension),
   ];
+}
+
+/** Returns the growth over runs of an earlier release on another machine, which have sizes that were not measured again. */
+async function earlierGrowth(): Promise<readonly string[]> {
+  const earlier = await suiteRunsIn(join(resultsFolder, "earlier"));
+  const [first] = earlier;
+  if (first === undefined) return [];
+  const commits = [...new Set(earlier.map(({ versions }) => versions.carquet))].join(", ");
+  return [`### Earlier runs: ${first.machine.cpu}, carquet ${commits}`, growthTable(earlier, "listings")];
 }
 
 function plotImage(dimension: Dimension, folder: string): string {
