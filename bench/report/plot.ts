@@ -29,7 +29,7 @@ export function renderPlot(panels: readonly PlotPanel[], unit: string): string {
     subtitle: `Medians of times; both axes are logarithmic, x is the number of ${unit}`,
     legend: names.map((name) => ({ name, color: colorOf(name) })),
     panels: panels.map(panelOptions),
-    ...{ panelWidth: 230, panelHeight: 190, panelsPerRow: 4 },
+    ...{ panelWidth: 310, panelHeight: 190, panelsPerRow: 3 },
   });
 }
 
