@@ -38,7 +38,7 @@ const chargesIn = (path: string): readonly string[] =>
 const ignore = (): undefined => undefined;
 
 /** Opens a ledger client with short limits; collects the refunds that it could not post. */
-async function openClient(t: TestContext, workerModule: URL) {
+async function openClient(t: TestContext, workerModule: URL, refundMs = 400) {
   const path = await temporaryAccounts(t, "SQLite");
   const { accountId, keyId } = createCustomer(path);
   const unrefunded: object[] = [];
@@ -50,7 +50,7 @@ async function openClient(t: TestContext, workerModule: URL) {
       settleMs: 0,
     },
     {
-      ...{ batchMax: 8, waitingMax: 8, stalledMs: 200, restartMs: 50, refundMs: 400, probe: "probeWrite" },
+      ...{ batchMax: 8, waitingMax: 8, stalledMs: 200, restartMs: 50, refundMs, probe: "probeWrite" },
       ...{ onBalances: ignore, onBatch: ignore, onAvailabilityChange: ignore, workerModule },
       onUnrefunded: (charges) => unrefunded.push(...charges.map(adjustmentOf)),
     },
@@ -70,8 +70,8 @@ async function openClient(t: TestContext, workerModule: URL) {
 }
 
 /** Refuses a charge that is on disk: its worker exits after the commit, and the file is away until `putBack`. */
-async function refuseCommittedCharge(t: TestContext) {
-  const opened = await openClient(t, exitingWorker("after-commit", 1));
+async function refuseCommittedCharge(t: TestContext, refundMs?: number) {
+  const opened = await openClient(t, exitingWorker("after-commit", 1), refundMs);
   const { path } = opened;
   const refused = opened.beRefused();
   while (chargesIn(path).length === 0) await pause(1);
@@ -142,7 +142,7 @@ test("charges that no worker can look up within 5 s are refused", async (t) => {
 });
 
 test("a refused charge that is on disk is refunded while the service stops", async (t) => {
-  const { client, path, unrefunded, putBack } = await refuseCommittedCharge(t);
+  const { client, path, unrefunded, putBack } = await refuseCommittedCharge(t, 20_000);
   const closed = client.close();
   await pause(100);
   putBack();
