@@ -153,7 +153,9 @@ const modes: Readonly<Record<string, Query>> = {
 };
 
 for (const [mode, query] of Object.entries(modes)) {
-  test(`paging through any sort ${mode}, 1, 7 or 50 at a time, returns each listing once, in order`, {
+  // The lake has 90 sold listings.
+  const [large, filteredMin] = mode === "sold" ? [50, 7] : [100, 14];
+  test(`paging through any sort ${mode}, 1, 7 or ${large} at a time, returns each listing once, in order`, {
     skip: mode !== "today" && skipInShortRun,
   }, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
@@ -164,8 +166,8 @@ for (const [mode, query] of Object.entries(modes)) {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const filtered = new Map([...sorted, ["year", "2020,2021"]]);
       const narrow = new Map([...filtered, ["drivetrain", "fwd,awd"]]);
-      assert.ok((await pageThrough(client, inventory, sorted, 50)) > 50);
-      assert.ok((await pageThrough(client, inventory, filtered, 7)) > 7);
+      assert.ok((await pageThrough(client, inventory, sorted, large)) > large);
+      assert.ok((await pageThrough(client, inventory, filtered, 7)) > filteredMin);
       assert.ok((await pageThrough(client, inventory, narrow, 1)) > 2);
     });
     both.assertNoFallback();
