@@ -9,6 +9,7 @@ import type { MeasureRequest, MeasureResult } from "../listing/source.ts";
 import { supplyWindowStart } from "../listing/supply.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
 import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
+import type { IndexContext } from "./index/conditions.ts";
 import type { IndexedListings } from "./index/count-matches.ts";
 import type { Dictionary } from "./index/dictionary.ts";
 import { countEvents } from "./index/events.ts";
@@ -17,7 +18,6 @@ import { IndexSource, idsIn } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
 import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
-import type { IndexContext } from "./index/where.ts";
 import { soldFilesSince } from "./listing-files.ts";
 
 /** The number of listings of an inventory, and the engine that runs the statements. */

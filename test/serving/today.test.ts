@@ -38,6 +38,10 @@ const filters = [
   "features=apple_carplay&postal_code=60601",
   "exclude_keywords=branded&state=TX,CA,FL,NY",
   "drivetrain=AWD&max_mileage=60000",
+  "state=TX,CA,FL,NY&make=honda",
+  `dealer_id=${neighbours.join()}`,
+  `dealer_id=${neighbours.join()},${dealerIdOf(99)}&make=volvo,honda`,
+  "base_exterior_color=black,white,gray,silver,blue,red,green,brown,beige,gold&max_price=40000",
 ];
 
 test("a page of the published day from the index equals the page from Parquet", async () => {

@@ -13,6 +13,7 @@ import type { Filter } from "../../listing/filter.ts";
 import { type RangeChoice, rangesFor } from "../../listing/ranges.ts";
 import type { CountedName, NumberName } from "../../listing/schema.ts";
 import type { CountRequest, CountResult, Summaries, ValueCount } from "../../listing/source.ts";
+import { type Condition, type IndexContext, numberOn } from "./conditions.ts";
 import {
   chooseValues,
   columnsFor,
@@ -27,15 +28,7 @@ import {
 } from "./counting.ts";
 import type { Counter, Dictionary } from "./dictionary.ts";
 import { keyedChunksOf } from "./page.ts";
-import {
-  type Condition,
-  type IndexContext,
-  matchesOf,
-  maxMatches,
-  numberOn,
-  overMatches,
-  resolveFilters,
-} from "./where.ts";
+import { type Compiled, compileFilters, overMatches } from "./where.ts";
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
 export interface IndexedListings {
@@ -47,24 +40,16 @@ export interface IndexedListings {
 }
 
 /** The matches in one index: compiled filters that some listings may pass. */
-export interface IndexMatches {
+export interface IndexMatches extends Compiled {
   readonly context: IndexContext;
   readonly matches: Exclude<Condition, "never">;
-  /** An upper bound of their number. */
-  readonly max: number;
-  /** Whether the bound is their number. */
-  readonly isExact: boolean;
 }
 
 /** Compiles filters for each index; omits indexes without a match. */
 export const matchesIn = (contexts: readonly IndexContext[], filters: readonly Filter[]): readonly IndexMatches[] =>
   contexts.flatMap((context) => {
-    const resolved = resolveFilters(filters, context);
-    const matches = matchesOf(resolved, context);
-    if (matches === "never") return [];
-    const [first, ...others] = resolved;
-    const isExact = context.isToday && others.length === 0 && (first === undefined || first.kind === "in");
-    return [{ context, matches, max: maxMatches(resolved, context), isExact }];
+    const { matches, ...bound } = compileFilters(filters, context);
+    return matches === "never" ? [] : [{ context, matches, ...bound }];
   });
 
 /** The number of matches and the statistics of their numbers. */

@@ -10,8 +10,9 @@ import { attributeOf, type CountedName, type NumberName } from "../../listing/sc
 import type { CountSort, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
 import { firstValueId, listingCategories, unknownId } from "./build.ts";
+import { type Condition, type IndexContext, numberOn } from "./conditions.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
-import { type Condition, type IndexContext, numberOn, overMatches } from "./where.ts";
+import { overMatches } from "./where.ts";
 
 /** Ranges with ids: one below the first bucket, one per bucket, one above the last. */
 export interface NumberedRanges extends Ranges {

@@ -1,4 +1,4 @@
-/** Dealer locations of a search index, in memory: radius, box and distance. */
+/** Dealers of a search index, in memory: those with an id, within a radius or inside a box, and their distances. */
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, sql } from "../../db/sql.ts";
@@ -9,51 +9,77 @@ const unknownDistance = 2 ** 25;
 
 export class Dealers {
   private constructor(
-    /** The first dealer id; ids are consecutive. */
+    /** The first dealer; dealers are consecutive. */
     private readonly first: number,
-    private readonly points: readonly (Point | undefined)[],
+    /** The id of the value of attribute `dealer_id`, and the coordinates, NaN without any, of each dealer. */
+    private readonly columns: {
+      readonly ids: Int32Array;
+      readonly latitudes: Float64Array;
+      readonly longitudes: Float64Array;
+    },
   ) {}
 
   /** Reads the dealers of an attached index, and their coordinates from the table `dealers`. */
   static async read(session: Session, catalog: string): Promise<Dealers> {
     const rows = await session.rows(sql`
-      SELECT dealer, latitude, longitude
-      FROM   ${ident(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
-    const points = rows.map(({ latitude, longitude }) =>
-      typeof latitude === "number" && typeof longitude === "number" ? { latitude, longitude } : undefined,
-    );
-    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), points);
+      SELECT of.dealer, of.dealer_id, latitude, longitude
+      FROM   ${ident(catalog, "dealers")} AS of JOIN dealers USING (dealer_key) ORDER BY of.dealer`);
+    const degrees = (name: string): Float64Array =>
+      Float64Array.from(rows, ({ [name]: value }) => (typeof value === "number" ? value : Number.NaN));
+    return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), {
+      ids: Int32Array.from(rows, (row) => integerIn(row, "dealer_id")),
+      latitudes: degrees("latitude"),
+      longitudes: degrees("longitude"),
+    });
+  }
+
+  /** Returns the dealers whose value of `dealer_id` has one of some ids. */
+  withIds(ids: readonly number[]): readonly number[] {
+    const wanted = new Set(ids);
+    return this.where((place) => wanted.has(this.columns.ids[place] ?? 0));
   }
 
   within(origin: Point, miles: number): readonly number[] {
+    const { latitudes } = this.columns;
     const degrees = degreesOf(miles);
     return this.where(
-      (point) => Math.abs(point.latitude - origin.latitude) <= degrees && milesBetween(origin, point) <= miles,
+      (place) =>
+        Math.abs((latitudes[place] ?? 0) - origin.latitude) <= degrees &&
+        milesBetween(origin, this.pointAt(place)) <= miles,
     );
   }
 
   inside(box: Box): readonly number[] {
-    return this.where((point) => isInside(point, box));
+    return this.where((place) => isInside(this.pointAt(place), box));
   }
 
-  get ids(): readonly number[] {
-    return this.points.map((_, place) => this.first + place);
+  get all(): readonly number[] {
+    return this.where(() => true);
   }
 
   /** Returns a function from a dealer to its distance from a point, in thousandths of a mile. */
   distancesFrom(origin: Point): (dealer: number) => number {
-    const known = new Map<number, number>();
+    const known = new Int32Array(this.columns.ids.length).fill(-1);
     return (dealer) => {
-      const found = known.get(dealer);
-      if (found !== undefined) return found;
-      const point = this.points[dealer - this.first];
-      const distance = point === undefined ? unknownDistance : Math.round(1000 * milesBetween(origin, point));
-      known.set(dealer, distance);
+      const place = dealer - this.first;
+      const found = known[place] ?? unknownDistance;
+      if (found >= 0) return found;
+      const miles = milesBetween(origin, this.pointAt(place));
+      const distance = Number.isNaN(miles) ? unknownDistance : Math.round(1000 * miles);
+      known[place] = distance;
       return distance;
     };
   }
 
-  private where(passes: (point: Point) => boolean): readonly number[] {
-    return this.points.flatMap((point, place) => (point !== undefined && passes(point) ? [this.first + place] : []));
+  private pointAt(place: number): Point {
+    const { latitudes, longitudes } = this.columns;
+    return { latitude: latitudes[place] ?? Number.NaN, longitude: longitudes[place] ?? Number.NaN };
+  }
+
+  private where(passes: (place: number) => boolean): readonly number[] {
+    const found: number[] = [];
+    const { length } = this.columns.ids;
+    for (let place = 0; place < length; place += 1) if (passes(place)) found.push(this.first + place);
+    return found;
   }
 }

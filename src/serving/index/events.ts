@@ -4,9 +4,10 @@ import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../listing/trend-source.ts";
 import { unknownId } from "./build.ts";
+import { type IndexContext, isSold } from "./conditions.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { type IndexContext, idOf, isSold, matchesOf, overMatches, resolveFilters, withTokens } from "./where.ts";
+import { compileFilters, idOf, overMatches, withTokens } from "./where.ts";
 
 /** The column of an event's day, and the conditions on listings that can have had it. */
 const eventDays: Readonly<Record<ListingEvent, { readonly column: Sql; readonly conditions: readonly Sql[] }>> = {
@@ -52,7 +53,7 @@ async function countIn(index: SearchIndex, engine: Engine, event: ListingEvent, 
   const isDrop = event === "price_drops";
   const context = index.newest(isDrop ? conditions : [...conditions, isWithin]);
   const { filters, attribute } = counts.request;
-  const matches = matchesOf(resolveFilters(filters, context), context);
+  const { matches } = compileFilters(filters, context);
   if (matches === "never") return;
   const found = sql`SELECT ${idOf(attribute)} AS id, ${isDrop ? sql`position` : sql`${column} AS "day"`} ${overMatches(matches, context)}`;
   const rows = withTokens(isDrop ? dropsOf(found, context, isWithin) : found, attribute, context);

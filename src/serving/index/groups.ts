@@ -13,9 +13,10 @@ import { attributeOf, type CountedName, listNames, type NumberName } from "../..
 import type { MeasuredGroup, MeasureRequest, MeasureResult } from "../../listing/source.ts";
 import { supplyMetrics, supplyWindowStart } from "../../listing/supply.ts";
 import { unknownId } from "./build.ts";
+import { numberOn } from "./conditions.ts";
 import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { idOf, numberOn, overMatches, withTokens } from "./where.ts";
+import { idOf, overMatches, withTokens } from "./where.ts";
 
 /** Returns `ListingSource.measureGroups`, given the sold listings if `supplyDay` is set. */
 export async function measureGroups(

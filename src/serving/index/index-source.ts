@@ -7,8 +7,9 @@ import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { sortValueOf, unknownSortValue } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
+import { type IndexContext, numberOn } from "./conditions.ts";
 import { countMatches, type IndexedListings, type IndexMatches, knownCount, matchesIn } from "./count-matches.ts";
-import { type IndexContext, numberOn, overMatches } from "./where.ts";
+import { overMatches } from "./where.ts";
 
 export class IndexSource {
   constructor(readonly indexed: IndexedListings) {}
@@ -89,6 +90,7 @@ export function sortValueIn(order: PageOrder, context: IndexContext): Sql {
   // Composite ids of dealers are consecutive.
   const { dealers } = context;
   const distanceOf = dealers.distancesFrom(order.origin);
-  const distances = dealers.ids.map((dealer) => integerLiteral(distanceOf(dealer)));
-  return sql`list_extract([${join(distances)}], dealer - ${integerLiteral((dealers.ids[0] ?? 0) - 1)})`;
+  const { all } = dealers;
+  const distances = all.map((dealer) => integerLiteral(distanceOf(dealer)));
+  return sql`list_extract([${join(distances)}], dealer - ${integerLiteral((all[0] ?? 0) - 1)})`;
 }

@@ -11,17 +11,9 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sq
 import { meanOf, metricOf } from "../../listing/aggregates.ts";
 import { dependsOnDay } from "../../listing/filter.ts";
 import type { Level, LevelRequest } from "../../listing/trend-source.ts";
+import { conditionOf, type IndexContext, numberOn } from "./conditions.ts";
 import { type Series, SeriesCounts } from "./series-counts.ts";
-import {
-  conditionOf,
-  type IndexContext,
-  idOf,
-  matchesOf,
-  numberOn,
-  overMatches,
-  resolveFilters,
-  withTokens,
-} from "./where.ts";
+import { compileFilters, idOf, overMatches, withTokens } from "./where.ts";
 
 /** The rows of an index that hold on some requested days, which follow each other. */
 export interface IndexedDays {
@@ -77,7 +69,7 @@ async function countFetched(
   request: LevelRequest,
   counts: SeriesCounts,
 ): Promise<void> {
-  const matches = matchesOf(resolveFilters(request.filters, context), context);
+  const { matches } = compileFilters(request.filters, context);
   if (matches === "never") return;
   const rows = sql`SELECT ${idOf(request.attribute)} AS id, valid_from, valid_to ${overMatches(matches, context)}`;
   const stepOf = stepsOf(days, request.days.indexOf(days[0] ?? ""));
@@ -222,7 +214,7 @@ function rowsOn({ days, context }: IndexedDays, request: LevelRequest): Sql | un
   const measures = [...new Set(statistics.map(({ measure }) => measure))];
   const daily = filters.filter(dependsOnDay);
   const settled = filters.filter((filter) => !dependsOnDay(filter));
-  const matches = matchesOf(resolveFilters(settled, context), context);
+  const { matches } = compileFilters(settled, context);
   if (matches === "never") return undefined;
   const selected = (of: IndexContext): Sql =>
     join([

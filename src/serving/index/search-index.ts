@@ -11,11 +11,11 @@ import type { Engine } from "../../db/session-pool.ts";
 import { all, ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import { isNewest, isToday } from "./build.ts";
+import { holdsBetween, type IndexContext, isSold } from "./conditions.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary } from "./dictionary.ts";
 import { type IndexSource, placesStatement } from "./index-source.ts";
 import { RankedPositions, TodaySource } from "./today.ts";
-import { holdsBetween, type IndexContext, isSold } from "./where.ts";
 
 interface RowCounts {
   readonly all: number;
