@@ -3,13 +3,10 @@ import assert from "node:assert/strict";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { Client } from "../../support/http/service.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
-import { pathOf, type Query } from "../random-requests/query.ts";
+import { hasParameter, pathOf, type Query } from "../random-requests/query.ts";
 import { forEachConcurrently } from "./oracle.ts";
 
 type Series = AnswerOf<"getTrends">["data"];
-
-/** The filters of the mode that a trend does not take. */
-const modes = ["snapshot_date", "inventory_status", "sold_within_days"];
 
 /**
  * Requests trends under filters. Each point must have the counts and metrics of the facets of its day, and each number of sales must be the
@@ -22,7 +19,7 @@ export async function compareTrendsWithFacets(
 ): Promise<{ readonly levels: number; readonly sales: number }> {
   let [levels, sales] = [0, 0];
   await forEachConcurrently(queries, async (query) => {
-    const filters = new Map([...query].filter(([name]) => !modes.includes(name)));
+    const filters = new Map([...query].filter(([name]) => hasParameter("getTrends", name)));
     const points = await compareLevels(client, inventory, filters);
     const sold = await compareSales(client, inventory, filters);
     levels += points;

@@ -1,4 +1,5 @@
 /** Requests as encoded query strings, and their decoded values. */
+import { operation } from "../../../src/contract/document.ts";
 
 /** Percent-encoded values by parameter. */
 export type Query = ReadonlyMap<string, string>;
@@ -13,9 +14,12 @@ export const operationPaths = {
 
 export type Operation = keyof typeof operationPaths;
 
-export function pathOf(operation: Operation, query: Query): string {
+export const hasParameter = (of: Operation, name: string): boolean =>
+  operation(of).parameters.some((parameter) => parameter.name === name);
+
+export function pathOf(of: Operation, query: Query): string {
   const pairs = [...query].map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? operationPaths[operation] : `${operationPaths[operation]}?${pairs.join("&")}`;
+  return pairs.length === 0 ? operationPaths[of] : `${operationPaths[of]}?${pairs.join("&")}`;
 }
 
 /** Decodes a value; `+` and `%20` are spaces. */

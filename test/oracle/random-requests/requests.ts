@@ -7,7 +7,7 @@ import { groupAttributes } from "../answers/groups.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { facetAggregates } from "../answers/statistics.ts";
 import { draws } from "./parameters.ts";
-import { numberOf, type Operation, type Query, queryValues } from "./query.ts";
+import { hasParameter, numberOf, type Operation, type Query, queryValues } from "./query.ts";
 import { encodeItems, randomCase } from "./spellings.ts";
 
 export interface RandomRequest {
@@ -100,7 +100,7 @@ function metricName(chance: Chance, supplyShare: number, measured: readonly stri
 export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const names = filterNames(chance).filter((name) => modes[name] === undefined && name !== "value_rating");
+    const names = filterNames(chance).filter((name) => hasParameter("getTrends", name));
     const filtered = randomQuery(chance, inventory, chance.happens(0.5) ? names.slice(0, 1) : names);
     yield { operation: "getTrends", query: new Map([...filtered, ...trendParameters(chance, inventory)]) };
   }
