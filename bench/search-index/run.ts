@@ -12,6 +12,8 @@ import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { usableFiles } from "../../src/serving/files/serving-files.ts";
 import { countedColumns, isToday, setsOf } from "../../src/serving/index/build.ts";
+import { inCondition } from "../../src/serving/index/conditions.ts";
+import { joinWithIds } from "../../src/serving/index/where.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
@@ -39,6 +41,7 @@ await database.using(async (session) => {
   await measureTokenFilters(session);
   await measurePages(session);
   await measureOrders(session);
+  await measureIds(session);
 });
 database.close();
 await reportMeasurements({ title: "Query strategies of the search index" }, measurements, values.json);
@@ -126,6 +129,33 @@ async function measureOrders(session: Session): Promise<void> {
         const query = sql`SELECT ${columns} FROM ${ident(catalog, table)} ${where}`;
         await measureTimes(`${name} of a ${column}, ${table}`, () => session.vectors(query));
       }
+  }
+}
+
+/** The positions of the listings with one of several ids: by `IN`, by a join, or by bits, in a table that lies together by the column or does not. */
+async function measureIds(session: Session): Promise<void> {
+  const columns = { dealer: "listings_by_dealer", model: "listings", exterior_color: "listings" } as const;
+  for (const [column, table] of Object.entries(columns)) {
+    const all = await session.vectors(
+      sql`SELECT DISTINCT ${ident(column)} AS id FROM ${ident(catalog, table)} WHERE id > 0 ORDER BY id`,
+    );
+    const known = all.flatMap(([ids]) => [...(ids ?? [])]);
+    for (const count of [4, 16, 128]) {
+      // Every other one from the middle on.
+      const ids = known.slice(known.length / 2).filter((_, place) => place % 2 === 0 && place < 2 * count);
+      const filter = { kind: "in", column, ids } as const;
+      const bits = inCondition(filter);
+      if (typeof bits === "string") throw new UserError(`Invalid column ${column}: expected several ids.`);
+      const strategies: Readonly<Record<string, Sql>> = {
+        IN: sql`WHERE ${ident(column)} IN (${join(ids.map(integerLiteral))})`,
+        join: joinWithIds(filter),
+        bits: sql`WHERE ${bits}`,
+      };
+      for (const [strategy, rest] of Object.entries(strategies)) {
+        const query = sql`SELECT position FROM ${ident(catalog, table)} ${rest}`;
+        await measureTimes(`${ids.length} ids of ${column} in ${table}, ${strategy}`, () => session.vectors(query));
+      }
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sq
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
 import { daysOf, firstSecondAt, maskOf, textHashOf, toUnits, vinParts } from "../../listing/values.ts";
-import { gone, setsOf, unknownId } from "./build.ts";
+import { gone, setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 
@@ -131,10 +131,22 @@ function negated(condition: Condition): Condition {
   return condition === "never" ? "always" : "never";
 }
 
+const bitSet = "1".charCodeAt(0);
+
+/**
+ * Tests a column for one of some ids: several have a bit for each id from the first to the last. Row groups without any of these are skipped; the
+ * others take half the time of `IN`.
+ */
 export function inCondition({ column, ids }: InFilter): Condition {
-  if (ids.length === 0) return "never";
-  if (ids.length === 1) return sql`${ident(column)} = ${integer(ids[0] ?? unknownId)}`;
-  return sql`${ident(column)} IN (${join(ids.map(integer))})`;
+  const sorted = Int32Array.from(ids).sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return "never";
+  if (first === last) return sql`${ident(column)} = ${integer(first)}`;
+  const bits = Buffer.alloc(last - first + 1, "0");
+  for (const id of sorted) bits[id - first] = bitSet;
+  // The engine may look up the bit of an id before it compares the id, so that others need a place too.
+  const place = sql`greatest(0, least(${integer(last - first)}, ${ident(column)} - ${integer(first)}))`;
+  return sql`(${ident(column)} BETWEEN ${integer(first)} AND ${integer(last)} AND get_bit(${literal(bits.toString("latin1"))}::BIT, ${place}) = 1)`;
 }
 
 /** Tests a list for all, or any, of some tokens, as a condition, for exclusions and alternatives. */

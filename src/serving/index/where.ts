@@ -2,7 +2,7 @@
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames } from "../../listing/schema.ts";
-import { setsOf, unknownId } from "./build.ts";
+import { setsOf } from "./build.ts";
 import {
   allOf,
   type Condition,
@@ -50,9 +50,8 @@ function matchesOf(bounded: readonly Bounded[], context: IndexContext): Conditio
   const joins: Condition[] = [];
   const conditions: Condition[] = [];
   for (const { filter } of bounded) {
-    if (filter.kind === "in" && filter.ids.length > 1 && orders[table].includes(filter.column))
-      conditions.push(inBits(filter));
-    else if (filter.kind === "in" && filter.ids.length > joinedIdsMin) joins.push(joinWithIds(filter));
+    if (filter.kind === "in" && filter.ids.length > joinedIdsMin && !orders[table].includes(filter.column))
+      joins.push(joinWithIds(filter));
     else if (filter.kind === "in") conditions.push(inCondition(filter));
     else if (filter.kind === "hasTokens" && filter.how === "all") joins.push(joinWithSets(filter, context));
     else conditions.push(conditionOf(filter, context));
@@ -95,28 +94,12 @@ function fromListings(
   return sql`FROM ${ident(catalog, table)} ${join(joins, sql` `)} ${where}`;
 }
 
-/** More ids than this are joined: a hash join takes two thirds of the time of `IN`. */
+/** More ids than this, of a column by which listings do not lie together, are joined: two thirds of the time of a condition. */
 const joinedIdsMin = 8;
 
-const bitSet = "1".charCodeAt(0);
-
-/** The ids are one literal, because each element of a list takes longer to plan than to join. */
-const joinWithIds = ({ column, ids }: InFilter): Sql =>
+/** The ids are one literal: each element of a list takes longer to plan than to join. */
+export const joinWithIds = ({ column, ids }: InFilter): Sql =>
   sql`JOIN (SELECT unnest(${literal(`[${ids.join()}]`)}::INTEGER[]) AS ${ident(column)}) USING (${ident(column)})`;
-
-/**
- * Tests a column by which listings lie together for one of some ids: a bit for each id from the first to the last. Row groups without any of these are
- * skipped; the others take half the time of a join or of `IN`.
- */
-function inBits({ column, ids }: InFilter): Sql {
-  const sorted = Int32Array.from(ids).sort();
-  const [first = unknownId, last = unknownId] = [sorted[0], sorted.at(-1)];
-  const bits = Buffer.alloc(last - first + 1, "0");
-  for (const id of sorted) bits[id - first] = bitSet;
-  // The engine may look up the bit of an id before it compares the id, so that others need a place too.
-  const place = sql`greatest(0, least(${integer(last - first)}, ${ident(column)} - ${integer(first)}))`;
-  return sql`${ident(column)} BETWEEN ${integer(first)} AND ${integer(last)} AND get_bit(${literal(bits.toString("latin1"))}::BIT, ${place}) = 1`;
-}
 
 /** Up to this many tokens are joined one by one. */
 const joinsMax = 3;
