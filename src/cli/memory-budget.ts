@@ -3,6 +3,7 @@
  * their part, and the query engine takes what is left if `--memory` does not say.
  */
 import { totalmem } from "node:os";
+import { bytesIn } from "./option-parsers.ts";
 
 export interface MemorySettings {
   /** Set by `--memory`. */
@@ -26,9 +27,8 @@ const [engineShareMax, engineBytesMin] = [0.8, 256 * mib];
 export function engineMemory(settings: MemorySettings, total = availableMemory()): string {
   const { memoryLimit, exportMemory, writtenExports, ingestMemory } = settings;
   if (memoryLimit !== undefined) return memoryLimit;
-  const bytesIn = (limit: string): number => bytesOf(limit, total);
-  const exports = writtenExports * (bytesIn(exportMemory) + nodeBytes.export);
-  const ingest = ingestMemory === undefined ? 0 : bytesIn(ingestMemory) + nodeBytes.ingest;
+  const exports = writtenExports * (limitBytes(exportMemory, total) + nodeBytes.export);
+  const ingest = ingestMemory === undefined ? 0 : limitBytes(ingestMemory, total) + nodeBytes.ingest;
   const left = total - nodeBytes.service - exports - ingest;
   return `${Math.round(Math.max(engineBytesMin, Math.min(left, engineShareMax * total)) / mib)}MiB`;
 }
@@ -39,10 +39,5 @@ function availableMemory(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Returns the bytes that DuckDB reads in a memory limit which `memoryParser` accepts. */
-function bytesOf(limit: string, total: number): number {
-  const [, number, unit = "", binary] = /^([\d.]+)\s*([KMGT%])(i?)B?$/i.exec(limit) ?? [];
-  if (unit === "%") return (Number(number) / 100) * total;
-  const power = 1 + "KMGT".indexOf(unit.toUpperCase());
-  return Number(number) * (binary === "" ? 1000 : 1024) ** power;
-}
+/** Returns the bytes of a memory limit: a size, or a share of `total`. */
+const limitBytes = (limit: string, total: number): number => bytesIn(limit) ?? (Number.parseFloat(limit) / 100) * total;

@@ -4,10 +4,13 @@ import { parseUsd } from "../accounts/money.ts";
 import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
 
+const size = "a size such as 512MiB or 4GiB";
+
 /** Parses a memory limit as the query engine takes it. */
 export function memoryParser(text: string): string {
-  if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
-  throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
+  if (/B$/i.test(text) && bytesIn(text) !== undefined) return text;
+  if (/^\d+(\.\d+)?\s*%$/.test(text)) return text;
+  throw new InvalidArgumentError(`Expected ${size}, or a share of the memory such as 50%.`);
 }
 
 export function dayParser(text: string): string {
@@ -71,15 +74,20 @@ export function secondsParser(text: string): number {
   throw new InvalidArgumentError("Expected a number of seconds from 0 to 3600, such as 10 or 0.5.");
 }
 
-const sizeUnits: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+/** Returns the bytes of a size such as 512MiB, 1.5 GB or 4096; undefined for another text. */
+export function bytesIn(text: string): number | undefined {
+  const [, number, prefix = "", binary = ""] = /^(\d{1,15}(?:\.\d{1,9})?)\s*(?:([KMGT])(i)?)?B?$/i.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const power = ["", "K", "M", "G", "T"].indexOf(prefix.toUpperCase());
+  return Math.round(Number(number) * (binary === "" ? 1000 : 1024) ** power);
+}
 
 /** Returns a parser of sizes in bytes. */
 export const sizeParser =
-  (min = 1, max = 2 ** 50, expected = "a size such as 512MiB or 4GiB") =>
+  (min = 1, max = 2 ** 50, expected = size) =>
   (text: string): number => {
-    const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
-    const bytes = Number(number) * (sizeUnits[unit] ?? 1);
-    if (number !== "" && min <= bytes && bytes <= max) return bytes;
+    const bytes = bytesIn(text);
+    if (bytes !== undefined && min <= bytes && bytes <= max) return bytes;
     throw new InvalidArgumentError(`Expected ${expected}.`);
   };
 
