@@ -56,16 +56,10 @@ type SuiteRun = (typeof runs)[number];
 const shortRuns = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
 const hasPeers = ({ measurements }: SuiteRun): boolean =>
   measurements.some(({ server }) => peerNames.some((name) => name === server));
-/** Runs without peers are compared by processors, because other servers take their share of caches. */
-const runsByProcessors = shortRuns.filter(
-  (run) =>
-    !hasPeers(run) &&
-    shortRuns.some(
-      (other) =>
-        !hasPeers(other) &&
-        other.dataset.listings === run.dataset.listings &&
-        other.machine.cores !== run.machine.cores,
-    ),
+const withoutPeers = shortRuns.filter((run) => !hasPeers(run));
+/** Runs of a size without peers are compared by processors, because other servers take their share of caches. */
+const runsByProcessors = withoutPeers.filter(({ dataset, machine }) =>
+  withoutPeers.some((other) => other.dataset.listings === dataset.listings && other.machine.cores !== machine.cores),
 );
 const runsBySize = shortRuns.filter((run) => !runsByProcessors.includes(run));
 const runsWithThroughput = runsBySize.filter(({ measurements }) =>

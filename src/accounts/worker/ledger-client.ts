@@ -72,8 +72,7 @@ export class LedgerClient {
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
   private isDown = false;
-  private isClosing = false;
-  private isClosed = false;
+  private state: "open" | "closing" | "closed" = "open";
   private probeTimer: NodeJS.Timeout | undefined;
   private onIdle: (() => void) | undefined;
 
@@ -113,7 +112,7 @@ export class LedgerClient {
         else resolve(outcome.output as TaskOutput<Name>);
       };
       const call: PendingCall = { task: { name, input }, beforeSettle, settle };
-      if (this.isClosed) return this.fail([call], closed);
+      if (this.state === "closed") return this.fail([call], closed);
       if (this.isStalled || this.queue.length >= this.options.waitingMax) return this.fail([call], tooSlow);
       this.queue.push(call);
       this.send();
@@ -126,7 +125,7 @@ export class LedgerClient {
 
   /** Waits for all calls, and for refunds for a limited time, then stops the worker. Does not resolve while a batch hangs. */
   async close(): Promise<void> {
-    this.isClosing = true;
+    this.state = "closing";
     clearTimeout(this.probeTimer);
     const refundTimer = setInterval(() => this.abandonRefunds(), this.options.refundMs);
     await new Promise<void>((resolve) => {
@@ -134,7 +133,7 @@ export class LedgerClient {
       this.continue();
     });
     clearInterval(refundTimer);
-    this.isClosed = true;
+    this.state = "closed";
     const { worker } = this;
     if (worker === undefined) return;
     this.worker = undefined;
@@ -236,7 +235,7 @@ export class LedgerClient {
   /** Refunds those of the refused charges that are on disk. Retries until a worker succeeds or `close` stops waiting. */
   async refund(refused: readonly ChargeEntry[]): Promise<void> {
     if (refused.length === 0) return;
-    if (this.isClosed) return this.options.onUnrefunded(refused);
+    if (this.state === "closed") return this.options.onUnrefunded(refused);
     this.refunds.add(refused);
     const chargeIds = refused.map(({ chargeId }) => chargeId);
     while (this.refunds.has(refused)) {
@@ -287,7 +286,8 @@ export class LedgerClient {
   private setAvailability(isDown: boolean, reason: string): void {
     if (this.isDown !== isDown) this.options.onAvailabilityChange(isDown, reason);
     this.isDown = isDown;
-    if (isDown && !this.isClosing) this.probeTimer ??= setTimeout(() => this.probe(), this.options.restartMs).unref();
+    if (isDown && this.state === "open")
+      this.probeTimer ??= setTimeout(() => this.probe(), this.options.restartMs).unref();
   }
 
   private probe(): void {
