@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, UserError } from "../src/base/user-error.ts";
 import { type BenchCase, casesOf } from "./cases.ts";
-import { type Dataset, type Log, openDataset } from "./dataset/dataset.ts";
+import { type Dataset, type Log, openDataset, writePeerRows } from "./dataset/dataset.ts";
 import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts";
 import { firstRequestCases } from "./history-cases.ts";
 import { compareCommits } from "./measure/compare-commits.ts";
@@ -217,6 +217,7 @@ async function openPeers(
   { isCached, acquire }: { readonly isCached: boolean; readonly acquire: Acquire },
 ): Promise<readonly Server[]> {
   const servers: Server[] = [];
+  if (names.length > 0) await writePeerRows(dataset, log);
   for (const name of names) {
     const opening = openServer(name, { dataset, solr: { heapMib, isCached }, log });
     const server = await acquire(opening, (opened) => opened?.stop());

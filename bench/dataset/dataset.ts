@@ -1,6 +1,6 @@
 /**
- * The dataset of a run, built once and reused: generated feeds, a lake ingested from them, and the lake's listings as flat Parquet rows
- * that peers are filled from. A dataset is a folder named by its parameters. Each step writes to a temporary folder and renames it, so
+ * The dataset of a run, built once and reused: generated feeds, a lake ingested from them, and, where peers are measured, the lake's listings as flat
+ * Parquet rows that peers are filled from. A dataset is a folder named by its parameters. Each step writes to a temporary folder and renames it, so
  * an interrupted step starts over.
  */
 import { execFile, spawn } from "node:child_process";
@@ -26,14 +26,17 @@ export interface Dataset {
 /** Reports progress as one line. */
 export type Log = (line: string) => void;
 
-/** Returns the dataset of a shape in the folder `data`. Builds the parts that do not exist yet. */
+/** Returns the dataset of a shape in the folder `data`. Builds its lake if it does not exist yet. */
 export async function openDataset(shape: DatasetShape, data: string, log: Log): Promise<Dataset> {
   const folder = folderOf(shape, data);
-  const [flat, history] = [join(folder, "flat"), join(folder, "history")];
   const lake = await openLake(shape, data, log);
+  return { shape, folder, lake, flat: join(folder, "flat"), history: join(folder, "history") };
+}
+
+/** Writes the flat rows that peers are filled from, unless they exist. */
+export async function writePeerRows({ lake, flat, history }: Dataset, log: Log): Promise<void> {
   await buildFolder(flat, log, (path) => writeFlatRows(lake, path));
   await buildFolder(history, log, (path) => writeHistoryRows(lake, path));
-  return { shape, folder, lake, flat, history };
 }
 
 const folderOf = ({ listings, days, end, seed, options }: DatasetShape, data: string): string =>

@@ -5,6 +5,7 @@ import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
+import { viewsOf } from "../../src/lake/analyst/analyst-views.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
 import { pointOfZip } from "../../src/query/geography.ts";
 import type { Origin } from "../peers/peer.ts";
@@ -49,14 +50,14 @@ export async function loadSampleValues(dataset: Dataset): Promise<SampleValues> 
 
 type QueriedValues = Omit<SampleValues, "listings" | "firstDay">;
 
-async function loadQueriedValues({ folder, flat, lake }: Dataset): Promise<QueriedValues> {
+async function loadQueriedValues({ folder, lake }: Dataset): Promise<QueriedValues> {
   const path = join(folder, "sample-values.json");
   const cached = await readFile(path, "utf8").catch(() => undefined);
   if (cached !== undefined) return JSON.parse(cached);
   const manifest = await publishedManifest(lake);
   const database = await DuckDatabase.open();
   try {
-    const values = await database.using((session) => querySampleValues(session, flat, manifest));
+    const values = await database.using((session) => querySampleValues(session, lake, manifest));
     await writeFile(path, JSON.stringify(values, null, 2));
     return values;
   } finally {
@@ -64,20 +65,22 @@ async function loadQueriedValues({ folder, flat, lake }: Dataset): Promise<Queri
   }
 }
 
-async function querySampleValues(session: Session, flat: string, manifest: Manifest): Promise<QueriedValues> {
-  const active = `read_parquet('${join(flat, "active.parquet")}')`;
+async function querySampleValues(session: Session, lake: string, manifest: Manifest): Promise<QueriedValues> {
+  for (const view of viewsOf(manifest, lake)) await session.run(view);
   const query = (statement: string): Promise<readonly Row[]> => session.rows(new Sql([statement], []));
-  const mostCommon = async (column: string, from = active): Promise<readonly string[]> => {
+  const mostCommon = async (column: string, from = "active"): Promise<readonly string[]> => {
     const rows = await query(`
       SELECT ${column} AS sample_value FROM ${from} WHERE sample_value IS NOT NULL
       GROUP BY sample_value ORDER BY count(*) DESC, sample_value LIMIT ${valuesMax}`);
     return rows.map((row) => String(row.sample_value));
   };
   const cars = await query(`
-    SELECT make, model, quantile_disc(price, 0.5) AS price FROM ${active}
+    SELECT make, model, quantile_disc(price, 0.5) AS price FROM active
     WHERE make IS NOT NULL AND model IS NOT NULL AND price IS NOT NULL
     GROUP BY make, model ORDER BY count(*) DESC, make, model LIMIT ${carsMax}`);
-  const listings = await query(`SELECT id, vin FROM ${active} ORDER BY hash(id) LIMIT ${listingsMax}`);
+  const listings = await query(
+    `SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM active ORDER BY hash(id) LIMIT ${listingsMax}`,
+  );
   return {
     snapshotDay: snapshotDay(manifest),
     asOf: manifest.as_of,
@@ -88,7 +91,7 @@ async function querySampleValues(session: Session, flat: string, manifest: Manif
       const point = pointOfZip(code);
       return point === undefined ? [] : [{ code, ...point }];
     }),
-    features: await mostCommon("feature", `(SELECT unnest(features) AS feature FROM ${active})`),
+    features: await mostCommon("feature", `(SELECT unnest(features) AS feature FROM active)`),
     dealers: await mostCommon("dealer_id"),
     ids: listings.map(({ id }) => String(id)),
     vins: listings.map(({ vin }) => String(vin)),

@@ -74,18 +74,14 @@ function storageOf({ days, tables, serving }: Manifest): Storage {
   };
 }
 
-/** Returns the bytes of the lake's tables (`lake`), of its serving files, of the flat active rows, and of each peer. */
+/** Returns the bytes of the lake's tables (`lake`), of its serving files, and, if there are peers, of the flat active rows and of each peer. */
 async function databaseSizes(
   dataset: Dataset,
   { tables, serving }: Storage,
   peers: readonly Server[],
 ): Promise<Readonly<Record<string, number>>> {
-  const flat = await stat(join(dataset.flat, "active.parquet"));
-  const sizes: Record<string, number> = {
-    lake: sumOf(Object.values(tables)),
-    "serving files": serving,
-    "flat active rows": flat.size,
-  };
+  const sizes: Record<string, number> = { lake: sumOf(Object.values(tables)), "serving files": serving };
+  if (peers.length > 0) sizes["flat active rows"] = (await stat(join(dataset.flat, "active.parquet"))).size;
   // DuckDB reads the flat rows in place.
   for (const { name } of peers) if (name !== "duckdb") sizes[name] = await folderBytes(join(dataset.folder, name));
   return sizes;
