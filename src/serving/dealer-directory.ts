@@ -51,7 +51,7 @@ export class DealerDirectory {
     );
   }
 
-  /** Reads the directory from a query for dealer profiles (see `dealerProfiles` in `lake/views.ts`). */
+  /** Reads the directory from a query for dealer profiles (see `dealerProfiles`). */
   static async read(session: Session, profiles: Sql): Promise<DealerDirectory> {
     const address = join(addressFields.map((field) => sql`${literal(field)}: ${ident(field)}`));
     const rows = await session.rows(sql`
