@@ -35,7 +35,7 @@ export function casesOf(values: SampleValues): readonly BenchCase[] {
   ];
 }
 
-function searchCases({ cars, states, zips, features, vins, dealers, snapshotDay }: SampleValues): QueriesByCase {
+function searchCases({ cars, states, zips, features, vins, dealers, snapshotDay, asOf }: SampleValues): QueriesByCase {
   const featurePairs = features
     .slice(0, queriesPerCaseMax)
     .map((feature, index) => [feature, features[(index + 3 + (index % 5)) % features.length] ?? feature]);
@@ -57,7 +57,9 @@ function searchCases({ cars, states, zips, features, vins, dealers, snapshotDay 
     ),
     "search: offset 1000": queryEach(offsets, (offset) => searchQuery({ offset, parameters: [`offset=${offset}`] })),
     "search: sold": [searchQuery({ from: "sold", parameters: ["inventory_status=sold"] })],
-    "search: snapshot": [searchQuery({ from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] })],
+    ...(snapshotDay < asOf && {
+      "search: snapshot": [searchQuery({ from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] })],
+    }),
     "search: include both": [
       searchQuery({
         parameters: ["include=price_history,options"],
@@ -88,9 +90,11 @@ function facetCases({ states, makes, zips, snapshotDay, asOf }: SampleValues): Q
     "facets: all 30, largest state": byState(allBenchFacets, largestState),
     "facets: all 30, make": byMake(allBenchFacets),
     "facets: all 30, radius 50": queryEach(zips, (zip) => facetQuery({ facets: allBenchFacets, filters: [near(zip)] })),
-    "facets: all 30, snapshot": [
-      facetQuery({ facets: allBenchFacets, from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] }),
-    ],
+    ...(snapshotDay < asOf && {
+      "facets: all 30, snapshot": [
+        facetQuery({ facets: allBenchFacets, from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] }),
+      ],
+    }),
     "facets: all 30, sold in 90 days": [facetQuery({ facets: allBenchFacets, from: "sold", filters: [soldWithin] })],
   };
 }

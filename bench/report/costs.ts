@@ -28,7 +28,7 @@ export function costsTable(runs: readonly Results[]): string {
     request,
     ...runs.flatMap((run) => {
       const ms = valueIn(run, { name, server: "carquet", unit: "processor ms" });
-      return [formatNumber(ms), ms === undefined ? "-" : Math.round(1000 / ms).toLocaleString("en")];
+      return [formatNumber(ms), formatNumber(ms === undefined ? undefined : 1000 / ms)];
     }),
   ]);
   return markdownTable([["usage class", "request", ...heads], ...rows]);

@@ -79,7 +79,7 @@ const publishedRun = runsWithThroughput.findLast(({ measurements }) =>
 if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
 await replacePart("docs/deployment.md", "costs", [costsTable(runsWithThroughput)]);
 await replacePart("docs/deployment.md", "memory", [budgetsTable(runsWithThroughput)]);
-await replacePart("bench/README.md", "targets", [targetsTable(runsWithThroughput)]);
+await replacePart("bench/README.md", "targets", [targetsTable(runsWithThroughput.filter(hasPeers))]);
 const separate = await readFolder(join(resultsFolder, "separate"));
 await replacePart(
   "docs/performance.md",
