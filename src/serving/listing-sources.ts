@@ -12,12 +12,12 @@ import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts
 import type { IndexContext } from "./index/conditions.ts";
 import type { IndexedListings } from "./index/count-matches.ts";
 import type { Dictionary } from "./index/dictionary.ts";
-import { countEvents } from "./index/events.ts";
 import { measureGroups } from "./index/groups.ts";
 import { IndexSource, idsIn } from "./index/index-source.ts";
 import type { IndexedRows } from "./index/indexed-rows.ts";
-import { measureLevels } from "./index/levels.ts";
 import type { SearchIndex } from "./index/search-index.ts";
+import { countEvents } from "./index/trends/events.ts";
+import { measureLevels } from "./index/trends/levels.ts";
 import { soldFilesSince } from "./listing-files.ts";
 
 /** The number of listings of an inventory, and the engine that runs the statements. */

@@ -1,13 +1,13 @@
 /** Counts the events of listings by day in search indexes. A listing counts with its last observed values. */
-import { epochDay } from "../../base/day.ts";
-import type { Engine } from "../../db/session-pool.ts";
-import { ident, integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../listing/trend-source.ts";
-import { unknownId } from "./build.ts";
-import { type IndexContext, isSold } from "./conditions.ts";
-import type { Dictionary } from "./dictionary.ts";
-import type { SearchIndex } from "./search-index.ts";
-import { compileFilters, idOf, overMatches, withTokens } from "./where.ts";
+import { epochDay } from "../../../base/day.ts";
+import type { Engine } from "../../../db/session-pool.ts";
+import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
+import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/trend-source.ts";
+import { unknownId } from "../build.ts";
+import { type IndexContext, isSold } from "../conditions.ts";
+import type { Dictionary } from "../dictionary.ts";
+import type { SearchIndex } from "../search-index.ts";
+import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
 
 /** The column of an event's day, and the conditions on listings that can have had it. */
 const eventDays: Readonly<Record<ListingEvent, { readonly column: Sql; readonly conditions: readonly Sql[] }>> = {

@@ -1,9 +1,9 @@
 /** Counts of listings by value and day, added up over the indexes of many months. */
 
-import type { LevelRequest } from "../../listing/trend-source.ts";
-import { compareValues } from "../../listing/values.ts";
-import { unknownId } from "./build.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { LevelRequest } from "../../../listing/trend-source.ts";
+import { compareValues } from "../../../listing/values.ts";
+import { unknownId } from "../build.ts";
+import type { Dictionary } from "../dictionary.ts";
 
 /** The listings that have one value, which is empty without an attribute. */
 export interface Series {

@@ -4,16 +4,16 @@
  * A row counts on the requested days from number `lo` up to `hi`. Counts by value are sums of what each row adds at `lo` and takes away at `hi`.
  * Statistics take each row on each of its days; with an attribute, only the rows of the values with the most listings.
  */
-import { epochDay } from "../../base/day.ts";
-import { integerIn, type Row } from "../../base/json.ts";
-import type { Engine } from "../../db/session-pool.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { meanOf, metricOf } from "../../listing/aggregates.ts";
-import { dependsOnDay } from "../../listing/filter.ts";
-import type { Level, LevelRequest } from "../../listing/trend-source.ts";
-import { conditionOf, type IndexContext, numberOn } from "./conditions.ts";
+import { epochDay } from "../../../base/day.ts";
+import { integerIn, type Row } from "../../../base/json.ts";
+import type { Engine } from "../../../db/session-pool.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../../db/sql.ts";
+import { meanOf, metricOf } from "../../../listing/aggregates.ts";
+import { dependsOnDay } from "../../../listing/filter.ts";
+import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
+import { conditionOf, type IndexContext, numberOn } from "../conditions.ts";
+import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
 import { type Series, SeriesCounts } from "./series-counts.ts";
-import { compileFilters, idOf, overMatches, withTokens } from "./where.ts";
 
 /** The rows of an index that hold on some requested days, which follow each other. */
 export interface IndexedDays {
