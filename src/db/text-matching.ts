@@ -1,8 +1,8 @@
 /** Text normalization for matching, and the order of texts: the same rules for stored and for requested values. */
 import { type Sql, sql } from "./sql.ts";
 
-/** Case-insensitive form of a text. */
-export const caseFold = (text: Sql): Sql => sql`lower(${text})`;
+/** Case-insensitive form of a text, the same as in JavaScript, which writes the small form of I with a dot above as two characters. */
+export const caseFold = (text: Sql): Sql => sql`lower(replace(${text}, '\u0130', 'i\u0307'))`;
 
 /** Match key of makes and models: lower-case letters and digits without accents, so that `F-150`, `f150` and the slug `f-150` match. */
 export const matchKey = (text: Sql): Sql =>

@@ -7,6 +7,7 @@
 import { plusDays } from "../../base/day.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { caseFold } from "../../db/text-matching.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { attributeOf, type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
@@ -79,7 +80,7 @@ function valueKey(attribute: CountedName, place: number): GroupKey {
   const column = ident(`value ${place}`);
   const isText = attributeOf(attribute).type === "VARCHAR";
   return {
-    ...{ attribute, column, isId: false, group: sql`lower(${column})` },
+    ...{ attribute, column, isId: false, group: caseFold(column) },
     order: (shown) => (isText ? shown : sql`${shown}::INTEGER`),
     textOf: (shown) => (typeof shown === "string" ? shown : null),
   };

@@ -1,0 +1,23 @@
+/** Text normalization in the engine against that in JavaScript. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { textIn } from "../../src/base/json.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { sql } from "../../src/db/sql.ts";
+import { caseFold } from "../../src/db/text-matching.ts";
+
+test("the engine writes every Latin, Greek and Cyrillic letter small as JavaScript does", async () => {
+  const database = await DuckDatabase.open({ threads: 1 });
+  const rows = await database.using((session) =>
+    session.rows(sql`
+      SELECT letter, ${caseFold(sql`letter`)} AS folded
+      FROM   (SELECT chr(code::INTEGER) AS letter FROM range(32, 8192) AS codes(code) WHERE code < 1328 OR code >= 7680)`),
+  );
+  database.close();
+  const letters = rows.map((row) => textIn(row, "letter"));
+  assert.equal(letters.length, 1296 + 512);
+  assert.deepEqual(
+    rows.map((row) => textIn(row, "folded")),
+    letters.map((letter) => letter.toLowerCase()),
+  );
+});
