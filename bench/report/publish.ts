@@ -46,12 +46,9 @@ const readFolder = async (folder: string): Promise<readonly Results[]> =>
       .map((name) => readResults(join(folder, name))),
   );
 
-const suiteRunsIn = async (folder: string) =>
-  (await readFolder(folder))
-    .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
-    .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
-
-const runs = await suiteRunsIn(resultsFolder);
+const runs = (await readFolder(resultsFolder))
+  .flatMap(({ dataset, ...run }) => (dataset === undefined ? [] : [{ ...run, dataset }]))
+  .sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
 type SuiteRun = (typeof runs)[number];
 const shortRuns = runs.filter(({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical");
 const hasPeers = ({ measurements }: SuiteRun): boolean =>
@@ -71,7 +68,7 @@ for (const dimension of ["listings", "processors"] as const)
   growth.push(...(await publishGrowth(dimension === "listings" ? runsBySize : runsByProcessors, dimension)));
 await writeFile(
   join(resultsFolder, "README.md"),
-  `${[introduction(), ...growth, ...(await earlierGrowth()), ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
+  `${[introduction(), ...growth, ...runs.map((run) => formatSection(run, "##"))].join("\n\n")}\n`,
 );
 const publishedRun = runsWithThroughput.findLast(({ measurements }) =>
   measurements.some(({ server }) => server === "solr"),
@@ -96,18 +93,16 @@ async function publishGrowth(measuredRuns: readonly SuiteRun[], dimension: Dimen
   return [
     `## Growth by ${dimension}${of}`,
     plotImage(dimension, ""),
-    `The exponent is that of the number of ${dimension}: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.`,
+    `The exponent is that of the number of ${dimension}: 1 is proportional to it, 0 independent of it. Least squares over the logarithms.${aloneNote(measuredRuns)}`,
     growthTable(measuredRuns, dimension),
   ];
 }
 
-/** Returns the growth over runs of an earlier release on another machine, which have sizes that were not measured again. */
-async function earlierGrowth(): Promise<readonly string[]> {
-  const earlier = await suiteRunsIn(join(resultsFolder, "earlier"));
-  const [first] = earlier;
-  if (first === undefined) return [];
-  const commits = [...new Set(earlier.map(({ versions }) => versions.carquet))].join(", ");
-  return [`### Earlier runs: ${first.machine.cpu}, carquet ${commits}`, growthTable(earlier, "listings")];
+/** Returns a sentence about the runs without peers, if others have them: servers share caches and processors. */
+function aloneNote(measuredRuns: readonly SuiteRun[]): string {
+  const alone = measuredRuns.filter((run) => !hasPeers(run));
+  if (alone.length === 0 || alone.length === measuredRuns.length) return "";
+  return ` Measured alone, without other servers: ${alone.map(({ dataset }) => dataset.listings.toLocaleString("en")).join("; ")}.`;
 }
 
 function plotImage(dimension: Dimension, folder: string): string {
