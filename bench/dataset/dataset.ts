@@ -51,6 +51,8 @@ async function openLake(shape: DatasetShape, data: string, log: Log): Promise<st
     await runCarquet(["ingest", feeds, "--lake", unfinished], log);
     await rm(feeds, { recursive: true });
   });
+  // A lake of an earlier commit may have an index of another format, instead of which a service would build one in memory.
+  await runCarquet(["index", "--lake", lake], log);
   return lake;
 }
 
