@@ -1,12 +1,12 @@
 /**
  * Groups of matches: one statement counts the combinations of the values of some attributes, measures each, orders them and cuts the result.
  *
- * In one index, listings are grouped by ids. In several, whose ids differ, they are grouped by values. Supply metrics add the sales as further rows,
+ * In one index, listings are grouped by ids. In several, whose ids differ, words replace these. Supply metrics add the sales as further rows,
  * which are in no count.
  */
 import { plusDays } from "../../base/day.ts";
-import { integerIn, type Row } from "../../base/json.ts";
-import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { integerIn, type Row, textOrNullIn } from "../../base/json.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { caseFold } from "../../db/text-matching.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -29,8 +29,9 @@ export async function measureGroups(
   if (parts.length === 0) return { total: 0, totalGroups: 0, groups: [] };
   const sales =
     sold === undefined ? [] : matchesIn(sold.contexts, [...request.filters, ...soldUpTo(request.supplyDay)]);
-  const [first, ...others] = new Set([...parts, ...sales].map(({ context }) => context.dictionary));
-  const keys = request.attributes.map(others.length === 0 && first !== undefined ? idKey(first) : valueKey);
+  const dictionaries = new Map([...parts, ...sales].map(({ context }) => [context.catalog, context.dictionary]));
+  const [only] = dictionaries.size === 1 ? dictionaries.values() : [];
+  const keys = request.attributes.map(only === undefined ? wordKey([...dictionaries.keys()]) : idKey(only));
   const isList = request.attributes.some((one) => listNames.some((list) => list === one));
   const [rows, total] = await Promise.all([
     indexed.engine.rows(groupedQuery({ parts, sales, keys }, request)),
@@ -53,38 +54,66 @@ const soldUpTo = (day: string | undefined): readonly Filter[] =>
         { kind: "not", filter: { kind: "soldAfter", day } },
       ];
 
-/** How listings are grouped by an attribute: by a column of ids, or of values. */
+/** How listings are grouped by an attribute: by its ids in the only index, or by words, which number its values in several. */
 interface GroupKey {
   readonly attribute: CountedName;
+  /** The column of ids or words: in the order of the values, 0 where the value is unknown. */
   readonly column: Sql;
-  readonly isId: boolean;
   /** Equal for the spellings of a value. */
   readonly group: Sql;
-  /** The order of a shown value, null where it is unknown. */
-  readonly order: (shown: Sql) => Sql;
-  readonly textOf: (shown: Row[string]) => string | null;
+  readonly textOf: (row: Row) => string | null;
+  readonly words?: Words;
 }
+
+interface Words {
+  /** A named query. */
+  readonly query: Sql;
+  /** Selects the rows of an index, given with ids, with words instead. */
+  readonly in: (rows: Sql, catalog: string) => Sql;
+  /** Selects the value of a group. */
+  readonly value: Sql;
+}
+
+const idColumn = (place: number): Sql => ident(`id ${place}`);
 
 const idKey =
   (dictionary: Dictionary) =>
   (attribute: CountedName, place: number): GroupKey => {
-    const column = ident(`id ${place}`);
-    return {
-      ...{ attribute, column, isId: true, group: dictionary.spelledAlike(attribute, column) },
-      order: (shown) => sql`nullif(${shown}, ${integerLiteral(unknownId)})`,
-      textOf: (shown) => (shown === unknownId ? null : dictionary.valueOf(Number(shown))),
+    const column = idColumn(place);
+    const textOf = (row: Row): string | null => {
+      const id = integerIn(row, `id ${place}`);
+      return id === unknownId ? null : dictionary.valueOf(id);
     };
+    return { attribute, column, group: dictionary.spelledAlike(attribute, column), textOf };
   };
 
-function valueKey(attribute: CountedName, place: number): GroupKey {
-  const column = ident(`value ${place}`);
-  const isText = attributeOf(attribute).type === "VARCHAR";
-  return {
-    ...{ attribute, column, isId: false, group: caseFold(column) },
-    order: (shown) => (isText ? shown : sql`${shown}::INTEGER`),
-    textOf: (shown) => (typeof shown === "string" ? shown : null),
+/** Grouping by the values themselves takes three times as long. */
+const wordKey =
+  (catalogs: readonly string[]) =>
+  (attribute: CountedName, place: number): GroupKey => {
+    const column = idColumn(place);
+    const alike = ident(`alike ${place}`);
+    const words = ident(`words ${place}`);
+    const order = attributeOf(attribute).type === "VARCHAR" ? sql`value` : sql`value::INTEGER`;
+    const values = catalogs.map(
+      (catalog) =>
+        sql`SELECT ${literal(catalog)} AS catalog, id, value FROM ${ident(catalog, "dictionary")} WHERE attribute = ${literal(attribute)}`,
+    );
+    return {
+      ...{ attribute, column, group: alike },
+      textOf: (row) => textOrNullIn(row, `value ${place}`),
+      words: {
+        query: sql`
+          ${words} AS MATERIALIZED (
+            SELECT *, dense_rank() OVER (ORDER BY ${order})::INTEGER AS word, dense_rank() OVER (ORDER BY ${caseFold(sql`value`)})::INTEGER AS alike
+            FROM   (${join(values, sql` UNION ALL `)}))`,
+        in: (rows, catalog) => sql`
+          SELECT found.* REPLACE (coalesce(word, ${integerLiteral(unknownId)}) AS ${column}), alike AS ${alike}
+          FROM   (${rows}) AS found LEFT JOIN (FROM ${words} WHERE catalog = ${literal(catalog)}) AS words ON words.id = found.${column}`,
+        value: sql`(SELECT any_value(value) FROM ${words} AS words WHERE word = ${column}) AS ${ident(`value ${place}`)}`,
+      },
+    };
   };
-}
 
 interface GroupedMatches {
   readonly parts: readonly IndexMatches[];
@@ -92,7 +121,7 @@ interface GroupedMatches {
   readonly keys: readonly GroupKey[];
 }
 
-/** Returns a query for the groups: the shown values, `listings`, the metrics; the number of matches as `total`, and that of groups as `groups`. */
+/** Returns a query for the groups: what they are shown by, `listings`, the metrics; the number of matches as `total`, that of groups as `groups`. */
 function groupedQuery({ parts, sales, keys }: GroupedMatches, request: MeasureRequest): Sql {
   const measures = measuresOf(request);
   const rows = [
@@ -103,8 +132,10 @@ function groupedQuery({ parts, sales, keys }: GroupedMatches, request: MeasureRe
   const shown = keys.map(({ column }) => sql`min(${column}) ${isActive} AS ${column}`);
   const listings = measures.length === 0 ? sql`sum(listing)` : sql`count(listing)`;
   const sold = sales.length === 0 ? sql`0` : sql`coalesce(sum(sale), 0)::INTEGER`;
+  const words = keys.flatMap((key) => key.words ?? []);
   return sql`
-    SELECT *, (count(*) OVER ())::INTEGER AS groups, (sum(listings) OVER ())::INTEGER AS total
+    ${words.length === 0 ? sql`` : sql`WITH ${join(words.map(({ query }) => query))}`}
+    SELECT ${join([sql`*`, ...words.map(({ value }) => value)])}, (count(*) OVER ())::INTEGER AS groups, (sum(listings) OVER ())::INTEGER AS total
     FROM   (SELECT ${join([...shown, sql`${listings}::INTEGER AS listings`, sql`${sold} AS sold`, ...metricColumns(request)])}
             FROM   (${join(rows, sql` UNION ALL BY NAME `)})
             GROUP BY ${join(keys.map(({ group }) => group))}
@@ -137,7 +168,7 @@ function orderOf({ sort }: MeasureRequest, keys: readonly GroupKey[]): readonly 
   const column = sort.endsWith("count") ? sql`listings` : ident(metricColumn(0));
   return [
     sql`${column} ${sort.startsWith("-") ? sql`DESC` : sql`ASC`} NULLS LAST`,
-    ...keys.map((key) => sql`${key.order(key.column)} NULLS LAST`),
+    ...keys.map(({ column }) => sql`nullif(${column}, ${integerLiteral(unknownId)}) NULLS LAST`),
   ];
 }
 
@@ -153,32 +184,21 @@ function keyedRows(
   keys: readonly GroupKey[],
   { measures, counted }: RowColumns,
 ): Sql {
-  const ids = keys.map((_, place) => ident(`id ${place}`));
-  const selected = keys.map(({ attribute }, place) => sql`${idOf(attribute)} AS ${ident(`id ${place}`)}`);
+  const selected = keys.map(({ attribute, column }) => sql`${idOf(attribute)} AS ${column}`);
   const numbers = measures.map((measure) => sql`${numberOn(measure, context)} AS ${ident(measure)}`);
   const isGrouped = measures.length === 0;
   const number = isGrouped ? sql`count(*)` : sql`1`;
   const rows = sql`
     SELECT ${join([...selected, ...numbers, sql`${number} AS ${counted}`])} ${overMatches(matches, context)}
     ${isGrouped ? sql`GROUP BY ALL` : sql``}`;
-  const expanded = keys.reduce((of, { attribute }, place) => withTokens(of, attribute, context, ids[place]), rows);
-  return keys.every(({ isId }) => isId) ? expanded : withValues(expanded, context.catalog, keys.length);
-}
-
-/** Replaces ids by the values that they stand for. */
-function withValues(rows: Sql, catalog: string, count: number): Sql {
-  const places = Array.from({ length: count }, (_, place) => place);
-  const values = places.map((place) => sql`${ident(`of ${place}`, "value")} AS ${ident(`value ${place}`)}`);
-  const joins = places.map((place) => {
-    const dictionary = ident(`of ${place}`);
-    return sql`LEFT JOIN ${ident(catalog, "dictionary")} AS ${dictionary} ON ${dictionary}.id = ${ident("found", `id ${place}`)}`;
-  });
-  return sql`SELECT ${join([...values, sql`found.* EXCLUDE (${join(places.map((place) => ident(`id ${place}`)))})`])}
-    FROM (${rows}) AS found ${join(joins, sql` `)}`;
+  return keys.reduce((of, { attribute, column, words }) => {
+    const expanded = withTokens(of, attribute, context, column);
+    return words === undefined ? expanded : words.in(expanded, context.catalog);
+  }, rows);
 }
 
 const groupIn = (row: Row, keys: readonly GroupKey[], { metrics }: MeasureRequest): MeasuredGroup => ({
-  values: keys.map(({ isId, textOf }, place) => textOf(row[`${isId ? "id" : "value"} ${place}`] ?? null)),
+  values: keys.map(({ textOf }) => textOf(row)),
   count: integerIn(row, "listings"),
   metrics: metrics.map((_, place) => {
     const value = row[metricColumn(place)];
