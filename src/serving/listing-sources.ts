@@ -112,8 +112,7 @@ export class ListingSources {
     return this.runOnIndexes(parts, (indexes) => {
       const indexed = indexes.map((index, place) => {
         const { of } = parts[place] ?? {};
-        const days = of === undefined ? [] : daysOf(of);
-        return { days, context: index.between(days[0] ?? "", days.at(-1) ?? "") };
+        return { days: of === undefined ? [] : daysOf(of), index };
       });
       return measureLevels(indexed, engine, request);
     });
