@@ -60,7 +60,11 @@ export async function openResources(
   await checkFiles(files, manifest);
   const database = await DuckDatabase.open(options);
   try {
-    const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
+    const [dimensions, dealers] = await database.using(async (session) => {
+      // A page sorts a few integers of each match. Looking up the ids of its listings afterwards takes longer than to carry those of all matches.
+      await session.run(sql`SET GLOBAL late_materialization_max_rows = 0`);
+      return readDimensions(session, manifest, folder);
+    });
     const { fetchedMatches = fetchedMatchesMax, onFallback = () => {} } = options;
     const { hasServingFiles = true, opensAhead = true } = options;
     await database.lockDown([folder, ...(options.writableFolders ?? [])], [vinPatternsPath]);

@@ -175,14 +175,14 @@ function numberedRanges(numbers: readonly RangeChoice[], summaries: Summaries): 
   });
 }
 
-export const countMatches = async (indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> =>
-  knownCount(indexed, parts) ?? (await summarize(indexed, parts, [])).total;
-
-/** Returns the number of matches if it is known without a statement: of all listings, or of those of the published day with some values of one column. */
-export function knownCount(indexed: IndexedListings, parts: readonly IndexMatches[]): number | undefined {
+/**
+ * Returns the number of matches. It is known without a statement if they are all listings, or those of the published day with some values of one
+ * column.
+ */
+export async function countMatches(indexed: IndexedListings, parts: readonly IndexMatches[]): Promise<number> {
   if (parts.every(({ isExact }) => isExact)) return parts.reduce((sum, { max }) => sum + max, 0);
   const isWhole = parts.length === indexed.contexts.length && parts.every(({ matches }) => matches === "always");
-  return isWhole ? indexed.count : undefined;
+  return isWhole ? indexed.count : (await summarize(indexed, parts, [])).total;
 }
 
 async function summarize(

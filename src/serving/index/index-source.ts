@@ -1,35 +1,30 @@
 /**
- * Listings in one or several search indexes: those of a past day, or sold ones. A page takes one statement, which counts the matches too, unless their
- * number is known: counting them in a second statement takes longer.
+ * Listings in one or several search indexes: those of a past day, or sold ones. Beside the statement of a page, another one counts the matches, unless
+ * their number is known.
  */
-import { integerIn, textIn } from "../../base/json.ts";
+import { textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { sortValueOf, unknownSortValue } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
 import { type IndexContext, numberOn } from "./conditions.ts";
-import { countMatches, type IndexedListings, type IndexMatches, knownCount, matchesIn } from "./count-matches.ts";
+import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
 import { overMatches } from "./where.ts";
 
 export class IndexSource {
   constructor(readonly indexed: IndexedListings) {}
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
-    const { engine } = this.indexed;
     const parts = matchesIn(this.indexed.contexts, filters);
     if (parts.length === 0) return { total: 0, places: [] };
-    const known = knownCount(this.indexed, parts);
-    // In a single index, the engine sorts rows without their ids and looks these up afterwards, unless it counts: half again the time.
-    const counting = known === undefined || parts.length === 1 ? sql`, count(*) OVER ()::INTEGER AS total` : sql``;
-    // The outer statement converts the ids of the page alone.
-    const page = await engine.rows(sql`
-      SELECT * REPLACE (replace(listing_id::VARCHAR, '-', '') AS listing_id)
-      FROM   (SELECT listing_id ${counting} FROM (${sortable(parts, order)})
-              ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`);
-    const [first] = page;
-    const counted = async (): Promise<number> =>
-      first === undefined ? countMatches(this.indexed, parts) : integerIn(first, "total");
-    return { total: known ?? (await counted()), places: page.map((row) => textIn(row, "listing_id")) };
+    const [total, page] = await Promise.all([
+      countMatches(this.indexed, parts),
+      // The outer statement converts the ids of the page alone.
+      this.indexed.engine.rows(sql`
+        SELECT replace(listing_id::VARCHAR, '-', '') AS listing_id
+        FROM   (SELECT listing_id FROM (${sortable(parts, order, offset + limit)}) ${inOrder(limit)} OFFSET ${integerLiteral(offset)})`),
+    ]);
+    return { total, places: page.map((row) => textIn(row, "listing_id")) };
   }
 
   /**
@@ -58,11 +53,18 @@ export function idsIn(contexts: readonly IndexContext[], filters: readonly Filte
   return selects.length === 0 ? sql`SELECT NULL::UUID AS listing_id WHERE false` : join(selects, sql` UNION ALL `);
 }
 
-/** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
-function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
+const inOrder = (rowsMax: number): Sql =>
+  sql`ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(rowsMax)}`;
+
+/**
+ * Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. Of several indexes, only
+ * the first matches in each, if their number is given.
+ */
+function sortable(parts: readonly IndexMatches[], order: PageOrder, rowsMax?: number): Sql {
   const selects = parts.map(({ context, matches }) => {
-    const listings = sql`SELECT *, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
-    return parts.length === 1 ? listings : withPlaces(listings, context);
+    const listings = sql`SELECT listing_id, valid_from, build, place, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
+    if (parts.length === 1) return listings;
+    return withPlaces(rowsMax === undefined ? listings : sql`${listings} ${inOrder(rowsMax)}`, context);
   });
   return join(selects, sql` UNION ALL `);
 }
