@@ -3,7 +3,7 @@
  * their number is known.
  */
 import { textIn } from "../../base/json.ts";
-import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { sortValueOf, unknownSortValue } from "../../listing/sorts.ts";
 import type { PageOrder, PageRequest, PageResult } from "../../listing/source.ts";
@@ -62,7 +62,7 @@ const inOrder = (rowsMax: number): Sql =>
  */
 function sortable(parts: readonly IndexMatches[], order: PageOrder, rowsMax?: number): Sql {
   const selects = parts.map(({ context, matches }) => {
-    const listings = sql`SELECT listing_id, valid_from, build, place, ${sortValueIn(order, context)} AS sort_value ${overMatches(matches, context)}`;
+    const listings = withSortValue(sql`listing_id, valid_from, build, place`, { context, matches }, order);
     if (parts.length === 1) return listings;
     return withPlaces(rowsMax === undefined ? listings : sql`${listings} ${inOrder(rowsMax)}`, context);
   });
@@ -82,17 +82,25 @@ export const placesStatement = (catalog: string): Sql => sql`
   CREATE OR REPLACE TABLE ${placesOf(catalog)} AS
   SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key) ORDER BY build`;
 
-/** Returns the sort key of a page as an integer in ascending order. */
-export function sortValueIn(order: PageOrder, context: IndexContext): Sql {
+/** Selects columns of the matches in an index, and `sort_value`, the sort key of a page as an integer in ascending order. */
+export function withSortValue(
+  columns: Sql,
+  { context, matches }: Pick<IndexMatches, "context" | "matches">,
+  order: PageOrder,
+): Sql {
   if (order.by === "sort") {
-    return sortValueOf(order.sort, (attribute) =>
+    const sortValue = sortValueOf(order.sort, (attribute) =>
       attribute === "listed_at" ? ident(attribute) : numberOn(attribute, context),
     );
+    return sql`SELECT ${columns}, ${sortValue} AS sort_value ${overMatches(matches, context)}`;
   }
-  // Composite ids of dealers are consecutive.
   const { dealers } = context;
-  const distanceOf = dealers.distancesFrom(order.origin);
   const { all } = dealers;
-  const distances = all.map((dealer) => integerLiteral(distanceOf(dealer)));
-  return sql`list_extract([${join(distances)}], dealer - ${integerLiteral((all[0] ?? 0) - 1)})`;
+  const [first = 0] = all;
+  const distances = literal(JSON.stringify(all.map(dealers.distancesFrom(order.origin))));
+  // Composite ids of dealers are consecutive. Joining with one literal takes a fifth of the time of looking up a list of literals.
+  const places = sql`unnest(range(${integerLiteral(first)}, ${integerLiteral(first + all.length)}))::INTEGER`;
+  return sql`
+    SELECT * EXCLUDE (dealer) FROM (SELECT ${columns}, dealer ${overMatches(matches, context)})
+    JOIN   (SELECT ${places} AS dealer, unnest(${distances}::INTEGER[]) AS sort_value) USING (dealer)`;
 }

@@ -5,7 +5,7 @@ import type { FixedSort } from "../../listing/sorts.ts";
 import type { PageRequest, PageResult } from "../../listing/source.ts";
 import { isToday, rankOf } from "./build.ts";
 import { type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
-import { IndexSource, sortValueIn } from "./index-source.ts";
+import { IndexSource, withSortValue } from "./index-source.ts";
 import { choosePage, countOf, keyedChunksOf } from "./page.ts";
 import { overMatches } from "./where.ts";
 
@@ -39,10 +39,11 @@ export class TodaySource extends IndexSource {
   override orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
     const [part] = matchesIn(this.indexed.contexts, filters);
     if (part === undefined) return sql`SELECT 0::BIGINT AS row_number, 0::BIGINT AS sort_key WHERE false`;
-    const { context, matches } = part;
-    const key =
-      order.by === "sort" ? rankOf(order.sort) : sql`(${sortValueIn(order, context)}::BIGINT << 32) + position`;
-    return sql`SELECT position::BIGINT AS row_number, (${key})::BIGINT AS sort_key ${overMatches(matches, context)}`;
+    if (order.by === "distance") {
+      const matches = withSortValue(sql`position`, part, order);
+      return sql`SELECT position::BIGINT AS row_number, (sort_value::BIGINT << 32) + position AS sort_key FROM (${matches})`;
+    }
+    return sql`SELECT position::BIGINT AS row_number, ${rankOf(order.sort)}::BIGINT AS sort_key ${overMatches(part.matches, part.context)}`;
   }
 
   private columnsOf({ context, matches }: IndexMatches, columns: Sql): Promise<readonly (readonly Int32Array[])[]> {
