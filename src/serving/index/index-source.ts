@@ -57,8 +57,8 @@ const inOrder = (rowsMax: number): Sql =>
   sql`ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(rowsMax)}`;
 
 /**
- * Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. Of several indexes, only
- * the first matches in each, if their number is given.
+ * Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. In several indexes, only
+ * the first matches of each, if their number is given.
  */
 function sortable(parts: readonly IndexMatches[], order: PageOrder, rowsMax?: number): Sql {
   const selects = parts.map(({ context, matches }) => {
