@@ -22,7 +22,8 @@ export class IndexSource {
       // The outer statement converts the ids of the page alone.
       this.indexed.engine.rows(sql`
         SELECT replace(listing_id::VARCHAR, '-', '') AS listing_id
-        FROM   (SELECT listing_id FROM (${sortable(parts, order, offset + limit)}) ${inOrder(limit)} OFFSET ${integerLiteral(offset)})`),
+        FROM   (SELECT listing_id FROM (${sortable(parts, order)})
+                ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`),
     ]);
     return { total, places: page.map((row) => textIn(row, "listing_id")) };
   }
@@ -53,18 +54,11 @@ export function idsIn(contexts: readonly IndexContext[], filters: readonly Filte
   return selects.length === 0 ? sql`SELECT NULL::UUID AS listing_id WHERE false` : join(selects, sql` UNION ALL `);
 }
 
-const inOrder = (rowsMax: number): Sql =>
-  sql`ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(rowsMax)}`;
-
-/**
- * Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. In several indexes, only
- * the first matches of each, if their number is given.
- */
-function sortable(parts: readonly IndexMatches[], order: PageOrder, rowsMax?: number): Sql {
-  const selects = parts.map(({ context, matches }) => {
-    const listings = withSortValue(sql`listing_id, valid_from, build, place`, { context, matches }, order);
-    if (parts.length === 1) return listings;
-    return withPlaces(rowsMax === undefined ? listings : sql`${listings} ${inOrder(rowsMax)}`, context);
+/** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
+function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
+  const selects = parts.map((part) => {
+    const listings = withSortValue(sql`listing_id, valid_from, build, place`, part, order);
+    return parts.length === 1 ? listings : withPlaces(listings, part.context);
   });
   return join(selects, sql` UNION ALL `);
 }
