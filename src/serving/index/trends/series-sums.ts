@@ -48,11 +48,11 @@ export class SeriesSums {
     }
   }
 
-  /** Adds changes: vectors of ids, of days, and of by how much each sum grows from then on. */
+  /** Adds changes: vectors of ids, of days, and of by how much each sum grows from then on, or shrinks. */
   addChanges(
     dictionary: Dictionary,
     [ids = none, days = none, ...sums]: readonly Int32Array[],
-    stepOf: (day: number) => number,
+    { stepOf, sign }: { readonly stepOf: (day: number) => number; readonly sign: 1 | -1 },
   ): void {
     for (let at = 0; at < ids.length; at += 1) {
       const changes = this.changesOf(dictionary, ids[at] as number);
@@ -60,7 +60,7 @@ export class SeriesSums {
       const step = stepOf(days[at] as number);
       for (let place = 0; place < sums.length; place += 1) {
         const [of, by] = [changes[place] as Float64Array, sums[place] as Int32Array];
-        of[step] = (of[step] as number) + (by[at] as number);
+        of[step] = (of[step] as number) + sign * (by[at] as number);
       }
     }
   }

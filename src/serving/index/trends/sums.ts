@@ -7,7 +7,7 @@ import { dependsOnDay } from "../../../listing/filter.ts";
 import type { Statistic } from "../../../listing/source.ts";
 import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
 import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
-import { contextOf, type IndexedDays, rowsOn } from "./rows.ts";
+import { contextOf, type IndexedDays, rowsOn, rowsOnDay } from "./rows.ts";
 import { type Series, SeriesSums } from "./series-sums.ts";
 
 /** Up to this many rows, filtered matches are fetched and counted in memory, in half the time for a model. Above it, DuckDB counts. */
@@ -38,21 +38,49 @@ async function addFetched(of: IndexedDays, engine: Engine, request: LevelRequest
     sums.addRows(context.dictionary, part, stepOf);
 }
 
-/** The rows are grouped by their own days, which takes half the time of finding requested days in each row. */
 async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {
-  const context = contextOf(of);
-  const rows = rowsOn(of, request);
-  if (rows === undefined) return;
-  const changes = [sql`count(*)`, ...request.statistics.flatMap(({ measure }) => sumsFor(ident(measure)))].map(
-    (sum) => sql`(if(valid_from IS NULL, -1, 1) * ${sum})::INTEGER`,
-  );
-  const grouped = sql`
-    SELECT id, coalesce(valid_from, valid_to) AS "day", ${join(changes)}
-    FROM   (${rows}) GROUP BY GROUPING SETS ((id, valid_from), (id, valid_to))`;
+  const isDayByDay = of.days.length <= scannedDaysMax;
+  const grouped = isDayByDay ? countedOnDays(of, request) : changesOf(of, request);
+  if (grouped === undefined) return;
+  const { dictionary } = contextOf(of);
   const stepOf = stepsOf(of, request);
-  for (const part of await engine.vectors(withTokens(grouped, request.attribute, context)))
-    sums.addChanges(context.dictionary, part, stepOf);
+  for (const part of await engine.vectors(withTokens(grouped, request.attribute, contextOf(of)))) {
+    sums.addChanges(dictionary, part, { stepOf, sign: 1 });
+    if (isDayByDay) sums.addChanges(dictionary, part, { stepOf: (day) => stepOf(day + 1), sign: -1 });
+  }
 }
+
+/** Up to this many days, scanning the rows of each takes half the time of grouping all. */
+const scannedDaysMax = 2;
+
+function countedOnDays(of: IndexedDays, request: LevelRequest): Sql | undefined {
+  const ofDays = of.days.flatMap((day) => {
+    const rows = rowsOnDay(day, of, request);
+    const onDay = integerLiteral(epochDay(day));
+    return rows === undefined
+      ? []
+      : sql`SELECT id, ${onDay} AS "day", ${join(sumsOf(request, sql`1`))} FROM (${rows}) GROUP BY id`;
+  });
+  return ofDays.length === 0 ? undefined : join(ofDays, sql` UNION ALL `);
+}
+
+/** The rows are grouped by their own days, which takes half the time of finding requested days in each row. */
+function changesOf(of: IndexedDays, request: LevelRequest): Sql | undefined {
+  const rows = rowsOn(of, request);
+  const sign = sql`if(valid_from IS NULL, -1, 1)`;
+  return (
+    rows &&
+    sql`
+    SELECT id, coalesce(valid_from, valid_to) AS "day", ${join(sumsOf(request, sign))}
+    FROM   (${rows}) GROUP BY GROUPING SETS ((id, valid_from), (id, valid_to))`
+  );
+}
+
+/** Returns the sums of a series, as integers: the number of listings, and three for each mean. */
+const sumsOf = ({ statistics }: LevelRequest, sign: Sql): readonly Sql[] =>
+  [sql`count(*)`, ...statistics.flatMap(({ measure }) => sumsFor(ident(measure)))].map(
+    (sum) => sql`(${sign} * ${sum})::INTEGER`,
+  );
 
 /** A sum of units is two integers: vectors have 32 bits. */
 const sumPart = 2 ** 30;
