@@ -93,8 +93,8 @@ export function withSortValue(
   const [first = 0] = all;
   const distances = literal(JSON.stringify(all.map(dealers.distancesFrom(order.origin))));
   // Composite ids of dealers are consecutive. Joining with one literal takes a fifth of the time of looking up a list of literals.
-  const places = sql`unnest(range(${integerLiteral(first)}, ${integerLiteral(first + all.length)}))::INTEGER`;
+  const ids = sql`unnest(range(${integerLiteral(first)}, ${integerLiteral(first + all.length)}))::INTEGER`;
   return sql`
     SELECT * EXCLUDE (dealer) FROM (SELECT ${columns}, dealer ${overMatches(matches, context)})
-    JOIN   (SELECT ${places} AS dealer, unnest(${distances}::INTEGER[]) AS sort_value) USING (dealer)`;
+    JOIN   (SELECT ${ids} AS dealer, unnest(${distances}::INTEGER[]) AS sort_value) USING (dealer)`;
 }

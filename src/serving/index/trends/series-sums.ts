@@ -17,21 +17,27 @@ export interface Series {
 
 interface OpenSeries extends Omit<Series, "sums"> {
   value: string;
-  /** By how much each sum grows on each requested day. */
-  readonly changes: readonly Float64Array[];
+  /** By how much each sum grows on each requested day: the number of listings, and the others once the series is chosen. */
+  readonly changes: Float64Array[];
   readonly idsIn: Map<Dictionary, number[]>;
+}
+
+/** Vectors of ids, of days, and of by how much each sum grows from then on, or shrinks. */
+interface Changes {
+  readonly dictionary: Dictionary;
+  readonly vectors: readonly Int32Array[];
+  /** Numbers the days. */
+  readonly stepOf: (day: number) => number;
+  readonly sign: 1 | -1;
 }
 
 export class SeriesSums {
   private readonly series = new Map<string, OpenSeries>();
   /** The changes of each id that has occurred in a dictionary. */
   private readonly known = new Map<Dictionary, (readonly Float64Array[])[]>();
+  private readonly added: Changes[] = [];
 
-  /** `width` is the number of sums. */
-  constructor(
-    private readonly request: Pick<LevelRequest, "days" | "attribute" | "limit">,
-    private readonly width: number,
-  ) {}
+  constructor(private readonly request: Pick<LevelRequest, "days" | "attribute" | "limit">) {}
 
   /** Adds listings: vectors of ids, of the first day and of the day after the last on which each counts. `stepOf` numbers the days. */
   addRows(
@@ -48,36 +54,47 @@ export class SeriesSums {
     }
   }
 
-  /** Adds changes: vectors of ids, of days, and of by how much each sum grows from then on, or shrinks. */
-  addChanges(
-    dictionary: Dictionary,
-    [ids = none, days = none, ...sums]: readonly Int32Array[],
-    { stepOf, sign }: { readonly stepOf: (day: number) => number; readonly sign: 1 | -1 },
-  ): void {
-    for (let at = 0; at < ids.length; at += 1) {
-      const changes = this.changesOf(dictionary, ids[at] as number);
-      if (changes === undefined) continue;
-      const step = stepOf(days[at] as number);
-      for (let place = 0; place < sums.length; place += 1) {
-        const [of, by] = [changes[place] as Float64Array, sums[place] as Int32Array];
-        of[step] = (of[step] as number) + sign * (by[at] as number);
-      }
-    }
+  /** Adds the numbers of listings. The other sums wait for the series to be chosen: an attribute may have many times more values. */
+  addChanges(changes: Changes): void {
+    this.add(changes, 0);
+    this.added.push(changes);
   }
 
   /** Returns the series with the most listings over all days, the largest first; ties go by value. */
   mostFrequent(): readonly Series[] {
     const { attribute, limit } = this.request;
     const order = attribute === undefined ? () => 0 : compareValues(attribute);
-    return [...this.series.values()]
-      .map(({ changes, ...series }) => {
-        const sums = changes.map(addedUp);
-        return { series: { ...series, sums }, total: sums[0]?.reduce((sum, one) => sum + one, 0) ?? 0 };
-      })
+    const chosen = [...this.series.values()]
+      .map((series) => ({ series, total: totalOf(series) }))
       .filter(({ total }) => total > 0)
       .sort((one, other) => other.total - one.total || order(one.series.value, other.series.value))
       .slice(0, attribute === undefined ? 1 : limit)
       .map(({ series }) => series);
+    this.addOthers(chosen);
+    return chosen.map(({ changes, ...series }) => ({ ...series, sums: changes.map(addedUp) }));
+  }
+
+  private addOthers(chosen: readonly OpenSeries[]): void {
+    const width = this.added[0]?.vectors.length ?? 0;
+    for (let place = 1; place < width - identifying; place += 1) {
+      for (const { changes } of chosen) changes.push(this.noChanges());
+      for (const added of this.added) this.add(added, place);
+    }
+  }
+
+  /** Adds one of the sums, of the series that have it. */
+  private add({ dictionary, vectors: [ids = none, days = none, ...sums], stepOf, sign }: Changes, place: number): void {
+    const by = sums[place] ?? none;
+    for (let at = 0; at < by.length; at += 1) {
+      const changes = this.changesOf(dictionary, ids[at] as number)?.[place];
+      if (changes === undefined) continue;
+      const step = stepOf(days[at] as number);
+      changes[step] = (changes[step] as number) + sign * (by[at] as number);
+    }
+  }
+
+  private noChanges(): Float64Array {
+    return new Float64Array(this.request.days.length + 1);
   }
 
   /** Returns the changes of a value; undefined if it is unknown. */
@@ -90,10 +107,10 @@ export class SeriesSums {
   }
 
   private openSeries(dictionary: Dictionary, id: number): OpenSeries {
-    const { attribute, days } = this.request;
+    const { attribute } = this.request;
     const value = attribute === undefined ? "" : dictionary.valueOf(id);
     const key = value.toLowerCase();
-    const changes = Array.from({ length: this.width }, () => new Float64Array(days.length + 1));
+    const changes = [this.noChanges()];
     const series = this.series.get(key) ?? { key, value, changes, idsIn: new Map<Dictionary, number[]>() };
     if (value < series.value) series.value = value;
     series.idsIn.set(dictionary, [...(series.idsIn.get(dictionary) ?? []), id]);
@@ -102,10 +119,17 @@ export class SeriesSums {
   }
 }
 
+/** Returns the number of listings over all days. */
+const totalOf = ({ changes: [listings] }: OpenSeries): number =>
+  listings === undefined ? 0 : addedUp(listings).reduce((sum, one) => sum + one, 0);
+
 /** Returns the sums on each day, given by how much they grow on each. */
 function addedUp(changes: Float64Array): Float64Array {
   let sum = 0;
   return changes.subarray(0, -1).map((change) => (sum += change));
 }
+
+/** The vectors of changes that are no sums: ids and days. */
+const identifying = 2;
 
 const none = new Int32Array();

@@ -20,7 +20,7 @@ export async function sumSeries(
   request: LevelRequest,
 ): Promise<readonly Series[]> {
   const { filters, statistics } = request;
-  const sums = new SeriesSums(request, 1 + statistics.length * sumsOfMean);
+  const sums = new SeriesSums(request);
   const rows = indexed.reduce((sum, of) => sum + contextOf(of).rows, 0);
   const isFetched = rows <= fetchedRows && filters.length > 0 && statistics.length === 0 && !filters.some(dependsOnDay);
   const add = isFetched ? addFetched : addGrouped;
@@ -42,11 +42,12 @@ async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest
   const isDayByDay = of.days.length <= scannedDaysMax;
   const grouped = isDayByDay ? countedOnDays(of, request) : changesOf(of, request);
   if (grouped === undefined) return;
-  const { dictionary } = contextOf(of);
+  const context = contextOf(of);
+  const { dictionary } = context;
   const stepOf = stepsOf(of, request);
-  for (const part of await engine.vectors(withTokens(grouped, request.attribute, contextOf(of)))) {
-    sums.addChanges(dictionary, part, { stepOf, sign: 1 });
-    if (isDayByDay) sums.addChanges(dictionary, part, { stepOf: (day) => stepOf(day + 1), sign: -1 });
+  for (const vectors of await engine.vectors(withTokens(grouped, request.attribute, context))) {
+    sums.addChanges({ dictionary, vectors, stepOf, sign: 1 });
+    if (isDayByDay) sums.addChanges({ dictionary, vectors, stepOf: (day) => stepOf(day + 1), sign: -1 });
   }
 }
 
