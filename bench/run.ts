@@ -105,7 +105,7 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
       ...measured("memory of the service after start", "carquet", { MiB: carquet.restMib }),
       ...measured("peak memory of the service", "carquet", { MiB: peakMib }),
       ...measured("peak memory while an index is built in memory", "carquet", { MiB: lifecycle.peakMib || undefined }),
-      measureFdatasync(carquet.lifecycle.scratch),
+      ...(await measureFdatasync(carquet.lifecycle.scratch)),
     ],
   };
 }

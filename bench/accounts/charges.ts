@@ -90,7 +90,7 @@ await withResources(async (acquire) => {
     `As many charges as possible, ${inFlight} in flight, in one transaction for each batch that a replica has collected; pgbench commits each charge. \`synchronous_commit\` and \`fsync\` are on. Processor time and log are per charge. The last columns are what connections in use did, as shares of samples; *busy* is the share of the machine's processors that all took together.`,
   ];
   const about = { title: "Charges a second", notes, programs: { postgres: fixtures.postgres.version } };
-  await reportMeasurements(about, [...measurements, measureFdatasync(scratch)], values.json);
+  await reportMeasurements(about, [...measurements, ...(await measureFdatasync(scratch))], values.json);
 });
 
 async function createFixtures(acquire: Acquire, scratch: string): Promise<Fixtures> {

@@ -34,7 +34,7 @@ export function startExports(url: string, key: string, search = ""): { readonly 
 
 export const memoryWithExports = "peak memory of the service and of an export";
 
-const pollMs = 50;
+const pollMs = 100;
 
 /** Measures the mix of 8 clients, and the peak memory, while exports are written. */
 export async function measureWithExports(

@@ -34,9 +34,11 @@ export interface ThreadTimes {
   readonly process: number;
 }
 
-/** Resident memory of a process and its descendants in MiB; NaN if unknown. */
+/** Memory of a process and its descendants in MiB; NaN if unknown. */
 export interface ProcessMemory {
+  /** Pages that several processes share, such as those of the program, are counted once. */
   readonly nowMib: number;
+  /** The sum of what each had at most, resident. */
   readonly peakMib: number;
 }
 
@@ -109,16 +111,17 @@ function threadTimesOf(pid: number): ThreadTimes {
 export function memoryOf(pid: number): ProcessMemory {
   const status = procFile(pid, "status");
   if (status === undefined) return { nowMib: Number.NaN, peakMib: Number.NaN };
-  const mib = (field: string): number =>
-    Math.round(Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024);
+  // A process may end, or not have begun, between two reads.
+  const own = { nowMib: mibIn(procFile(pid, "smaps_rollup"), "Pss") || 0, peakMib: mibIn(status, "VmHWM") };
   return childrenOf(pid)
     .map(memoryOf)
-    .filter(({ nowMib }) => !Number.isNaN(nowMib))
-    .reduce((sum, { nowMib, peakMib }) => ({ nowMib: sum.nowMib + nowMib, peakMib: sum.peakMib + peakMib }), {
-      nowMib: mib("VmRSS"),
-      peakMib: mib("VmHWM"),
-    });
+    .filter(({ peakMib }) => !Number.isNaN(peakMib))
+    .reduce((sum, { nowMib, peakMib }) => ({ nowMib: sum.nowMib + nowMib, peakMib: sum.peakMib + peakMib }), own);
 }
+
+/** Returns a size in a file of `/proc` that lists them by name. */
+const mibIn = (list: string | undefined, name: string): number =>
+  Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(list ?? "")?.[1] ?? Number.NaN) / 1024);
 
 function childrenOf(pid: number): readonly number[] {
   try {

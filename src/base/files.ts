@@ -1,6 +1,6 @@
 /** Durable file operations: syncs each file and the folder that names it, so that both survive a power loss. Also hashes files. */
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, rmSync } from "node:fs";
+import { createWriteStream, rmSync } from "node:fs";
 import { mkdir, open, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -73,15 +73,21 @@ export async function isSpecialFile(path: string): Promise<boolean> {
 /** Called after some bytes have been read; resolves when the reader may continue. */
 export type Throttle = (bytes: number) => Promise<void>;
 
-/** Returns the SHA-256 of a file, in hex. Reads chunks of 1 MiB (0.6 ms of hashing each), between which other work runs. */
+/** Returns the SHA-256 of a file, in hex. Reads chunks of 256 KiB (0.15 ms of hashing each), between which other work runs. */
 export async function sha256Of(path: string, throttle?: Throttle): Promise<string> {
   const hash = createHash("sha256");
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    await throttle?.(chunk.length);
+  const chunk = Buffer.allocUnsafeSlow(1 << 18);
+  const handle = await open(path);
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(chunk);
+      if (bytesRead === 0) return hash.digest("hex");
+      hash.update(chunk.subarray(0, bytesRead));
+      await throttle?.(bytesRead);
+    }
+  } finally {
+    await handle.close();
   }
-  return hash.digest("hex");
 }
 
 /** Returns true for the error of a missing file (ENOENT). */

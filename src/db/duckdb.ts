@@ -25,7 +25,21 @@ export interface DatabaseOptions {
   readonly memoryLimit?: string;
   /** The folder to which large intermediate results spill. Default: a new folder in the system's temporary folder. */
   readonly temporaryFolder?: string;
+  /** Further settings of DuckDB by name, which replace those of all databases. */
+  readonly engineSettings?: Readonly<Record<string, string>>;
 }
+
+/** Settings of all databases. */
+const commonSettings: Readonly<Record<string, string>> = {
+  autoinstall_known_extensions: "false",
+  autoload_known_extensions: "false",
+  late_materialization_max_rows: "1000",
+  // Aggregates up to a million integer keys in arrays: four times as fast as in a hash table (measured by bench/search-index).
+  perfect_ht_threshold: "20",
+  // Reading the rows of a page skips row groups that hold none of them. The default covers pages of up to 50 rows.
+  dynamic_or_filter_threshold: "100",
+  validate_external_file_cache: "NO_VALIDATION",
+};
 
 /** The version of DuckDB. The bytes of a written file depend on it. */
 export const engineVersion = version();
@@ -41,19 +55,14 @@ export class DuckDatabase {
       temp_directory: resolve(
         options.temporaryFolder ?? joinPath(tmpdir(), `carquet-spill-${process.pid}-${randomUUID()}`),
       ),
-      autoinstall_known_extensions: "false",
-      autoload_known_extensions: "false",
+      ...commonSettings,
+      ...options.engineSettings,
     });
     const database = new DuckDatabase(instance);
+    // Settings of extensions, which are not known before they are loaded.
     await database.using(async (session) => {
       await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
-      await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
-      // Aggregates up to a million integer keys in arrays: four times as fast as in a hash table (measured by bench/search-index).
-      await session.run(sql`SET GLOBAL perfect_ht_threshold = 20`);
-      // Reading the rows of a page skips row groups that hold none of them. The default covers pages of up to 50 rows.
-      await session.run(sql`SET GLOBAL dynamic_or_filter_threshold = 100`);
       await session.run(sql`SET GLOBAL parquet_metadata_cache = true`);
-      await session.run(sql`SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'`);
     });
     return database;
   }

@@ -5,6 +5,7 @@ import type { Column, TableMetadata } from "../contract/tables.ts";
 import { DuckDatabase, type Session } from "../db/duckdb.ts";
 import { ident, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { ArrowStream } from "../formats/arrow.ts";
+import { exportEngineSettings } from "./limits.ts";
 
 const batchRows = 8_192;
 
@@ -15,7 +16,7 @@ export interface ArrowFile {
 }
 
 export async function convertToArrow(pieces: readonly string[], file: ArrowFile): Promise<void> {
-  const database = await DuckDatabase.open({ threads: 1, memoryLimit: "256MiB" });
+  const database = await DuckDatabase.open({ threads: 1, memoryLimit: "256MiB", engineSettings: exportEngineSettings });
   const handle = await open(file.path, "wx");
   try {
     await database.using((session) => writeBatches(session, pieces, file, handle));

@@ -20,6 +20,9 @@ import { Vocabulary } from "./vocabulary.ts";
 /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
 const fetchedMatchesMax = 100_000;
 
+/** A page sorts a few integers of each match. Looking up the ids of its listings afterwards takes longer than to carry those of all matches. */
+const pageSettings = { late_materialization_max_rows: "0" };
+
 export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
   /** Whether to use serving files (default true). If false, rows are read from Parquet files, from which search indexes are built in memory. */
   readonly hasServingFiles?: boolean;
@@ -58,13 +61,12 @@ export async function openResources(
   const folder = resolve(lake);
   const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
   await checkFiles(files, manifest);
-  const database = await DuckDatabase.open(options);
+  const database = await DuckDatabase.open({
+    ...options,
+    engineSettings: { ...pageSettings, ...options.engineSettings },
+  });
   try {
-    const [dimensions, dealers] = await database.using(async (session) => {
-      // A page sorts a few integers of each match. Looking up the ids of its listings afterwards takes longer than to carry those of all matches.
-      await session.run(sql`SET GLOBAL late_materialization_max_rows = 0`);
-      return readDimensions(session, manifest, folder);
-    });
+    const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
     const { fetchedMatches = fetchedMatchesMax, onFallback = () => {} } = options;
     const { hasServingFiles = true, opensAhead = true } = options;
     await database.lockDown([folder, ...(options.writableFolders ?? [])], [vinPatternsPath]);

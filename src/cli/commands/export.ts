@@ -11,7 +11,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { damagedMessage, exportMemory } from "../../export/limits.ts";
+import { damagedMessage, exportEngineSettings, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { answerFormats, type FormatName, fileFormats } from "../../formats/table-formats.ts";
@@ -146,6 +146,7 @@ async function writeVersion(
     ...settings,
     onFallback: (message) => process.stderr.write(`${message}\n`),
     ...{ opensAhead: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
+    engineSettings: exportEngineSettings,
   });
   const progress = createProgress();
   try {
