@@ -7,7 +7,7 @@
 
 import { textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, sql } from "../../db/sql.ts";
 import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
@@ -118,14 +118,6 @@ export class Dictionary {
     work(counter);
     for (const expansion of this.tables.expansions) expand(counter.counts, this.counters, expansion);
     return counter.counts;
-  }
-
-  /** Maps ids of values that differ in case only to the same id. */
-  spelledAlike(attribute: CountedName, id: Sql): Sql {
-    const cases = this.sameValues(attribute).flatMap(([shown = 0, ...others]) =>
-      others.map((other) => sql`WHEN ${integerLiteral(other)} THEN ${integerLiteral(shown)}`),
-    );
-    return cases.length === 0 ? id : sql`CASE ${id} ${join(cases, sql` `)} ELSE ${id} END`;
   }
 }
 

@@ -1,22 +1,20 @@
 /**
  * Groups of matches: one statement counts the combinations of the values of some attributes, measures each, orders them and cuts the result.
  *
- * In one index, listings are grouped by ids. In several, whose ids differ, words replace these. Supply metrics add the sales as further rows,
- * which are in no count.
+ * Listings are grouped by numbers of values. Supply metrics add the sales as further rows, which are in no count.
  */
 import { plusDays } from "../../base/day.ts";
-import { integerIn, type Row, textOrNullIn } from "../../base/json.ts";
-import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { caseFold } from "../../db/text-matching.ts";
+import { integerIn, type Row } from "../../base/json.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
-import { attributeOf, type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
+import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { MeasuredGroup, MeasureRequest, MeasureResult } from "../../listing/source.ts";
 import { supplyMetrics, supplyWindowStart } from "../../listing/supply.ts";
 import { unknownId } from "./build.ts";
 import { numberOn } from "./conditions.ts";
 import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";
-import type { Dictionary } from "./dictionary.ts";
+import { groupOf, type ValueNumbers, valueNumbers } from "./value-numbers.ts";
 import { idOf, overMatches, withTokens } from "./where.ts";
 
 /** Returns `ListingSource.measureGroups`, given the sold listings if `supplyDay` is set. */
@@ -29,9 +27,11 @@ export async function measureGroups(
   if (parts.length === 0) return { total: 0, totalGroups: 0, groups: [] };
   const sales =
     sold === undefined ? [] : matchesIn(sold.contexts, [...request.filters, ...soldUpTo(request.supplyDay)]);
-  const dictionaries = new Map([...parts, ...sales].map(({ context }) => [context.catalog, context.dictionary]));
-  const [only] = dictionaries.size === 1 ? dictionaries.values() : [];
-  const keys = request.attributes.map(only === undefined ? wordKey([...dictionaries.keys()]) : idKey(only));
+  const dictionaries = [...parts, ...sales].map(({ context }) => context.dictionary);
+  const keys = request.attributes.map((attribute, place): GroupKey => {
+    const column = ident(numberColumn(place));
+    return { ...valueNumbers(attribute, dictionaries), attribute, column };
+  });
   const isList = request.attributes.some((one) => listNames.some((list) => list === one));
   const [rows, total] = await Promise.all([
     indexed.engine.rows(groupedQuery({ parts, sales, keys }, request)),
@@ -54,66 +54,14 @@ const soldUpTo = (day: string | undefined): readonly Filter[] =>
         { kind: "not", filter: { kind: "soldAfter", day } },
       ];
 
-/** How listings are grouped by an attribute: by its ids in the only index, or by words, which number its values in several. */
-interface GroupKey {
+/** How listings are grouped by an attribute. */
+interface GroupKey extends ValueNumbers {
   readonly attribute: CountedName;
-  /** The column of ids or words: in the order of the values, 0 where the value is unknown. */
+  /** The column of numbers: `unknownId` where the value is unknown. */
   readonly column: Sql;
-  /** Equal for the spellings of a value. */
-  readonly group: Sql;
-  readonly textOf: (row: Row) => string | null;
-  readonly words?: Words;
 }
 
-interface Words {
-  /** A named query. */
-  readonly query: Sql;
-  /** Selects the rows of an index, given with ids, with words instead. */
-  readonly in: (rows: Sql, catalog: string) => Sql;
-  /** Selects the value of a group. */
-  readonly value: Sql;
-}
-
-const idColumn = (place: number): Sql => ident(`id ${place}`);
-
-const idKey =
-  (dictionary: Dictionary) =>
-  (attribute: CountedName, place: number): GroupKey => {
-    const column = idColumn(place);
-    const textOf = (row: Row): string | null => {
-      const id = integerIn(row, `id ${place}`);
-      return id === unknownId ? null : dictionary.valueOf(id);
-    };
-    return { attribute, column, group: dictionary.spelledAlike(attribute, column), textOf };
-  };
-
-/** Grouping by the values themselves takes three times as long. */
-const wordKey =
-  (catalogs: readonly string[]) =>
-  (attribute: CountedName, place: number): GroupKey => {
-    const column = idColumn(place);
-    const alike = ident(`alike ${place}`);
-    const words = ident(`words ${place}`);
-    const order = attributeOf(attribute).type === "VARCHAR" ? sql`value` : sql`value::INTEGER`;
-    const values = catalogs.map(
-      (catalog) =>
-        sql`SELECT ${literal(catalog)} AS catalog, id, value FROM ${ident(catalog, "dictionary")} WHERE attribute = ${literal(attribute)}`,
-    );
-    return {
-      ...{ attribute, column, group: alike },
-      textOf: (row) => textOrNullIn(row, `value ${place}`),
-      words: {
-        query: sql`
-          ${words} AS MATERIALIZED (
-            SELECT *, dense_rank() OVER (ORDER BY ${order})::INTEGER AS word, dense_rank() OVER (ORDER BY ${caseFold(sql`value`)})::INTEGER AS alike
-            FROM   (${join(values, sql` UNION ALL `)}))`,
-        in: (rows, catalog) => sql`
-          SELECT found.* REPLACE (coalesce(word, ${integerLiteral(unknownId)}) AS ${column}), alike AS ${alike}
-          FROM   (${rows}) AS found LEFT JOIN (FROM ${words} WHERE catalog = ${literal(catalog)}) AS words ON words.id = found.${column}`,
-        value: sql`(SELECT any_value(value) FROM ${words} AS words WHERE word = ${column}) AS ${ident(`value ${place}`)}`,
-      },
-    };
-  };
+const numberColumn = (place: number): string => `number ${place}`;
 
 interface GroupedMatches {
   readonly parts: readonly IndexMatches[];
@@ -132,13 +80,11 @@ function groupedQuery({ parts, sales, keys }: GroupedMatches, request: MeasureRe
   const shown = keys.map(({ column }) => sql`min(${column}) ${isActive} AS ${column}`);
   const listings = measures.length === 0 ? sql`sum(listing)` : sql`count(listing)`;
   const sold = sales.length === 0 ? sql`0` : sql`coalesce(sum(sale), 0)::INTEGER`;
-  const words = keys.flatMap((key) => key.words ?? []);
   return sql`
-    ${words.length === 0 ? sql`` : sql`WITH ${join(words.map(({ query }) => query))}`}
-    SELECT ${join([sql`*`, ...words.map(({ value }) => value)])}, (count(*) OVER ())::INTEGER AS groups, (sum(listings) OVER ())::INTEGER AS total
+    SELECT *, (count(*) OVER ())::INTEGER AS groups, (sum(listings) OVER ())::INTEGER AS total
     FROM   (SELECT ${join([...shown, sql`${listings}::INTEGER AS listings`, sql`${sold} AS sold`, ...metricColumns(request)])}
             FROM   (${join(rows, sql` UNION ALL BY NAME `)})
-            GROUP BY ${join(keys.map(({ group }) => group))}
+            GROUP BY ${join(keys.map(({ column, same }) => groupOf(column, same)))}
             HAVING listings > 0)
     ORDER BY ${join(orderOf(request, keys))} LIMIT ${integerLiteral(request.limit)}`;
 }
@@ -191,14 +137,14 @@ function keyedRows(
   const rows = sql`
     SELECT ${join([...selected, ...numbers, sql`${number} AS ${counted}`])} ${overMatches(matches, context)}
     ${isGrouped ? sql`GROUP BY ALL` : sql``}`;
-  return keys.reduce((of, { attribute, column, words }) => {
-    const expanded = withTokens(of, attribute, context, column);
-    return words === undefined ? expanded : words.in(expanded, context.catalog);
-  }, rows);
+  return keys.reduce(
+    (of, key) => key.in(withTokens(of, key.attribute, context, key.column), key.column, context.dictionary),
+    rows,
+  );
 }
 
 const groupIn = (row: Row, keys: readonly GroupKey[], { metrics }: MeasureRequest): MeasuredGroup => ({
-  values: keys.map(({ textOf }) => textOf(row)),
+  values: keys.map(({ textOf }, place) => textOf(integerIn(row, numberColumn(place)))),
   count: integerIn(row, "listings"),
   metrics: metrics.map((_, place) => {
     const value = row[metricColumn(place)];

@@ -4,25 +4,29 @@ import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { metricOf } from "../../../listing/aggregates.ts";
 import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
+import type { Dictionary } from "../dictionary.ts";
 import { withTokens } from "../where.ts";
 import { boundsIn, contextOf, type IndexedDays, measuresOf, rowsOn, rowsOnDay } from "./rows.ts";
-import type { Series } from "./series-sums.ts";
 
-/** How many listings a series has on a day, and their statistics, by `placeOf`. */
-type Measured = ReadonlyMap<string, Pick<Level, "count" | "statistics">>;
+/** How many listings a series has on a requested day, both given by their numbers, and their statistics. */
+export interface SeriesOnDay extends Pick<Level, "count" | "statistics"> {
+  readonly series: number;
+  readonly step: number;
+}
 
-/** Identifies a series and a requested day by their numbers. */
-export const placeOf = (series: number, step: number): string => `${series} ${step}`;
+/** Selects rows of an index, given with `id`, with the number of their series instead. Rows without one may be left out. */
+export type SeriesNumbers = (rows: Sql, dictionary: Dictionary) => Sql;
 
-/** Measures the matches that have the value of a series, on each day. */
+/** Measures the matches of each series on each day. */
 export async function measureOnDays(
   indexed: readonly IndexedDays[],
   engine: Engine,
   request: LevelRequest,
-  series: readonly Series[],
-): Promise<Measured> {
-  const statement = isDayByDay(request) ? dayByDay(indexed, request, series) : expanded(indexed, request, series);
-  return statement === undefined ? new Map() : readStatistics(await engine.rows(statement), request);
+  numbers: SeriesNumbers,
+): Promise<readonly SeriesOnDay[]> {
+  const statement = isDayByDay(request) ? dayByDay(indexed, request, numbers) : expanded(indexed, request, numbers);
+  if (statement === undefined) return [];
+  return (await engine.rows(statement)).map((row) => readSeries(row, request));
 }
 
 /**
@@ -31,11 +35,11 @@ export async function measureOnDays(
  */
 const isDayByDay = ({ days, filters }: LevelRequest): boolean => days.length <= (filters.length === 0 ? 8 : 2);
 
-function dayByDay(indexed: readonly IndexedDays[], request: LevelRequest, series: readonly Series[]): Sql | undefined {
+function dayByDay(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
   const ofDays = request.days.flatMap((day, step) => {
     const rows = indexed
       .filter(({ days }) => days.includes(day))
-      .flatMap((of) => withSeries(rowsOnDay(day, of, request), of, request, series) ?? []);
+      .flatMap((of) => withSeries(rowsOnDay(day, of, request), of, request, numbers) ?? []);
     const ofDay = sql`
       SELECT series, ${integerLiteral(step)} AS step, ${columnsOf(request)} FROM (${join(rows, sql` UNION ALL `)}) GROUP BY series`;
     return rows.length === 0 ? [] : ofDay;
@@ -44,11 +48,11 @@ function dayByDay(indexed: readonly IndexedDays[], request: LevelRequest, series
 }
 
 /** Rows with the same days are collected before they are repeated for each day: half the time of repeating each row. */
-function expanded(indexed: readonly IndexedDays[], request: LevelRequest, series: readonly Series[]): Sql | undefined {
+function expanded(indexed: readonly IndexedDays[], request: LevelRequest, numbers: SeriesNumbers): Sql | undefined {
   const selects = indexed.flatMap((of) => {
     const [lo, hi] = boundsIn(of.days);
     const first = integerLiteral(request.days.indexOf(of.days[0] ?? ""));
-    const rows = withSeries(rowsOn(of, request), of, request, series);
+    const rows = withSeries(rowsOn(of, request), of, request, numbers);
     return rows === undefined
       ? []
       : sql`SELECT * EXCLUDE (valid_from, valid_to), ${first} + ${lo} AS lo, ${first} + ${hi} AS hi FROM (${rows})`;
@@ -65,21 +69,16 @@ function expanded(indexed: readonly IndexedDays[], request: LevelRequest, series
     GROUP BY series, step`;
 }
 
-/** Selects the rows that have the value of a series, with its number as `series` instead of the id. Returns undefined without such rows. */
+/** Selects rows with the number of their series as `series` instead of the id. */
 function withSeries(
   rows: Sql | undefined,
   of: IndexedDays,
   { attribute }: LevelRequest,
-  series: readonly Series[],
+  numbers: SeriesNumbers,
 ): Sql | undefined {
   if (rows === undefined) return undefined;
-  if (attribute === undefined) return sql`SELECT * EXCLUDE (id), 0 AS series FROM (${rows})`;
   const context = contextOf(of);
-  const ids = series.map(({ idsIn }) => idsIn.get(context.dictionary) ?? []);
-  const pairs = ids.flatMap((of, ordinal) => of.map((id) => sql`(${integerLiteral(id)}, ${integerLiteral(ordinal)})`));
-  if (pairs.length === 0) return undefined;
-  const found = withTokens(rows, attribute, context);
-  return sql`SELECT * EXCLUDE (id) FROM (${found}) JOIN (VALUES ${join(pairs)}) AS series(id, series) USING (id)`;
+  return sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbers(withTokens(rows, attribute, context), context.dictionary)})`;
 }
 
 const columnsOf = ({ statistics }: LevelRequest): Sql =>
@@ -91,16 +90,12 @@ const columnsOf = ({ statistics }: LevelRequest): Sql =>
     ]),
   ]);
 
-const readStatistics = (rows: readonly Row[], { statistics }: LevelRequest): Measured =>
-  new Map(
-    rows.map((row) => [
-      placeOf(integerIn(row, "series"), integerIn(row, "step")),
-      {
-        count: integerIn(row, "listings"),
-        statistics: statistics.map((_, index) => {
-          const metric = row[`metric_${index}`];
-          return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
-        }),
-      },
-    ]),
-  );
+const readSeries = (row: Row, { statistics }: LevelRequest): SeriesOnDay => ({
+  series: integerIn(row, "series"),
+  step: integerIn(row, "step"),
+  count: integerIn(row, "listings"),
+  statistics: statistics.map((_, index) => {
+    const metric = row[`metric_${index}`];
+    return { sample: integerIn(row, `sample_${index}`), metric: typeof metric === "number" ? metric : null };
+  }),
+});

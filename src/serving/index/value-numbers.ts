@@ -1,0 +1,131 @@
+/**
+ * Numbers of the values of an attribute, in their order, by which listings are grouped: the ids of the only index, or numbers that the values have in
+ * several, whose ids differ.
+ */
+import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import type { CountedName } from "../../listing/schema.ts";
+import { compareValues } from "../../listing/values.ts";
+import { unknownId } from "./build.ts";
+import type { Dictionary } from "./dictionary.ts";
+
+export interface ValueNumbers {
+  /** How many values there are, in every spelling. */
+  readonly count: number;
+  /** Groups of numbers whose values differ in case only. */
+  readonly same: readonly (readonly number[])[];
+  /** Returns the value of a number; null for the number of listings without one. */
+  readonly textOf: (number: number) => string | null;
+  /** Selects rows of an index, given with ids in a column, with numbers instead. */
+  readonly in: (rows: Sql, column: Sql, dictionary: Dictionary) => Sql;
+}
+
+/** Returns the numbers of the values in some dictionaries. */
+export function valueNumbers(attribute: CountedName, dictionaries: Iterable<Dictionary>): ValueNumbers {
+  const [first, ...others] = new Set(dictionaries);
+  if (first !== undefined && others.length === 0) return idsAsNumbers(attribute, first);
+  const all = first === undefined ? [] : [first, ...others];
+  const lists = new Map(all.map((dictionary) => [dictionary, valuesOf(attribute, dictionary)]));
+  const values = [...lists.values()].reduce((one, other) => merged(one, other, compareValues(attribute)), []);
+  return {
+    count: values.length,
+    same: spelledAlike(values),
+    textOf: (number) => values[number - 1] ?? null,
+    in: (rows, column, dictionary) => {
+      const pairs = numbered(lists.get(dictionary) ?? [], values, dictionary.rangeOf(attribute).first);
+      return withNumbers(rows, column, [[unknownId, unknownId], ...pairs]);
+    },
+  };
+}
+
+const idsAsNumbers = (attribute: CountedName, dictionary: Dictionary): ValueNumbers => {
+  const { first, end } = dictionary.rangeOf(attribute);
+  return {
+    count: end - first,
+    same: dictionary.sameValues(attribute),
+    textOf: (id) => (id === unknownId ? null : dictionary.valueOf(id)),
+    in: (rows) => rows,
+  };
+};
+
+function valuesOf(attribute: CountedName, dictionary: Dictionary): readonly string[] {
+  const { first, end } = dictionary.rangeOf(attribute);
+  return Array.from({ length: end - first }, (_, place) => dictionary.valueOf(first + place));
+}
+
+/** Merges two lists of distinct values in order. */
+function merged(
+  one: readonly string[],
+  other: readonly string[],
+  compare: (one: string, other: string) => number,
+): readonly string[] {
+  const values: string[] = [];
+  let [at, otherAt] = [0, 0];
+  while (at < one.length || otherAt < other.length) {
+    const [value, otherValue] = [one[at], other[otherAt]];
+    const isEqual = value === otherValue;
+    const isFirst = isEqual || otherValue === undefined || (value !== undefined && compare(value, otherValue) < 0);
+    values.push((isFirst ? value : otherValue) ?? "");
+    if (isFirst) at += 1;
+    if (isEqual || !isFirst) otherAt += 1;
+  }
+  return values;
+}
+
+/** An id, and the number that stands for it. */
+type Numbered = readonly [id: number, number: number];
+
+/** Numbers values, whose ids follow each other, by their places among all values. Both are in order. */
+function numbered(values: readonly string[], all: readonly string[], firstId: number): readonly Numbered[] {
+  let place = 0;
+  return values.map((value, index): Numbered => {
+    while (all[place] !== value) place += 1;
+    return [firstId + index, place + 1];
+  });
+}
+
+function spelledAlike(values: readonly string[]): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  for (const [index, value] of values.entries()) {
+    const key = value.toLowerCase();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [index + 1]);
+    else group.push(index + 1);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/** Returns a number of each group in place of the others, whose values differ in case only. */
+export function groupOf(number: Sql, same: ValueNumbers["same"]): Sql {
+  const cases = same.flatMap(([shown = 0, ...others]) =>
+    others.map((other) => sql`WHEN ${integerLiteral(other)} THEN ${integerLiteral(shown)}`),
+  );
+  return cases.length === 0 ? number : sql`CASE ${number} ${join(cases, sql` `)} ELSE ${number} END`;
+}
+
+/** Selects the rows with one of some ids in a column, with their numbers instead. */
+export function joinNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql {
+  const list = (integers: readonly number[]): Sql => sql`unnest(${literal(`[${integers.join()}]`)}::INTEGER[])`;
+  const [ids, others] = [numbers.map(([id]) => id), numbers.map(([, number]) => number)];
+  return sql`
+    SELECT found.* REPLACE (number AS ${column})
+    FROM   (${rows}) AS found JOIN (SELECT ${list(ids)} AS number_of, ${list(others)} AS number) ON number_of = found.${column}`;
+}
+
+/** Up to this many runs of ids whose numbers follow each other too, a case takes a third of the time of a join. */
+const runsMax = 16;
+
+/** Selects rows with numbers instead of the ids in a column, which are all that occur there. Ids and numbers are in order. */
+function withNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql {
+  const runs = numbers.filter(
+    ([id, number], index) => index === 0 || number - id !== shiftOf(numbers[index - 1] ?? [0, 0]),
+  );
+  if (runs.length > runsMax) return joinNumbers(rows, column, numbers);
+  const cases = runs.map((run, index) => {
+    const [end] = runs[index + 1] ?? [];
+    const shifted = sql`${column} + ${integerLiteral(shiftOf(run))}`;
+    return end === undefined ? sql`ELSE ${shifted}` : sql`WHEN ${column} < ${integerLiteral(end)} THEN ${shifted}`;
+  });
+  return sql`SELECT * REPLACE (CASE ${join(cases, sql` `)} END AS ${column}) FROM (${rows})`;
+}
+
+const shiftOf = ([id, number]: Numbered): number => number - id;
