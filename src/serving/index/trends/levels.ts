@@ -19,15 +19,14 @@ export async function measureLevels(
   engine: Engine,
   request: LevelRequest,
 ): Promise<readonly Level[]> {
-  const { statistics } = request;
-  if (statistics.every(({ aggregate }) => aggregate === "mean"))
+  if (request.statistics.every(({ aggregate }) => aggregate === "mean"))
     return (await sumSeries(indexed, engine, request)).flatMap((series) => levelsOf(series, request));
   const { numbers, textOf } = await chooseSeries(indexed, engine, request);
   const measured = await measureOnDays(indexed, engine, request, numbers);
   const known = measured.filter(({ series }) => textOf(series) !== null);
-  return largest(known, request.limit).map(({ series, step, ...level }) => {
+  return largest(known, request.limit).map(({ series, step, count, statistics }) => {
     const [value, day] = [textOf(series) ?? "", request.days[step] ?? ""];
-    return { day, key: value.toLowerCase(), value, ...level };
+    return { day, key: value.toLowerCase(), value, count, statistics };
   });
 }
 
