@@ -22,9 +22,13 @@ export const measuresOf = ({ statistics }: Pick<LevelRequest, "statistics">): re
   ...new Set(statistics.map(({ measure }) => measure)),
 ];
 
+/** Whether `rowsOn` selects a row for each day, because something depends on the day. */
+export const isDaily = (request: Pick<LevelRequest, "filters" | "statistics">): boolean =>
+  request.filters.some(dependsOnDay) || measuresOf(request).includes("days_on_market");
+
 /**
  * Selects `id` (of the value of the attribute, see `idOf`), the measures, `valid_from` and `valid_to` of the matches in an index; one row for each day
- * where something depends on the day. Returns undefined without such rows.
+ * if `isDaily`. Returns undefined without such rows.
  */
 export function rowsOn(of: IndexedDays, request: LevelRequest): Sql | undefined {
   const context = contextOf(of);
@@ -34,7 +38,7 @@ export function rowsOn(of: IndexedDays, request: LevelRequest): Sql | undefined 
     context,
   );
   if (matches === "never") return undefined;
-  if (daily.length === 0 && !measuresOf(request).includes("days_on_market"))
+  if (!isDaily(request))
     return sql`SELECT ${selected(request, context)}, valid_from, valid_to ${overMatches(matches, context)}`;
   const dated = { ...context, day: sql`"day"` };
   const conditions = daily.map((filter) => conditionOf(filter, dated)).filter((one) => typeof one !== "string");

@@ -3,11 +3,10 @@ import { epochDay } from "../../../base/day.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { meanOf } from "../../../listing/aggregates.ts";
-import { dependsOnDay } from "../../../listing/filter.ts";
 import type { Statistic } from "../../../listing/source.ts";
 import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
 import { compileFilters, idOf, overMatches, withTokens } from "../where.ts";
-import { contextOf, type IndexedDays, rowsOn, rowsOnDay } from "./rows.ts";
+import { contextOf, type IndexedDays, isDaily, rowsOn, rowsOnDay } from "./rows.ts";
 import { type Series, SeriesSums } from "./series-sums.ts";
 
 /** Up to this many rows, filtered matches are fetched and counted in memory, in half the time for a model. Above it, DuckDB counts. */
@@ -22,7 +21,7 @@ export async function sumSeries(
   const { filters, statistics } = request;
   const sums = new SeriesSums(request);
   const rows = indexed.reduce((sum, of) => sum + contextOf(of).rows, 0);
-  const isFetched = rows <= fetchedRows && filters.length > 0 && statistics.length === 0 && !filters.some(dependsOnDay);
+  const isFetched = rows <= fetchedRows && filters.length > 0 && statistics.length === 0 && !isDaily(request);
   const add = isFetched ? addFetched : addGrouped;
   await Promise.all(indexed.map((of) => add(of, engine, request, sums)));
   return sums.mostFrequent();
@@ -39,15 +38,16 @@ async function addFetched(of: IndexedDays, engine: Engine, request: LevelRequest
 }
 
 async function addGrouped(of: IndexedDays, engine: Engine, request: LevelRequest, sums: SeriesSums): Promise<void> {
-  const isDayByDay = of.days.length <= scannedDaysMax;
-  const grouped = isDayByDay ? countedOnDays(of, request) : changesOf(of, request);
+  const isScanned = of.days.length <= scannedDaysMax;
+  const grouped = isScanned ? countedOnDays(of, request) : changesOf(of, request);
   if (grouped === undefined) return;
   const context = contextOf(of);
   const { dictionary } = context;
   const stepOf = stepsOf(of, request);
   for (const vectors of await engine.vectors(withTokens(grouped, request.attribute, context))) {
     sums.addChanges({ dictionary, vectors, stepOf, sign: 1 });
-    if (isDayByDay) sums.addChanges({ dictionary, vectors, stepOf: (day) => stepOf(day + 1), sign: -1 });
+    if (isScanned || isDaily(request))
+      sums.addChanges({ dictionary, vectors, stepOf: (day) => stepOf(day + 1), sign: -1 });
   }
 }
 
@@ -65,16 +65,22 @@ function countedOnDays(of: IndexedDays, request: LevelRequest): Sql | undefined 
   return ofDays.length === 0 ? undefined : join(ofDays, sql` UNION ALL `);
 }
 
-/** The rows are grouped by their own days, which takes half the time of finding requested days in each row. */
+/**
+ * The rows are grouped by their own days, which takes half the time of finding requested days in each row. If the engine knows the first of these,
+ * it groups in an array.
+ */
 function changesOf(of: IndexedDays, request: LevelRequest): Sql | undefined {
   const rows = rowsOn(of, request);
+  if (rows === undefined) return undefined;
+  const { isOpenEnded, since } = of.index;
+  if (isOpenEnded || isDaily(request))
+    return sql`
+      SELECT id, valid_from AS "day", ${join(sumsOf(request, sql`1`))}
+      FROM   (${rows}) WHERE valid_from >= ${integerLiteral(since)} GROUP BY id, valid_from`;
   const sign = sql`if(valid_from IS NULL, -1, 1)`;
-  return (
-    rows &&
-    sql`
+  return sql`
     SELECT id, coalesce(valid_from, valid_to) AS "day", ${join(sumsOf(request, sign))}
-    FROM   (${rows}) GROUP BY GROUPING SETS ((id, valid_from), (id, valid_to))`
-  );
+    FROM   (${rows}) GROUP BY GROUPING SETS ((id, valid_from), (id, valid_to))`;
 }
 
 /** Returns the sums of a series, as integers: the number of listings, and three for each mean. */
