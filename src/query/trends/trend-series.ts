@@ -4,7 +4,7 @@ import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import { daysSupplyOf, sellThroughOf, supplyWindowStart } from "../../listing/supply.ts";
-import type { EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
+import type { EventCount, EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
 import type { DayRange } from "./intervals.ts";
 import type { TrendMetric } from "./trend-metrics.ts";
 
@@ -60,15 +60,20 @@ async function measure(
   facet: CountedName | undefined,
 ): Promise<readonly MeasuredSeries[]> {
   const { filters, metrics, intervals } = plan;
-  const levels = await measureLevels(plan, source, facet);
-  const levelsByKey = byKey(levels);
-  const keys = facet === undefined ? [""] : [...levelsByKey.keys()];
   const requested = metrics.flatMap((metric) =>
     intervals.flatMap((interval) => windowOf(metric, interval, plan) ?? []),
   );
   const windows = [...new Map(requested.map((window) => [idOf(window), window])).values()];
   const ids = windows.map(idOf);
-  const counts = keys.length === 0 ? [] : await source.countEvents({ windows, filters, attribute: facet, keys });
+  const measured = measureLevels(plan, source, facet);
+  const countEvents = async (keys: readonly string[]): Promise<readonly EventCount[]> =>
+    keys.length === 0 ? [] : source.countEvents({ windows, filters, attribute: facet, keys });
+  // The events of all listings need not wait for the values with the most listings.
+  const [levels, counts] = await (facet === undefined
+    ? Promise.all([measured, countEvents([""])])
+    : measured.then(async (found) => [found, await countEvents([...byKey(found).keys()])] as const));
+  const levelsByKey = byKey(levels);
+  const keys = facet === undefined ? [""] : [...levelsByKey.keys()];
   const countsByKey = byKey(counts);
   return keys.map((key) => {
     const ofKey = levelsByKey.get(key) ?? [];
