@@ -105,8 +105,14 @@ export class ListingSources {
     });
   }
 
-  /** Returns `TrendSource.measureLevels`. */
-  measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
+  /** Returns `TrendSource.measureLevels`. How many listings a day has in all is known. */
+  async measureLevels(request: LevelRequest, engine: Engine): Promise<readonly Level[]> {
+    const { days, filters, attribute, statistics } = request;
+    if (filters.length === 0 && attribute === undefined && statistics.length === 0)
+      return days.flatMap((day) => {
+        const count = this.options.manifest.days[day] ?? 0;
+        return count === 0 ? [] : [{ day, key: "", value: "", count, statistics: [] }];
+      });
     const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));
     const parts = this.partsOf((rows) => daysOf(rows).length > 0);
     return this.runOnIndexes(parts, (indexes) => {
