@@ -8,6 +8,9 @@ import { compareValues } from "../../listing/values.ts";
 import { unknownId } from "./build.ts";
 import type { Dictionary } from "./dictionary.ts";
 
+/** The values of an index, and their ids. */
+export type IndexValues = Pick<Dictionary, "rangeOf" | "valueOf" | "sameValues">;
+
 export interface ValueNumbers {
   /** How many values there are, in every spelling. */
   readonly count: number;
@@ -16,11 +19,11 @@ export interface ValueNumbers {
   /** Returns the value of a number; null for the number of listings without one. */
   readonly textOf: (number: number) => string | null;
   /** Selects rows of an index, given with ids in a column, with numbers instead. */
-  readonly in: (rows: Sql, column: Sql, dictionary: Dictionary) => Sql;
+  readonly in: (rows: Sql, column: Sql, dictionary: IndexValues) => Sql;
 }
 
 /** Returns the numbers of the values in some dictionaries. */
-export function valueNumbers(attribute: CountedName, dictionaries: Iterable<Dictionary>): ValueNumbers {
+export function valueNumbers(attribute: CountedName, dictionaries: Iterable<IndexValues>): ValueNumbers {
   const [first, ...others] = new Set(dictionaries);
   if (first !== undefined && others.length === 0) return idsAsNumbers(attribute, first);
   const all = first === undefined ? [] : [first, ...others];
@@ -37,7 +40,7 @@ export function valueNumbers(attribute: CountedName, dictionaries: Iterable<Dict
   };
 }
 
-const idsAsNumbers = (attribute: CountedName, dictionary: Dictionary): ValueNumbers => {
+const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues): ValueNumbers => {
   const { first, end } = dictionary.rangeOf(attribute);
   return {
     count: end - first,
@@ -47,7 +50,7 @@ const idsAsNumbers = (attribute: CountedName, dictionary: Dictionary): ValueNumb
   };
 };
 
-function valuesOf(attribute: CountedName, dictionary: Dictionary): readonly string[] {
+function valuesOf(attribute: CountedName, dictionary: IndexValues): readonly string[] {
   const { first, end } = dictionary.rangeOf(attribute);
   return Array.from({ length: end - first }, (_, place) => dictionary.valueOf(first + place));
 }
@@ -107,8 +110,8 @@ export function joinNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]
   const list = (integers: readonly number[]): Sql => sql`unnest(${literal(`[${integers.join()}]`)}::INTEGER[])`;
   const [ids, others] = [numbers.map(([id]) => id), numbers.map(([, number]) => number)];
   return sql`
-    SELECT found.* REPLACE (number AS ${column})
-    FROM   (${rows}) AS found JOIN (SELECT ${list(ids)} AS number_of, ${list(others)} AS number) ON number_of = found.${column}`;
+    SELECT found.* REPLACE (numbers.number AS ${column})
+    FROM   (${rows}) AS found JOIN (SELECT ${list(ids)} AS id, ${list(others)} AS number) AS numbers ON numbers.id = found.${column}`;
 }
 
 /** Up to this many runs of ids whose numbers follow each other too, a case takes a third of the time of a join. */
@@ -120,12 +123,14 @@ function withNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql 
     ([id, number], index) => index === 0 || number - id !== shiftOf(numbers[index - 1] ?? [0, 0]),
   );
   if (runs.length > runsMax) return joinNumbers(rows, column, numbers);
-  const cases = runs.map((run, index) => {
-    const [end] = runs[index + 1] ?? [];
-    const shifted = sql`${column} + ${integerLiteral(shiftOf(run))}`;
-    return end === undefined ? sql`ELSE ${shifted}` : sql`WHEN ${column} < ${integerLiteral(end)} THEN ${shifted}`;
+  const shifted = (run: Numbered): Sql => sql`${column} + ${integerLiteral(shiftOf(run))}`;
+  const cases = runs.slice(1).map(([end], index) => {
+    const run = runs[index] ?? [0, 0];
+    return sql`WHEN ${column} < ${integerLiteral(end)} THEN ${shifted(run)}`;
   });
-  return sql`SELECT * REPLACE (CASE ${join(cases, sql` `)} END AS ${column}) FROM (${rows})`;
+  const last = shifted(runs.at(-1) ?? [0, 0]);
+  const number = cases.length === 0 ? last : sql`CASE ${join(cases, sql` `)} ELSE ${last} END`;
+  return sql`SELECT * REPLACE (${number} AS ${column}) FROM (${rows})`;
 }
 
 const shiftOf = ([id, number]: Numbered): number => number - id;
