@@ -95,7 +95,7 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const besideExports = isSelected("exports")
     ? await measureWithExports(carquet.uncached, carquet.lifecycle.key, mix, run.settings.isQuick)
     : [];
-  const { peakMib } = carquet.cached.memory();
+  const peakMib = carquet.cached.peakMib();
   return {
     ...uncached.run,
     measurements: [
@@ -147,7 +147,7 @@ interface CarquetServers {
   readonly inProcess: InProcess;
   readonly uncached: ScriptServer;
   readonly cached: ScriptServer;
-  /** Resident memory of the uncached service after its start. */
+  /** Memory of the uncached service after its start. */
   readonly restMib: number;
   readonly lifecycle: LifecycleOptions;
 }
@@ -163,7 +163,7 @@ async function startCarquet(run: BenchRun, acquire: Acquire): Promise<CarquetSer
   };
   const inProcess = await acquire(openInProcess(dataset.lake), (opened) => opened.close());
   const uncached = await serve(...withoutResponseCache);
-  const { nowMib: restMib } = uncached.memory();
+  const restMib = uncached.memoryMib();
   // Started early: it has loaded its serving files long before it is under load.
   const cached = await serve();
   const lifecycle = { dataset, accounts, key, scratch, repetitions: settings.isQuick ? 1 : 7 };

@@ -20,7 +20,7 @@ import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
 import { withResources } from "../resources.ts";
 import { type ScriptServer, serveLake } from "../servers/carquet.ts";
-import { memoryOf, processorMsOf } from "../servers/process.ts";
+import { peakMibOf, processorMsOf } from "../servers/process.ts";
 
 const { values } = parseArgs({
   options: {
@@ -69,7 +69,7 @@ async function measureFormat(format: TableFormat, path: string): Promise<readonl
   const [closed, pid] = [once(child, "close"), child.pid ?? 0];
   let [peakMib, processorMs] = [0, 0];
   while (child.exitCode === null && child.signalCode === null) {
-    peakMib = Math.max(peakMib, memoryOf(pid).peakMib || 0);
+    peakMib = Math.max(peakMib, peakMibOf(pid) || 0);
     processorMs = Math.max(processorMs, processorMsOf(pid) || 0);
     await Promise.race([closed, pause(pollMs)]);
   }

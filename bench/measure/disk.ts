@@ -1,5 +1,4 @@
 /** The disk of the accounts file. */
-
 import { fdatasyncSync, writeSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";

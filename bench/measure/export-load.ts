@@ -45,7 +45,7 @@ export async function measureWithExports(
 ): Promise<readonly Measurement[]> {
   let peakMib = 0;
   const readMemory = (): void => {
-    peakMib = Math.max(peakMib, server.memory().nowMib || 0);
+    peakMib = Math.max(peakMib, server.memoryMib() || 0);
   };
   const timer = setInterval(readMemory, pollMs);
   const exports = startExports(server.url, key);

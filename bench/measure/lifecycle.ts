@@ -99,7 +99,7 @@ async function measurePublish(options: LifecycleOptions): Promise<LifecycleResul
       rows = await awaitVersion(service, version);
       if (version === newest) times.push(performance.now() - publishedAtMs);
     }
-    const { peakMib } = service.memory();
+    const peakMib = service.peakMib();
     const buildTime = await measureServingFilesBuild(lake);
     return {
       cases: [

@@ -18,7 +18,9 @@ export interface LaunchOptions {
 
 export interface ServerProcess {
   readonly url: string;
-  readonly memory: () => ProcessMemory;
+  /** See `memoryMibOf` and `peakMibOf`. */
+  readonly memoryMib: () => number;
+  readonly peakMib: () => number;
   /** User and system time so far, of the process and its descendants; NaN if unknown. */
   readonly processorMs: () => number;
   /** Processor time so far by thread. Throws if unknown. */
@@ -32,14 +34,6 @@ export interface ThreadTimes {
   readonly main: number;
   /** Time of all living threads. */
   readonly process: number;
-}
-
-/** Memory of a process and its descendants in MiB; NaN if unknown. */
-export interface ProcessMemory {
-  /** Pages that several processes share, such as those of the program, are counted once. */
-  readonly nowMib: number;
-  /** The sum of what each had at most, resident. */
-  readonly peakMib: number;
 }
 
 /** Starts a program and resolves when it has printed `listening on URL`. It is killed when this process exits. */
@@ -62,7 +56,8 @@ export async function launch({
   const pid = child.pid ?? 0;
   return {
     url,
-    memory: () => memoryOf(pid),
+    memoryMib: () => memoryMibOf(pid),
+    peakMib: () => peakMibOf(pid),
     processorMs: () => processorMsOf(pid),
     threadMs: () => threadTimesOf(pid),
     async stop() {
@@ -107,21 +102,18 @@ function threadTimesOf(pid: number): ThreadTimes {
   return { main: timeOf(String(pid)), process: tasks.reduce((sum, task) => sum + timeOf(task), 0) };
 }
 
-/** Returns the memory of a process and its descendants; NaN if unknown. */
-export function memoryOf(pid: number): ProcessMemory {
-  const status = procFile(pid, "status");
-  if (status === undefined) return { nowMib: Number.NaN, peakMib: Number.NaN };
-  // A process may end, or not have begun, between two reads.
-  const own = { nowMib: mibIn(procFile(pid, "smaps_rollup"), "Pss") || 0, peakMib: mibIn(status, "VmHWM") };
-  return childrenOf(pid)
-    .map(memoryOf)
-    .filter(({ peakMib }) => !Number.isNaN(peakMib))
-    .reduce((sum, { nowMib, peakMib }) => ({ nowMib: sum.nowMib + nowMib, peakMib: sum.peakMib + peakMib }), own);
-}
+/** Returns the memory of a process and its descendants in MiB; NaN if unknown. Pages that they share, such as those of the program, are counted once. */
+export const memoryMibOf = (pid: number): number => mibOf(pid, "smaps_rollup", "Pss");
 
-/** Returns a size in a file of `/proc` that lists them by name. */
-const mibIn = (list: string | undefined, name: string): number =>
-  Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(list ?? "")?.[1] ?? Number.NaN) / 1024);
+/** Returns what a process and its descendants had at most in MiB, each for itself; NaN if unknown. */
+export const peakMibOf = (pid: number): number => mibOf(pid, "status", "VmHWM");
+
+/** Returns a size that a file in `/proc` names, of a process and its descendants. */
+function mibOf(pid: number, file: string, name: string): number {
+  const [, size] = new RegExp(`${name}:\\s+(\\d+) kB`).exec(procFile(pid, file) ?? "") ?? [];
+  const own = Math.round(Number(size ?? Number.NaN) / 1024);
+  return childrenOf(pid).reduce((sum, child) => sum + (mibOf(child, file, name) || 0), own);
+}
 
 function childrenOf(pid: number): readonly number[] {
   try {

@@ -4,7 +4,7 @@ import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import { daysSupplyOf, sellThroughOf, supplyWindowStart } from "../../listing/supply.ts";
-import type { EventCount, EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
+import type { EventWindow, Level, TrendSource } from "../../listing/trend-source.ts";
 import type { DayRange } from "./intervals.ts";
 import type { TrendMetric } from "./trend-metrics.ts";
 
@@ -66,15 +66,11 @@ async function measure(
   const windows = [...new Map(requested.map((window) => [idOf(window), window])).values()];
   const ids = windows.map(idOf);
   const measured = measureLevels(plan, source, facet);
-  const countEvents = async (keys: readonly string[]): Promise<readonly EventCount[]> =>
-    keys.length === 0 ? [] : source.countEvents({ windows, filters, attribute: facet, keys });
   // The events of all listings need not wait for the values with the most listings.
-  const [levels, counts] = await (facet === undefined
-    ? Promise.all([measured, countEvents([""])])
-    : measured.then(async (found) => [found, await countEvents([...byKey(found).keys()])] as const));
-  const levelsByKey = byKey(levels);
-  const keys = facet === undefined ? [""] : [...levelsByKey.keys()];
-  const countsByKey = byKey(counts);
+  const keys = facet === undefined ? [""] : [...new Set((await measured).map(({ key }) => key))];
+  const counted = keys.length === 0 ? [] : source.countEvents({ windows, filters, attribute: facet, keys });
+  const [levels, counts] = await Promise.all([measured, counted]);
+  const [levelsByKey, countsByKey] = [byKey(levels), byKey(counts)];
   return keys.map((key) => {
     const ofKey = levelsByKey.get(key) ?? [];
     const events = countsByKey.get(key) ?? [];

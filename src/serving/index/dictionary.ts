@@ -58,16 +58,16 @@ export class Dictionary {
     const attributesOfRows = rows.map((row) => textIn(row, "attribute"));
     const ranges = new Map<string, IdRange>();
     const ids = new Map<string, Map<string, number[]>>();
-    const byFold = new Map<string, Map<string, number[]>>();
     for (const [index, attribute] of attributesOfRows.entries()) {
       const id = firstValueId + index;
       ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
-      const text = texts[index] ?? "";
-      add(ids, attribute, valueKeyOf(attribute, text), id);
-      add(byFold, attribute, text.toLowerCase(), id);
+      add(ids, attribute, valueKeyOf(attribute, texts[index] ?? ""), id);
     }
     const same = new Map(
-      [...byFold].map(([attribute, groups]) => [attribute, [...groups.values()].filter((group) => group.length > 1)]),
+      [...ranges].map(([attribute, { first, end }]) => [
+        attribute,
+        spelledAlike(texts.slice(first - firstValueId, end - firstValueId), first),
+      ]),
     );
     const expansions = [
       await readComposite(session, catalog, "build", buildCategories),
@@ -119,6 +119,18 @@ export class Dictionary {
     for (const expansion of this.tables.expansions) expand(counter.counts, this.counters, expansion);
     return counter.counts;
   }
+}
+
+/** Returns groups of values that differ in case only, as numbers: values are numbered in their order from `first` on. */
+export function spelledAlike(values: readonly string[], first: number): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  for (const [place, value] of values.entries()) {
+    const key = value.toLowerCase();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [first + place]);
+    else group.push(first + place);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
 }
 
 export class Counter {

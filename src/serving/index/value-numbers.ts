@@ -6,7 +6,7 @@ import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { CountedName } from "../../listing/schema.ts";
 import { compareValues } from "../../listing/values.ts";
 import { unknownId } from "./build.ts";
-import type { Dictionary } from "./dictionary.ts";
+import { type Dictionary, spelledAlike } from "./dictionary.ts";
 
 /** The values of an index, and their ids. */
 export type IndexValues = Pick<Dictionary, "rangeOf" | "valueOf" | "sameValues">;
@@ -24,18 +24,18 @@ export interface ValueNumbers {
 
 /** Returns the numbers of the values in some dictionaries. */
 export function valueNumbers(attribute: CountedName, dictionaries: Iterable<IndexValues>): ValueNumbers {
-  const [first, ...others] = new Set(dictionaries);
-  if (first !== undefined && others.length === 0) return idsAsNumbers(attribute, first);
-  const all = first === undefined ? [] : [first, ...others];
+  const all = [...new Set(dictionaries)];
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return idsAsNumbers(attribute, only);
   const lists = new Map(all.map((dictionary) => [dictionary, valuesOf(attribute, dictionary)]));
   const values = [...lists.values()].reduce((one, other) => merged(one, other, compareValues(attribute)), []);
   return {
     count: values.length,
-    same: spelledAlike(values),
+    same: spelledAlike(values, 1),
     textOf: (number) => values[number - 1] ?? null,
     in: (rows, column, dictionary) => {
       const pairs = numbered(lists.get(dictionary) ?? [], values, dictionary.rangeOf(attribute).first);
-      return withNumbers(rows, column, [[unknownId, unknownId], ...pairs]);
+      return withNumbers(rows, column, pairs);
     },
   };
 }
@@ -86,17 +86,6 @@ function numbered(values: readonly string[], all: readonly string[], firstId: nu
   });
 }
 
-function spelledAlike(values: readonly string[]): readonly (readonly number[])[] {
-  const groups = new Map<string, number[]>();
-  for (const [index, value] of values.entries()) {
-    const key = value.toLowerCase();
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [index + 1]);
-    else group.push(index + 1);
-  }
-  return [...groups.values()].filter((group) => group.length > 1);
-}
-
 /** Returns a number of each group in place of the others, whose values differ in case only. */
 export function groupOf(number: Sql, same: ValueNumbers["same"]): Sql {
   const cases = same.flatMap(([shown = 0, ...others]) =>
@@ -117,20 +106,16 @@ export function joinNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]
 /** Up to this many runs of ids whose numbers follow each other too, a case takes a third of the time of a join. */
 const runsMax = 16;
 
-/** Selects rows with numbers instead of the ids in a column, which are all that occur there. Ids and numbers are in order. */
+/** Selects rows with numbers instead of the ids in a column, which are all that occur there beside `unknownId`. Ids and numbers are in order. */
 function withNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql {
-  const runs = numbers.filter(
-    ([id, number], index) => index === 0 || number - id !== shiftOf(numbers[index - 1] ?? [0, 0]),
-  );
-  if (runs.length > runsMax) return joinNumbers(rows, column, numbers);
-  const shifted = (run: Numbered): Sql => sql`${column} + ${integerLiteral(shiftOf(run))}`;
-  const cases = runs.slice(1).map(([end], index) => {
-    const run = runs[index] ?? [0, 0];
-    return sql`WHEN ${column} < ${integerLiteral(end)} THEN ${shifted(run)}`;
+  const runs = numbers.filter(([id, number], index) => {
+    const [idBefore, numberBefore] = numbers[index - 1] ?? [unknownId, unknownId];
+    return number - id !== numberBefore - idBefore;
   });
-  const last = shifted(runs.at(-1) ?? [0, 0]);
-  const number = cases.length === 0 ? last : sql`CASE ${join(cases, sql` `)} ELSE ${last} END`;
-  return sql`SELECT * REPLACE (${number} AS ${column}) FROM (${rows})`;
+  if (runs.length === 0) return rows;
+  if (runs.length > runsMax) return joinNumbers(rows, column, [[unknownId, unknownId], ...numbers]);
+  const cases = runs
+    .map(([id, number]) => sql`WHEN ${column} >= ${integerLiteral(id)} THEN ${column} + ${integerLiteral(number - id)}`)
+    .reverse();
+  return sql`SELECT * REPLACE (CASE ${join(cases, sql` `)} ELSE ${column} END AS ${column}) FROM (${rows})`;
 }
-
-const shiftOf = ([id, number]: Numbered): number => number - id;

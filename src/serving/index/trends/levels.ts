@@ -64,7 +64,7 @@ async function chooseSeries(
       const pairs = chosen.flatMap(({ idsIn }, series) =>
         (idsIn.get(dictionary) ?? []).map((id): readonly [number, number] => [id, series]),
       );
-      return joinNumbers(rows, sql`id`, pairs);
+      return pairs.length === 0 ? undefined : joinNumbers(rows, sql`id`, pairs);
     },
     textOf: (series) => chosen[series]?.value ?? null,
   };

@@ -14,8 +14,11 @@ export interface SeriesOnDay extends Pick<Level, "count" | "statistics"> {
   readonly step: number;
 }
 
-/** Selects rows of an index, given with `id`, with the number of their series instead. Rows without one may be left out. */
-export type SeriesNumbers = (rows: Sql, dictionary: Dictionary) => Sql;
+/**
+ * Selects rows of an index, given with `id`, with the number of their series instead. Rows without one may be left out. Returns undefined if no row
+ * has one.
+ */
+export type SeriesNumbers = (rows: Sql, dictionary: Dictionary) => Sql | undefined;
 
 /** Measures the matches of each series on each day. */
 export async function measureOnDays(
@@ -78,7 +81,8 @@ function withSeries(
 ): Sql | undefined {
   if (rows === undefined) return undefined;
   const context = contextOf(of);
-  return sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbers(withTokens(rows, attribute, context), context.dictionary)})`;
+  const numbered = numbers(withTokens(rows, attribute, context), context.dictionary);
+  return numbered && sql`SELECT id AS series, * EXCLUDE (id) FROM (${numbered})`;
 }
 
 const columnsOf = ({ statistics }: LevelRequest): Sql =>
