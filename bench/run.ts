@@ -12,12 +12,7 @@ import { firstRequestCases } from "./history-cases.ts";
 import { compareCommits } from "./measure/compare-commits.ts";
 import { measureFdatasync } from "./measure/disk.ts";
 import { measureWithExports } from "./measure/export-load.ts";
-import {
-  type LifecycleOptions,
-  type LifecycleResults,
-  measureFirstRequest,
-  measureLifecycle,
-} from "./measure/lifecycle.ts";
+import { type LifecycleOptions, measureFirstRequest, measureLifecycle } from "./measure/lifecycle.ts";
 import { describeRun } from "./measure/machine.ts";
 import { mixSize, queryMix } from "./measure/mix.ts";
 import { holdsToday, runCases } from "./measure/run-cases.ts";
@@ -66,12 +61,11 @@ async function main(settings: Settings): Promise<void> {
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
   const { against, json } = settings;
-  const results = withResources((acquire) =>
+  const results = await withResources((acquire) =>
     against === undefined ? measureAll(run, acquire) : compareWith(against, run, acquire),
   );
-  const measured = await results;
-  await reportResults(measured, json);
-  requireBudgets(measured);
+  await reportResults(results, json);
+  requireBudgets(results);
 }
 
 interface BenchRun {
@@ -85,9 +79,7 @@ interface BenchRun {
 async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const { dataset, sampleValues, isSelected } = run;
   const carquet = await startCarquet(run, acquire);
-  const lifecycle: LifecycleResults = isSelected("life")
-    ? await measureLifecycle(carquet.lifecycle)
-    : { cases: [], peakMib: 0 };
+  const lifecycle = isSelected("life") ? await measureLifecycle(carquet.lifecycle) : [];
   const firstRequests = await measureFirstRequests(run, carquet.lifecycle);
   const mix = queryMix(sampleValues, dataset.shape.seed, mixSize);
   const uncached = await measureUncached(run, carquet, mix);
@@ -99,12 +91,11 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   return {
     ...uncached.run,
     measurements: [
-      ...[...uncached.cases, ...firstRequests, ...lifecycle.cases, ...uncached.throughput],
+      ...[...uncached.cases, ...firstRequests, ...lifecycle, ...uncached.throughput],
       ...cachedThroughput,
       ...besideExports,
       ...measured("memory of the service after start", "carquet", { MiB: carquet.restMib }),
       ...measured("peak memory of the service", "carquet", { MiB: peakMib }),
-      ...measured("peak memory while an index is built in memory", "carquet", { MiB: lifecycle.peakMib || undefined }),
       ...(await measureFdatasync(carquet.lifecycle.scratch)),
     ],
   };

@@ -4,13 +4,13 @@
  */
 import { join as joinPath } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
-import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { viewsOf } from "../../src/lake/analyst/analyst-views.ts";
 import { flatListings } from "../../src/lake/analyst/flat-listings.ts";
-import { currentManifest, type Manifest } from "../../src/lake/manifest.ts";
+import type { Manifest } from "../../src/lake/manifest.ts";
 import { activeOn, goneIn, positionedListings, unorderedListings } from "../../src/lake/market.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { servedColumns } from "../../src/lake/served-columns.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { peerColumns } from "./columns.ts";
@@ -23,13 +23,6 @@ export type Relation = (typeof relations)[number];
 export function snapshotDay({ as_of, days: published }: Manifest): string {
   const days = Object.keys(published);
   return days.findLast((day) => day <= plusDays(as_of, -3)) ?? days[0] ?? as_of;
-}
-
-/** Returns the manifest of a lake's published version. Throws a `UserError` if there is none. */
-export async function publishedManifest(lake: string): Promise<Manifest> {
-  const manifest = await currentManifest(lake);
-  if (manifest === undefined) throw new UserError(`${lake}: expected a lake with a published version.`);
-  return manifest;
 }
 
 /** Columns whose flat value is not simply the column of the same name. */
@@ -48,7 +41,7 @@ export const flatColumnList: Sql = join(
 
 /** Writes `<relation>.parquet` into a folder for each relation. */
 export async function writeFlatRows(lake: string, folder: string): Promise<void> {
-  const manifest = await publishedManifest(lake);
+  const manifest = await requireManifest(lake);
   const options = { folder: lake, hasDeliveries: false };
   const listings: Readonly<Record<Relation, Sql>> = {
     active: positionedListings(activeOn(manifest, manifest.as_of), options),

@@ -10,9 +10,10 @@ import { viewsOf } from "../../src/lake/analyst/analyst-views.ts";
 import { flatListings } from "../../src/lake/analyst/flat-listings.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
 import { activeOn, goneIn, intervalFiles, intervalRows, unorderedListings } from "../../src/lake/market.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { type ColumnKind, peerColumns } from "./columns.ts";
-import { flatColumnList, inPastOrder, publishedManifest } from "./flat-rows.ts";
+import { flatColumnList, inPastOrder } from "./flat-rows.ts";
 
 const [category, date, integer] = ["category", "date", "integer"] as const satisfies readonly ColumnKind[];
 
@@ -51,7 +52,7 @@ const orders: Readonly<Record<HistoryRelation, Sql>> = {
 
 /** Writes `<relation>.parquet` into a folder for each relation of the past. */
 export async function writeHistoryRows(lake: string, folder: string): Promise<void> {
-  const manifest = await publishedManifest(lake);
+  const manifest = await requireManifest(lake);
   const queries: Readonly<Record<HistoryRelation, Sql>> = {
     history: sql`SELECT snapshot_date AS "day", make, model, state, price FROM active_days`,
     intervals: sql`

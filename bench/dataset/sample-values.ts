@@ -7,10 +7,11 @@ import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import { viewsOf } from "../../src/lake/analyst/analyst-views.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { pointOfZip } from "../../src/query/geography.ts";
 import type { Origin } from "../peers/peer.ts";
 import type { Dataset } from "./dataset.ts";
-import { publishedManifest, snapshotDay } from "./flat-rows.ts";
+import { snapshotDay } from "./flat-rows.ts";
 
 export interface SampleCar {
   readonly make: string;
@@ -54,7 +55,7 @@ async function loadQueriedValues({ folder, lake }: Dataset): Promise<QueriedValu
   const path = join(folder, "sample-values.json");
   const cached = await readFile(path, "utf8").catch(() => undefined);
   if (cached !== undefined) return JSON.parse(cached);
-  const manifest = await publishedManifest(lake);
+  const manifest = await requireManifest(lake);
   const database = await DuckDatabase.open();
   try {
     const values = await database.using((session) => querySampleValues(session, lake, manifest));

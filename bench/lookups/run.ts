@@ -13,9 +13,9 @@ import { parseArgs } from "node:util";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { findListing, findVin } from "../../src/query/look-ups.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
-import { publishedManifest } from "../dataset/flat-rows.ts";
 import { at } from "../queries/query.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, timed } from "../report/results.ts";
@@ -42,7 +42,7 @@ if (!existsSync(join(lake, "CURRENT")))
   await publishSyntheticLake(lake, { active: Number(values.active), sold: Number(values.past) });
 const measurements: Measurement[] = [];
 for (const hasServingFiles of [false, true]) {
-  const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version, { hasServingFiles });
+  const version = await LakeVersion.open(lake, (await requireManifest(lake)).version, { hasServingFiles });
   for (const table of ["listings", "sold"] as const) {
     const sample = await sampleListings(version, table);
     const state = table === "sold" ? "sold" : "active";

@@ -7,12 +7,14 @@ import { loadInBursts } from "./throughput.ts";
 
 const sorts = ["price", "-price", "miles", "-miles", "year", "-year"] as const;
 
-/** Downloads exports of a search one after the other until it is stopped. Each has another sort, so that none is a repeated download. */
+/** Downloads exports of a search one after the other until it is stopped. Each has another sort, or leaves out another make that none has, so that none is a repeated download. */
 export function startExports(url: string, key: string, search = ""): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const download = async (): Promise<void> => {
-    for (const sort of sorts) {
-      const path = `/v1/exports?format=parquet&sort=${sort}${search === "" ? "" : `&${search}`}`;
+    for (let count = 0; ; count += 1) {
+      const sort = sorts[count % sorts.length];
+      const other = count < sorts.length ? "" : `&exclude_make=none${count}`;
+      const path = `/v1/exports?format=parquet&sort=${sort}${other}${search === "" ? "" : `&${search}`}`;
       const response = await fetch(`${url}${path}`, {
         headers: { Authorization: `Bearer ${key}` },
         signal: controller.signal,
@@ -21,13 +23,15 @@ export function startExports(url: string, key: string, search = ""): { readonly 
       await response.body?.pipeTo(new WritableStream());
     }
   };
-  const running = download().catch((thrown: unknown) => {
-    if (!controller.signal.aborted) throw thrown;
-  });
+  const running = download().then(
+    () => undefined,
+    (thrown: unknown) => (controller.signal.aborted ? undefined : thrown),
+  );
   return {
     stop: async () => {
       controller.abort();
-      await running;
+      const failure = await running;
+      if (failure !== undefined) throw failure;
     },
   };
 }

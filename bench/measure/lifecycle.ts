@@ -18,20 +18,13 @@ export interface LifecycleOptions {
   readonly repetitions: number;
 }
 
-export interface LifecycleResults {
-  readonly cases: readonly Measurement[];
-  /** The largest resident memory of a service that switches to a version without serving files: an ingest of several days builds those of the last. */
-  readonly peakMib: number;
-}
-
 const probe = "/v1/listings?limit=1";
 
-/** Returns the cases named `life: …`. Those of publishing are omitted if the lake has only one version. */
-export async function measureLifecycle(options: LifecycleOptions): Promise<LifecycleResults> {
-  const startUp = await measureStartUp(options);
-  const { cases, peakMib } = await measurePublish(options);
-  return { cases: [...startUp, ...cases], peakMib };
-}
+/** Returns the cases named `life: …`, and a peak of memory. Those of publishing are omitted if the lake has only one version. */
+export const measureLifecycle = async (options: LifecycleOptions): Promise<readonly Measurement[]> => [
+  ...(await measureStartUp(options)),
+  ...(await measurePublish(options)),
+];
 
 /** Measures the first request of a service that has just started, with the queries in rotation. The page cache has its files. */
 export async function measureFirstRequest(
@@ -81,13 +74,13 @@ async function measureStartUp({
  * Publishes the newest version of a lake and its predecessor in turn while a service runs, and measures the time from the rename of
  * CURRENT to the first answer from that version. Then measures how long a publisher takes to build all serving files of the newest version.
  */
-async function measurePublish(options: LifecycleOptions): Promise<LifecycleResults> {
+async function measurePublish(options: LifecycleOptions): Promise<readonly Measurement[]> {
   const { dataset, accounts, key, scratch, repetitions } = options;
   const lake = join(scratch, "lake");
   await linkLake(dataset.lake, lake);
   const newest = await currentVersion(dataset.lake);
   const { previous } = await readManifest(dataset.lake, newest ?? "");
-  if (newest === undefined || previous === null) return { cases: [], peakMib: 0 };
+  if (newest === undefined || previous === null) return [];
   const service = await serve(lake, accounts, key);
   const times: number[] = [];
   let rows = 0;
@@ -101,13 +94,12 @@ async function measurePublish(options: LifecycleOptions): Promise<LifecycleResul
     }
     const peakMib = service.peakMib();
     const buildTime = await measureServingFilesBuild(lake);
-    return {
-      cases: [
-        ...caseOf("life: publish to the first answer", rows, times),
-        ...caseOf("life: build the serving files", rows, [buildTime]),
-      ],
-      peakMib,
-    };
+    return [
+      ...caseOf("life: publish to the first answer", rows, times),
+      ...caseOf("life: build the serving files", rows, [buildTime]),
+      // The older version has no serving files: an ingest of several days builds those of the last.
+      ...measured("peak memory while an index is built in memory", "carquet", { MiB: peakMib || undefined }),
+    ];
   } finally {
     await service.stop();
   }

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { projectText } from "../../src/base/project-files.ts";
 import { engineVersion } from "../../src/db/duckdb.ts";
 import type { Manifest } from "../../src/lake/manifest.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { currentCommit, type Dataset, folderBytes } from "../dataset/dataset.ts";
-import { publishedManifest } from "../dataset/flat-rows.ts";
 import type { Environment, Results } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 
 /** Returns all of a run's results but its measurements. */
 export async function describeRun(dataset: Dataset, peers: readonly Server[]): Promise<Omit<Results, "measurements">> {
-  const manifest = await publishedManifest(dataset.lake);
+  const manifest = await requireManifest(dataset.lake);
   const { listings, days, end, seed, options } = dataset.shape;
   const sold = sumOf(manifest.tables.sold.map(({ rows }) => rows));
   const storage = storageOf(manifest);

@@ -10,11 +10,11 @@ import { integerIn } from "../../src/base/json.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { usableFiles } from "../../src/serving/files/serving-files.ts";
 import { countedColumns, isToday, setsOf } from "../../src/serving/index/build.ts";
 import { inCondition } from "../../src/serving/index/conditions.ts";
 import { joinWithIds } from "../../src/serving/index/where.ts";
-import { publishedManifest } from "../dataset/flat-rows.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured, timed } from "../report/results.ts";
 
@@ -31,7 +31,7 @@ const catalog = "search_index";
 const listings = ident(catalog, "listings");
 const facetColumns = join(countedColumns.map((column) => ident(column)));
 
-const indexFile = usableFiles(await publishedManifest(values.lake)).find(({ kind }) => kind === "index");
+const indexFile = usableFiles(await requireManifest(values.lake)).find(({ kind }) => kind === "index");
 if (indexFile === undefined)
   throw new UserError(`${values.lake}: expected a search index of the current format. Run carquet index to build it.`);
 const database = await DuckDatabase.open({ threads: Number(values.threads) });

@@ -5,11 +5,11 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
+import { requireManifest } from "../../src/lake/published-lake.ts";
 import { type Endpoint, endpoints, isEndpoint } from "../../src/operations/endpoints.ts";
 import type { EndpointId } from "../../src/operations/operation-request.ts";
 import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
-import { publishedManifest } from "../dataset/flat-rows.ts";
 import type { Acquire } from "../resources.ts";
 import { createBenchKey } from "./api-key.ts";
 import { httpClient } from "./http.ts";
@@ -26,7 +26,7 @@ export interface InProcess {
 
 /** Opens the published version of a lake in this process. */
 export async function openInProcess(lake: string): Promise<InProcess> {
-  const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version);
+  const version = await LakeVersion.open(lake, (await requireManifest(lake)).version);
   const routes = [...operations.values()].flatMap(({ id, path }) =>
     isEndpoint(id) ? [{ pattern: patternOf(path), run: endpointRunner(id, version) }] : [],
   );

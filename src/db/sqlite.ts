@@ -14,7 +14,7 @@ import { messageOf, UserError } from "../base/user-error.ts";
 import { InvalidValue, ident, join, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, type SqlDatabase, sqliteDialect } from "./sql-database.ts";
 
-/** The driver, for tests and benchmarks that need a connection with other settings. */
+/** The driver, for tests that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
 
 /** How a commit waits for the disk. NORMAL loses acknowledged commits in a power cut; tests use it to prove that FULL does not. */

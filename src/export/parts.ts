@@ -6,6 +6,7 @@ import { integerIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { ident, literal, sql } from "../db/sql.ts";
+import { refuseValues } from "../query/modes.ts";
 import { planSearch, type SearchPlan } from "../query/search.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { ExportedColumn } from "./columns.ts";
@@ -31,6 +32,7 @@ export function partsOf(
   if (from === undefined && to === undefined && as === undefined) return [{ plan: planOf({}), fields, days: [] }];
   const [first, last] = requireRange(query);
   if (as === "intervals") {
+    refuseValues(search, "as=intervals");
     const plan = planOf({});
     const listings = version.between(first, last);
     return [{ plan: { ...plan, mode: { ...plan.mode, listings } }, fields, days: intervalColumns }];

@@ -118,7 +118,6 @@ export interface MeasureResult {
 }
 
 export interface ListingSource {
-  readonly count: number;
   /** Returns the number of matches and the places of one page of them. */
   findPage(request: PageRequest): Promise<PageResult>;
   /** Counts the matches by value and by range, and summarizes their numbers. */

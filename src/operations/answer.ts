@@ -1,7 +1,8 @@
 /**
  * Answers the metered operations, for requests with an API key, pages and tool calls alike. A call is limited, validated, its price held, computed
- * or taken from the cache, and charged. The charge is written while the first statement runs, and refunded if the call fails. It knows neither HTTP
- * nor formats: its caller builds the body from the result.
+ * or taken from the cache, and charged. The charge is written while the first statement runs, and refunded if the call fails; that of a call with an
+ * idempotency key is written at the end, so that no repetition relies on one that is refunded. It knows neither HTTP nor formats: its caller builds
+ * the body from the result.
  */
 import { createHash } from "node:crypto";
 import type { Accounts, Hold } from "../accounts/accounts.ts";
@@ -81,11 +82,12 @@ export const answererOf =
 export async function holdPrice<Id extends EndpointId>(
   accounts: Accounts,
   id: Id,
-  { identity, idempotencyKey, isFree = false }: Caller,
+  { identity, idempotencyKey, dataVersion, isFree = false }: Caller,
   request: RequestOf<Id>,
 ): Promise<Hold> {
   const usageClass = usageClassOf(id, request.query);
-  const idempotent = idempotentRequestOf(idempotencyKey, id, request);
+  const named = dataVersion === undefined ? {} : { dataVersion };
+  const idempotent = idempotentRequestOf(idempotencyKey, id, { ...request, ...named });
   return idempotent === undefined
     ? accounts.hold(identity, usageClass, undefined, isFree ? 0 : 1)
     : accounts.holdOnce(identity, usageClass, idempotent);
@@ -127,11 +129,21 @@ function payWhenBegun(accounts: Accounts, caller: Caller, hold: Hold, job: Job):
     charging ??= charge(accounts, caller, hold);
     return charging;
   };
+  let isCancelled = false;
   const ignore = (): undefined => undefined;
   const refund = ({ micros }: Usage): Promise<void> | undefined =>
     micros === 0 ? undefined : accounts.refund(caller.identity, hold, caller.requestId);
-  job.onBegin(() => void charged().catch(ignore));
-  return { charged, cancel: () => void charging?.then(refund, ignore) };
+  if (hold.request === undefined)
+    job.onBegin(() => {
+      if (!isCancelled) void charged().catch(ignore);
+    });
+  return {
+    charged,
+    cancel: () => {
+      isCancelled = true;
+      void charging?.then(refund, ignore);
+    },
+  };
 }
 
 interface ComputeOptions {

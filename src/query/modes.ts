@@ -42,11 +42,15 @@ export function modeOf(query: ModeParameters, version: LakeVersion): InventoryMo
 
 const sold = { status: "sold", hasValues: false } as const;
 
-/** Refuses a filter, an order or a metric of values together with a parameter that selects listings without them. */
-function refuseValues({ value_rating, sort, group_by, metric, ...query }: ModeParameters): void {
-  const { inventory_status, sold_within_days, snapshot_date } = query;
+/** Returns the parameter that selects other listings than the active ones of the published day. */
+function modeParameterOf({ inventory_status, sold_within_days, snapshot_date }: ModeParameters): string | undefined {
   const isSold = inventory_status === "sold";
-  const mode = firstDefined({ snapshot_date, sold_within_days, "inventory_status=sold": isSold ? true : undefined });
+  return firstDefined({ snapshot_date, sold_within_days, "inventory_status=sold": isSold ? true : undefined });
+}
+
+/** Refuses a filter, an order or a metric of values together with a parameter that selects listings without them, the mode. */
+export function refuseValues(query: ModeParameters, mode = modeParameterOf(query)): void {
+  const { value_rating, sort, group_by, metric } = query;
   const isByValue = sort === "value" || sort === "-value";
   const isGrouped = group_by?.includes("value_rating") === true;
   const valuedMetric = [metric ?? []].flat().find((name) => name.startsWith("price_to_value."));

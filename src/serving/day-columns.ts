@@ -76,21 +76,3 @@ export class DayColumns {
     return completed;
   }
 }
-
-const keptDays = 16;
-
-/** The columns of the days that were read most recently. */
-export class RecentDays {
-  private readonly days = new Map<string, Promise<DayColumns>>();
-
-  /** Returns the columns of a day, which `read` reads if they are not kept. */
-  async get(day: string, read: () => Promise<DayColumns>): Promise<DayColumns> {
-    const found = this.days.get(day) ?? read();
-    this.days.delete(day);
-    this.days.set(day, found);
-    found.catch(() => this.days.delete(day));
-    const [oldest] = this.days.keys();
-    if (this.days.size > keptDays && oldest !== undefined) this.days.delete(oldest);
-    return found;
-  }
-}

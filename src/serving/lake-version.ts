@@ -4,6 +4,7 @@
  *
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
+import { createOnce } from "../base/concurrency.ts";
 import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
@@ -106,7 +107,7 @@ export class LakeVersion {
     return { as_of: this.manifest.as_of, version: this.manifest.version };
   }
 
-  /** Whether the search index and the row store are in use; otherwise queries read the Parquet files. */
+  /** Whether the file of the search index is in use, instead of an index in memory, and the row store, instead of Parquet files. */
   get served(): { readonly index: boolean; readonly rows: boolean } {
     return this.resources.serving.state;
   }
@@ -203,7 +204,10 @@ export class LakeVersion {
     }));
   }
 
-  /** Returns the columns of active listings that follow from their day; undefined for listings that have left. */
+  /**
+   * Returns the columns of active listings that follow from their day; undefined for listings that have left. They are read on behalf of all requests,
+   * so that no request that ends early takes them with it.
+   */
   private async columnsOn(
     { day, deliveries }: Inventory,
     columns: readonly ServedColumn[],
@@ -211,8 +215,9 @@ export class LakeVersion {
     if (day === undefined) return undefined;
     const { dayColumns, folder } = this.resources;
     if (!DayColumns.ofDeliveries.some((column) => columns.includes(column))) return DayColumns.withoutDeliveries(day);
-    return dayColumns.get(day, () =>
-      DayColumns.read(day, deliveries, folder, (query) => this.rowsFrom(deliveries, query)),
+    const service = this.withJob(serviceJob());
+    return createOnce(dayColumns, day, () =>
+      DayColumns.read(day, deliveries, folder, (query) => service.rowsFrom(deliveries, query)),
     );
   }
 
@@ -226,10 +231,8 @@ export class LakeVersion {
     askOf: (sources: ListingSources, options: SourceOptions) => AskListings,
   ): Listings {
     const { folder, serving } = this.resources;
-    const { count } = inventory;
-    const ask = askOf(serving.listings, { count, engine: this.engine });
+    const ask = askOf(serving.listings, { count: inventory.count, engine: this.engine });
     return {
-      count,
       findPage: (request) => ask((source) => source.findPage(request)),
       countValues: (request) => ask(({ indexed }) => countValues(indexed, request)),
       measureGroups: (request) => ask(({ indexed }) => serving.listings.measureGroups(indexed, request)),

@@ -1,14 +1,14 @@
 /** The listing sources of a version over its search indexes: of one day, of several days, and of sold listings. */
 import { plusDays } from "../base/day.ts";
 import type { Engine } from "../db/session-pool.ts";
-import type { Sql } from "../db/sql.ts";
+import { type Sql, sql } from "../db/sql.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import type { Filter } from "../listing/filter.ts";
 import { life } from "../listing/life.ts";
 import type { MeasureRequest, MeasureResult } from "../listing/source.ts";
 import { supplyWindowStart } from "../listing/supply.ts";
 import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
-import { hasDay, type Part, type ServingOptions } from "./files/serving-parts.ts";
+import { hasDay, type IndexPart, type ServingOptions } from "./files/serving-parts.ts";
 import type { IndexContext } from "./index/conditions.ts";
 import type { IndexedListings } from "./index/count-matches.ts";
 import type { Dictionary } from "./index/dictionary.ts";
@@ -31,7 +31,7 @@ export type AskListings = <T>(request: (source: IndexSource) => Promise<T>) => P
 
 /** Runs a request on the indexes of some parts. */
 export type RunOnIndexes = <T>(
-  parts: readonly Part[],
+  parts: readonly IndexPart[],
   request: (indexes: readonly SearchIndex[]) => Promise<T>,
 ) => Promise<T>;
 
@@ -43,7 +43,7 @@ export interface ServedMarket {
 
 export class ListingSources {
   constructor(
-    private readonly parts: readonly Part[],
+    private readonly parts: readonly IndexPart[],
     private readonly options: Pick<ServingOptions, "manifest" | "fetchedMatches">,
     private readonly runOnIndexes: RunOnIndexes,
   ) {}
@@ -68,7 +68,8 @@ export class ListingSources {
   between(first: string, last: string, options: SourceOptions): AskListings {
     return this.asking(
       (rows) => rows.first <= last && rows.last >= first,
-      (index) => index.between(first, last),
+      // Days on market follow from a single day.
+      (index) => ({ ...index.between(first, last), day: sql`NULL::INTEGER` }),
       options,
     );
   }
@@ -99,7 +100,7 @@ export class ListingSources {
     );
     return this.runOnIndexes(parts, async (indexes) => {
       const [index] = indexes;
-      if (index === undefined || parts[0]?.of?.today === undefined) return undefined;
+      if (index === undefined || parts[0]?.of.today === undefined) return undefined;
       const contexts = indexes.map((one) => one.newest([]));
       return request({ catalog: index.catalog, idsOf: (filters) => idsIn(contexts, filters) });
     });
@@ -113,15 +114,17 @@ export class ListingSources {
         const count = this.options.manifest.days[day] ?? 0;
         return count === 0 ? [] : [{ day, key: "", value: "", count, statistics: [] }];
       });
-    const daysOf = (rows: IndexedRows): readonly string[] => request.days.filter((day) => hasDay(rows, day));
-    const parts = this.partsOf((rows) => daysOf(rows).length > 0);
-    return this.runOnIndexes(parts, (indexes) => {
-      const indexed = indexes.map((index, place) => {
-        const { of } = parts[place] ?? {};
-        return { days: of === undefined ? [] : daysOf(of), index };
-      });
-      return measureLevels(indexed, engine, request);
+    const needed = this.parts.flatMap((part) => {
+      const daysOfPart = days.filter((day) => hasDay(part.of, day));
+      return daysOfPart.length === 0 ? [] : [{ part, days: daysOfPart }];
     });
+    return this.runOnIndexes(
+      needed.map(({ part }) => part),
+      (indexes) => {
+        const indexed = indexes.map((index, place) => ({ days: needed[place]?.days ?? [], index }));
+        return measureLevels(indexed, engine, request);
+      },
+    );
   }
 
   /** Returns `TrendSource.countEvents`. */
@@ -139,14 +142,11 @@ export class ListingSources {
    * to be built from a damaged file.
    */
   dictionaries(): Promise<readonly Dictionary[]> {
-    return this.runOnIndexes(
-      this.partsOf(() => true),
-      async (indexes) => indexes.map(({ sold: { dictionary } }) => dictionary),
-    );
+    return this.runOnIndexes(this.parts, async (indexes) => indexes.map(({ dictionary }) => dictionary));
   }
 
-  private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly Part[] {
-    return this.parts.filter(({ of }) => of !== undefined && isNeeded(of));
+  private partsOf(isNeeded: (rows: IndexedRows) => boolean): readonly IndexPart[] {
+    return this.parts.filter(({ of }) => isNeeded(of));
   }
 
   private indexed(contexts: readonly IndexContext[], { count, engine }: SourceOptions): IndexSource {

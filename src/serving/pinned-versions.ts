@@ -36,7 +36,7 @@ export class PinnedVersions {
     }
   }
 
-  /** Closes the versions that no request uses, and the others after their last request. */
+  /** Closes the versions that no request uses; the others close some time after their last request. */
   close(): void {
     for (const [name, one] of this.opened) if (one.inFlight === 0) this.remove(name, one);
   }

@@ -1,5 +1,6 @@
 /** The resources of an open version: opens and closes them. */
 import { resolve } from "node:path";
+import { LRUCache } from "lru-cache";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
 import { serviceJob } from "../db/job.ts";
 import { type PoolOptions, SessionPool } from "../db/session-pool.ts";
@@ -9,7 +10,7 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
 import { vinPatternsPath } from "../listing/vins.ts";
-import { RecentDays } from "./day-columns.ts";
+import type { DayColumns } from "./day-columns.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { ServingFiles } from "./files/open-serving-files.ts";
@@ -19,6 +20,8 @@ import { Vocabulary } from "./vocabulary.ts";
 
 /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
 const fetchedMatchesMax = 100_000;
+
+const keptDaysMax = 16;
 
 /** A page sorts a few integers of each match. Looking up the ids of its listings afterwards takes longer than to carry those of all matches. */
 const pageSettings = { late_materialization_max_rows: "0" };
@@ -34,7 +37,7 @@ export interface LakeVersionOptions extends DatabaseOptions, PoolOptions {
   readonly verified?: VerifiedFiles;
   /** Folders that statements may write to. None by default. */
   readonly writableFolders?: readonly string[];
-  /** Called once when a search index fails, and once when the row store fails. */
+  /** Called once for each search index that fails, and once when the row store fails. */
   readonly onFallback?: (message: string) => void;
 }
 
@@ -48,7 +51,8 @@ export interface VersionResources {
   readonly database: DuckDatabase;
   readonly pool: SessionPool;
   readonly serving: ServingFiles;
-  readonly dayColumns: RecentDays;
+  /** Those of the days that were read most recently. */
+  readonly dayColumns: LRUCache<string, Promise<DayColumns>>;
 }
 
 /** Opens the resources of a version. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -82,7 +86,7 @@ export async function openResources(
     });
     return {
       ...{ manifest, dimensions, dealers, vocabulary, folder, files },
-      ...{ database, pool, serving, dayColumns: new RecentDays() },
+      ...{ database, pool, serving, dayColumns: new LRUCache({ max: keptDaysMax }) },
     };
   } catch (thrown) {
     database.close();

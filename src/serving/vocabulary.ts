@@ -58,16 +58,11 @@ export class Vocabulary {
         values: values.filter((value) =>
           dictionaries.every((dictionary) => dictionary.idsOf(attribute, value).length === 0),
         ),
-        words: () => new Set(dictionaries.flatMap((dictionary) => valuesIn(dictionary, attribute))),
+        words: () => new Set(dictionaries.flatMap((dictionary) => dictionary.valuesOf(attribute))),
       };
     } catch (thrown) {
       if (thrown instanceof Refusal) return none;
       throw thrown;
     }
   }
-}
-
-function valuesIn(dictionary: Dictionary, attribute: CategoryName): readonly string[] {
-  const { first, end } = dictionary.rangeOf(attribute);
-  return Array.from({ length: end - first }, (_, index) => dictionary.valueOf(first + index));
 }

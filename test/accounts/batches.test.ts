@@ -3,11 +3,18 @@ import assert from "node:assert/strict";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
-import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
+import { refundReference } from "../../src/accounts/ledger/refunds.ts";
+import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
+import type { TaskOutcome } from "../../src/accounts/worker/messages.ts";
 import { isObject } from "../../src/base/json.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, paidCredit, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
+
+/** Returns why an account could not pay a charge. */
+const codeOf = (outcome: TaskOutcome): unknown =>
+  "output" in outcome && isObject(outcome.output) && "code" in outcome.output ? outcome.output.code : "charged";
 
 testOnBothEngines("a refund frees the idempotency key: the repeated request is charged again", async (t, engine) => {
   const ledger = await createLedger(t, engine);
@@ -29,6 +36,45 @@ testOnBothEngines("a refund frees the idempotency key: the repeated request is c
     assert.deepEqual(commitBatch(database, [task], assert.ifError).outcomes, [{ output }], `step ${index}`);
     assert.equal(ledger.balance(), balance, `step ${index}`);
   }
+  assert.deepEqual(audit(database).faults, []);
+});
+
+testOnBothEngines("a refunded charge counts neither as usage nor towards the spend cap", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
+  const { database, accountId } = ledger;
+  addCredit(database, { ...paidCredit, accountId, micros: 20_000 });
+  changeAccount(database, accountId, { capMicros: 4_000 });
+  const charge = (chargeId: string) => ({ name: "charge", input: searchCharge(ledger, chargeId) }) as const;
+  const refund = (...chargeIds: readonly string[]) => ({ name: "refundCharges", input: { chargeIds } }) as const;
+  const commit = (...tasks: Parameters<typeof commitBatch>[1]) => commitBatch(database, tasks, assert.ifError);
+  const day = "2026-11-19";
+  const usage = () =>
+    listUsage(database, accountId, { startDate: day, endDate: day, classes: undefined }).map((row) => [
+      row.requests,
+      row.charged_micros,
+    ]);
+  const balance = (balanceMicros: number, spentMicros: number) => ({ accountId, month, balanceMicros, spentMicros });
+
+  assert.deepEqual(commit(charge("c1"), charge("c2")).balances, [balance(16_000, 4_000)]);
+  assert.deepEqual(commit(charge("c3")).outcomes.map(codeOf), ["monthly_spend_cap_exceeded"]);
+  assert.deepEqual(commit(refund("c1", "c1", "unknown")).balances, [balance(18_000, 2_000)]);
+  assert.deepEqual(usage(), [[1, 2_000]]);
+  assert.deepEqual(commit(refund("c2"), charge("c4"), charge("c8")).balances, [balance(16_000, 4_000)]);
+  assert.deepEqual(usage(), [[2, 4_000]]);
+  assert.deepEqual(commit(charge("c9")).outcomes.map(codeOf), ["monthly_spend_cap_exceeded"]);
+  assert.deepEqual(commit(refund("c8", "c4")).balances, [balance(20_000, 0)]);
+  assert.deepEqual(usage(), []);
+  assert.deepEqual(commit(charge("c10")).balances, [balance(18_000, 2_000)]);
+  assert.deepEqual(usage(), [[1, 2_000]]);
+  const adjustment = { accountId, atMs, note: "paid twice", reference: refundReference("c10") };
+  adjustBalance(database, { ...adjustment, micros: 2_000 });
+  assert.deepEqual(usage(), []);
+  adjustBalance(database, { ...adjustment, micros: 700, reference: "refund_of_nothing" });
+  assert.deepEqual(commit(charge("c5"), charge("c6"), charge("c7")).outcomes.map(codeOf), [
+    "charged",
+    "charged",
+    "monthly_spend_cap_exceeded",
+  ]);
   assert.deepEqual(audit(database).faults, []);
 });
 
@@ -60,9 +106,7 @@ testOnBothEngines(
         database,
         charges.map((input) => ({ name: "charge", input }) as const),
         assert.ifError,
-      ).outcomes.map((outcome) =>
-        "output" in outcome && isObject(outcome.output) && "code" in outcome.output ? outcome.output.code : "charged",
-      );
+      ).outcomes.map(codeOf);
     const [blocked, capped] = ["billing_state_blocked", "monthly_spend_cap_exceeded"];
     const units = [6, 2, 4, 1].map((count) => ({ ...searchCharge(ledger, `${count} units`), units: count }));
     assert.deepEqual(codesOf(units), [blocked, "charged", blocked, "charged"]);

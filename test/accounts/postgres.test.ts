@@ -14,6 +14,7 @@ import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { refundCharge } from "../../src/accounts/ledger/refunds.ts";
 import { openAccounts } from "../../src/accounts/open-accounts.ts";
 import { migratePostgresAccounts } from "../../src/accounts/postgres/postgres-accounts.ts";
 import { postgresMigrations } from "../../src/accounts/postgres/postgres-migrations.ts";
@@ -223,6 +224,25 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       assert.deepEqual(rows.map((row) => textIn(row, "name")).sort(), [...expected].sort());
   });
 
+  test("a migration from version 5 takes refunded charges from spending and usage", async (t) => {
+    const ledger = await createLedger(t, "PostgreSQL");
+    const { database, path, accountId } = ledger;
+    addCredit(database, { ...paidCredit, accountId, micros: 20_000 });
+    for (const chargeId of ["c1", "c2", "c3"]) postCharge(database, searchCharge(ledger, chargeId));
+    for (const chargeId of ["c1", "c2"]) refundCharge(database, chargeId);
+    const sums = () => [
+      database.one(sql`SELECT requests, charged_micros FROM usage_days`),
+      database.one(sql`SELECT micros FROM spending`),
+    ];
+    const expected = sums();
+    database.run(sql`UPDATE usage_days SET requests = 3, charged_micros = 6000`);
+    database.run(sql`UPDATE spending SET micros = 6000`);
+    database.run(sql`UPDATE carquet_accounts SET version = 5, compatible_version = 4`);
+    assert.equal(migratePostgresAccounts(path).from, 5);
+    assert.deepEqual(sums(), expected);
+    assert.deepEqual(expected, [{ requests: 1, charged_micros: 2000 }, { micros: 2000 }]);
+  });
+
   test("accounts migrate in one transaction; those of another version, or none, are refused", async (t) => {
     const { database, path } = await createLedger(t, "PostgreSQL");
     const step = { to: accountsVersion + 1, statements: [sql`ALTER TABLE accounts ADD COLUMN label TEXT`] };
@@ -234,7 +254,9 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     database.run(sql`SELECT label FROM accounts`);
     assert.throws(
       () => openAccounts(path, { busyMs: 10 }),
-      /version 6 is too new for this release, which has version 5: expected a release with version 6 or newer/,
+      new RegExp(
+        `version ${step.to} is too new for this release, which has version ${accountsVersion}: expected a release with version ${step.to} or newer`,
+      ),
     );
     const empty = path.replace(/test_\d+/, "none");
     assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);

@@ -5,6 +5,7 @@ import { textIn } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
 import { caseFold } from "../../src/db/text-matching.ts";
+import { matchesAll } from "../../src/query/changes/matching.ts";
 
 test("the engine writes every Latin, Greek and Cyrillic letter small as JavaScript does", async () => {
   const database = await DuckDatabase.open({ threads: 1 });
@@ -20,4 +21,20 @@ test("the engine writes every Latin, Greek and Cyrillic letter small as JavaScri
     rows.map((row) => textIn(row, "folded")),
     letters.map((letter) => letter.toLowerCase()),
   );
+});
+
+test("the feed of changes matches a text that ends with a sigma in any of its forms, as search does", async () => {
+  const forms = ["ΑΛΦΑΣ", "Αλφας", "αλφασ"];
+  const database = await DuckDatabase.open({ threads: 1 });
+  const found = await database.using(async (session) => {
+    await session.run(sql`CREATE TABLE listings AS SELECT unnest(${forms}) AS exterior_color`);
+    const counts: unknown[] = [];
+    for (const value of forms) {
+      const isMatch = matchesAll([{ kind: "anyOf", attribute: "exterior_color", values: [value] }]);
+      counts.push((await session.row(sql`SELECT count(*)::INTEGER AS n FROM listings WHERE ${isMatch}`))?.n);
+    }
+    return counts;
+  });
+  database.close();
+  assert.deepEqual(found, [3, 3, 3]);
 });

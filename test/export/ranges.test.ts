@@ -98,6 +98,8 @@ const textsOf = (rows: readonly Row[]): readonly string[] =>
 for (const query of [
   `sort=-price&fields=${pageFields},features`,
   `make=Ford,Honda&min_price=9000&sort=miles&fields=${pageFields}`,
+  `fields=${pageFields}`,
+  `sort=-days_on_market&fields=${pageFields}`,
 ])
   test(`the intervals of a range hold on the days on which its listings are active: ${query}`, async () => {
     const [listing] = await pagesOn(from, query);
@@ -133,6 +135,8 @@ test("a range that cannot be exported is refused with the name of the missing or
     [`${range}&sold_within_days=3`, /^snapshot_date_from and sold_within_days cannot be combined/],
     [`${range}&inventory_status=sold`, /^snapshot_date_from and inventory_status cannot be combined/],
     [`${range}&as=intervals&max_days_on_market=3`, /^as=intervals and max_days_on_market cannot be combined/],
+    [`${range}&as=intervals&value_rating=great`, /^value_rating and as=intervals cannot be combined/],
+    [`${range}&as=intervals&sort=-value`, /^sort=-value and as=intervals cannot be combined/],
     [
       "snapshot_date_from=1999-01-01&snapshot_date_to=1999-02-01",
       /^No snapshot for .*1999-01-01 to 1999-02-01: expected/,

@@ -72,6 +72,7 @@ const versions = [
   { version: 2, entries: 5, charges: 3, balance: 26_000_000 - 2_000 - 3_000 - 3_000 },
   { version: 3, entries: 5, charges: 3, balance: 25_000_000 - 2_000 - 3_000 - 3_000 },
   { version: 4, entries: 5, charges: 3, balance: 25_000_000 - 2_000 - 3_000 - 3_000 },
+  { version: 5, entries: 11, charges: 6, balance: 25_000_000 - 2_000 - 3_000 - 3_000 },
 ] as const;
 
 for (const { version, entries, charges, balance } of versions)
@@ -86,6 +87,18 @@ for (const { version, entries, charges, balance } of versions)
     database.close();
     assert.deepEqual([found.balanceMicros, found.isOperator], [balance, false]);
   });
+
+test("refunds of version 5, which counted as usage and as spending, do so no more", async (t) => {
+  const path = await copyFixtureAccounts(t, 5);
+  const sums = () =>
+    withAnyVersion(path, (database) => [
+      ...database.all(sql`SELECT requests, charged_micros FROM usage_days ORDER BY usage_class`),
+      ...database.all(sql`SELECT micros FROM spending`),
+    ]).map((row) => Object.values(row));
+  assert.deepEqual(sums(), [[2, 6_000], [2, 4_000], [2, 6_000], [16_000]]);
+  migrateAccounts(path);
+  assert.deepEqual(sums(), [[1, 3_000], [1, 2_000], [1, 3_000], [8_000]]);
+});
 
 test("migrations lead from version to version without a gap", () => {
   assert.deepEqual(
@@ -143,7 +156,10 @@ test("an accounts file of a newer release, or of none, is refused and left uncha
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
   withAnyVersion(path, (database) => database.run(sql`PRAGMA user_version = 0`));
-  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 5\.$/);
+  assert.throws(
+    () => migrateAccounts(path),
+    new RegExp(`Invalid accounts file version 0: expected 1 to ${accountsVersion}\\.$`),
+  );
   assert.ok(!existsSync(`${path}.version-0`));
   const text = `${path}.txt`;
   writeFileSync(text, "no database");

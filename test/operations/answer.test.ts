@@ -1,6 +1,6 @@
-/** The charge of a page is written while its rows are read. A call that fails after it is refunded. */
+/** The charge of a call is written while its first statement runs; that of a call with an idempotency key at the end. A call that fails costs nothing. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Identity } from "../../src/accounts/accounts.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { textIn } from "../../src/base/json.ts";
@@ -8,6 +8,7 @@ import { sql } from "../../src/db/sql.ts";
 import type { SiteServices } from "../../src/http/service/service-state.ts";
 import { Admission } from "../../src/operations/admission.ts";
 import { answererOf } from "../../src/operations/answer.ts";
+import type { Caller } from "../../src/operations/caller.ts";
 import { ResultCache } from "../../src/operations/result-cache.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
@@ -15,7 +16,8 @@ import { sampleService, startService } from "../support/http/service.ts";
 
 const { lake } = await sampleService();
 
-test("a page whose body cannot be built is refunded, and its idempotency key is free again", async (t) => {
+/** Starts a service with a customer; returns its calls, and the entries of its account beside the paid credit. */
+async function openCalls(t: TestContext) {
   let services: SiteServices | undefined;
   const service = await startService(t, lake, {
     mountSite: (_, mounted) => {
@@ -29,15 +31,13 @@ test("a page whose body cannot be built is refunded, and its idempotency key is 
   const answer = answererOf({
     ...{ accounts, current, resultCache: new ResultCache(0), admission: new Admission(accounts, {}) },
   });
-  const call = (requestId: string, bodyOf: () => string) =>
+  const call = (
+    requestId: string,
+    bodyOf: () => string | Promise<string>,
+    headers: Pick<Caller, "idempotencyKey" | "dataVersion"> = {},
+  ) =>
     answer(
-      {
-        identity,
-        requestId,
-        arrivedAtMs: performance.now(),
-        signal: new AbortController().signal,
-        idempotencyKey: "k",
-      },
+      { identity, requestId, arrivedAtMs: performance.now(), signal: new AbortController().signal, ...headers },
       { id: "searchListings", querystring: "make=toyota&limit=5" },
       () => ({ bodyOf }),
     );
@@ -49,16 +49,55 @@ test("a page whose body cannot be built is refunded, and its idempotency key is 
         )
         .map((row) => textIn(row, "entry")),
     );
+  const usage = () => accounts.usage(identity, { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined });
+  return { call, entries, usage, identity, audited: () => inAccountsFile(service.accounts, audit).faults, current };
+}
 
-  const failed = call("first", () => {
-    throw new RangeError("The row store is damaged.");
-  });
-  await assert.rejects(failed, RangeError);
+const fail = (): never => {
+  throw new RangeError("The row store is damaged.");
+};
+const charged = { usageClass: "listing_search", micros: 2000 };
+
+test("a call that fails after its charge is refunded, and counts neither as usage nor as spending", async (t) => {
+  const { call, entries, usage, identity, audited } = await openCalls(t);
+  await assert.rejects(call("first", fail), RangeError);
   await eventually("the charge is refunded", async () => entries().length === 2);
   assert.deepEqual(entries(), ["charge -2000", "adjustment 2000"]);
+  assert.deepEqual(await usage(), []);
+  await eventually("the account's spending is known", async () => identity.cached.account.spentMicros === 0);
 
-  const answered = await call("second", () => "rows");
-  assert.deepEqual(answered, { body: "rows", usage: { usageClass: "listing_search", micros: 2000 } });
-  assert.deepEqual(entries(), ["charge -2000", "adjustment 2000", "charge -2000"]);
-  assert.deepEqual(inAccountsFile(service.accounts, audit).faults, []);
+  assert.deepEqual(await call("second", () => "rows"), { body: "rows", usage: charged });
+  assert.deepEqual(
+    (await usage()).map(({ requests, charged_micros }) => [requests, charged_micros]),
+    [[1, 2000]],
+  );
+  assert.deepEqual(audited(), []);
+});
+
+test("a call with an idempotency key is charged when it has been answered: repetitions of failed ones are not free", async (t) => {
+  const { call, entries, audited } = await openCalls(t);
+  const keyed = { idempotencyKey: "k" };
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const failed = call("first", () => ended.then(fail), keyed);
+  assert.deepEqual(await call("second", () => "rows", keyed), { body: "rows", usage: charged });
+  end();
+  await assert.rejects(failed, RangeError);
+  assert.deepEqual(await call("third", () => "rows", keyed), { body: "rows", usage: { ...charged, micros: 0 } });
+  assert.deepEqual(entries(), ["charge -2000"]);
+  assert.deepEqual(audited(), []);
+});
+
+test("an idempotency key belongs to the version that a header names", async (t) => {
+  const { call, current } = await openCalls(t);
+  const dataVersion = await current.use(async ({ manifest }) => manifest.version);
+  await call("first", () => "rows", { idempotencyKey: "k" });
+  await assert.rejects(
+    call("second", () => "rows", { idempotencyKey: "k", dataVersion }),
+    {
+      code: "idempotency_key_reused",
+    },
+  );
 });

@@ -4,8 +4,11 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { parseCaseTable } from "../support/case-table.ts";
+import { writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
 type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];
 
@@ -154,3 +157,20 @@ for (const [index, { case: title, width, min }] of refused.entries()) {
     assert.ok((data.range_facets.miles?.buckets.length ?? 0) <= 100);
   });
 }
+
+test("the engine counts a number near the largest one in the bucket above the others, as counting in memory does", async () => {
+  const cars = Array.from({ length: 60 }, (_, n): CarRow => {
+    const items = n === 0 ? [{ amount_usd: 2_147_483_640, direction: "add", raw_label: "gold" }] : [];
+    return { dealer_adjusted_vehicle_price_usd: 20 * n + 1, line_items: JSON.stringify(items) };
+  });
+  const feeds = await temporaryFolder(fileScope);
+  await writeFeeds(feeds, "2026-11-19", feedsOf(cars));
+  const { lake } = await createLake(fileScope, feeds);
+  const [inMemory, inEngine] = await Promise.all(
+    [100_000, 0].map(async (fetchedMatches) =>
+      answerPath(await openVersion(fileScope, lake, { fetchedMatches }), "/v1/facets?facets=all_in_price,make"),
+    ),
+  );
+  assert.match(JSON.stringify(inMemory), /"max":2147483\d\d\d/);
+  assert.deepEqual(inEngine, inMemory);
+});

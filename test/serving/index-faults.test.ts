@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuse } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { Abandoned, Job } from "../../src/db/job.ts";
 import { sql } from "../../src/db/sql.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import { retryOnDamage } from "../../src/serving/files/open-serving-files.ts";
+import { SearchIndex } from "../../src/serving/index/search-index.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
@@ -27,6 +29,33 @@ test("an exception that a request causes fails that request, and the index stays
   const body = (await answerPath(version, "/v1/facets?facets=price")) as { readonly data: { readonly total: number } };
   assert.ok(body.data.total > 0);
   assert.equal(version.served.index, true);
+});
+
+test("an index that was built but did not open leaves nothing behind: the next request builds it", async (scope) => {
+  const opening = scope.mock.method(SearchIndex, "open", () => Promise.reject(new Error("out of memory")), {
+    times: 1,
+  });
+  const version = await openVersion(scope, lake, { hasServingFiles: false });
+  assert.equal(opening.mock.callCount(), 1);
+  const body = (await answerPath(version, "/v1/facets?facets=make")) as { readonly data: { readonly total: number } };
+  assert.ok(body.data.total > 0);
+  const attached = await version.rows(
+    sql`SELECT database_name FROM duckdb_databases() WHERE database_name LIKE '%built%'`,
+  );
+  assert.equal(attached.length, 1);
+});
+
+test("a request that ends early does not take the columns of a day from others", async (scope) => {
+  const version = await openVersion(scope, lake);
+  const [leaving, staying] = [new Job("one"), new Job("other")];
+  const read = (job: Job) => {
+    const listings = version.withJob(job).activeOn(version.manifest.as_of);
+    return listings.read([0, 1], ["last_checked_at"]);
+  };
+  const [left, rows] = [read(leaving), read(staying)];
+  leaving.abort(new Abandoned());
+  await left.catch(() => undefined);
+  assert.equal((await rows).length, 2);
 });
 
 /** Returns the error of a statement that needs more memory than the engine has. */

@@ -27,6 +27,7 @@ const index = fc
       ids: values.map((_, place) => first + place),
       rangeOf: () => ({ first, end: first + values.length }),
       valueOf: (id) => values[id - first] ?? "",
+      valuesOf: () => values,
       sameValues: () => {
         const idsOf = (key: string): readonly number[] =>
           values.flatMap((value, place) => (value.toLowerCase() === key ? [first + place] : []));

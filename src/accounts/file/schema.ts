@@ -8,7 +8,14 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { accountTableStatements } from "../account-tables.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { accountsVersion, auditLogTriggers, schemaVersionOf, usageTrigger, wrongVersionError } from "./migrations.ts";
+import {
+  accountsVersion,
+  auditLogTriggers,
+  refundTrigger,
+  schemaVersionOf,
+  usageTrigger,
+  wrongVersionError,
+} from "./migrations.ts";
 
 const applicationId = 1_668_380_020;
 
@@ -31,6 +38,7 @@ const triggers: readonly Sql[] = [
         UPDATE accounts SET balance_micros = balance_micros + NEW.micros WHERE account_id = NEW.account_id;
       END`,
   usageTrigger,
+  refundTrigger,
   ...auditLogTriggers,
 ];
 

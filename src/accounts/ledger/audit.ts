@@ -5,6 +5,7 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { unitClasses } from "../policy/prices.ts";
+import { chargesRefundedBy } from "./refunds.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
 export const damagedFileFault = "File damaged";
@@ -18,8 +19,8 @@ const fileChecks: Readonly<Record<string, Sql>> = {
 };
 
 /** Returns one query per kind of fault. Each row it returns is a violation, described by its column `violation`. */
-const checksIn = ({ name, monthOf, dayOf }: SqlDialect): Readonly<Record<string, Sql>> => ({
-  ...(name === "sqlite" ? fileChecks : {}),
+const checksIn = (dialect: SqlDialect): Readonly<Record<string, Sql>> => ({
+  ...(dialect.name === "sqlite" ? fileChecks : {}),
   "Balance differs from the sum of its entries": sql`
     SELECT account_id || ' has ' || balance_micros || ' micros, expected ' || coalesce(micros, 0) AS violation
     FROM   accounts
@@ -38,19 +39,30 @@ const checksIn = ({ name, monthOf, dayOf }: SqlDialect): Readonly<Record<string,
     FROM   entries AS reversal JOIN entries AS credit ON credit.entry_id = reversal.credit_id
     WHERE  reversal.kind = 'chargeback_reversal'
            AND (credit.kind <> 'paid' OR credit.micros <> -reversal.micros OR credit.account_id <> reversal.account_id)`,
+  ...sumChecks(dialect),
+});
+
+/** Checks of what follows from charges, without those that are refunded. */
+const sumChecks = ({ monthOf, dayOf }: SqlDialect): Readonly<Record<string, Sql>> => ({
   "Monthly spending differs from the sum of its charges": sql`
     SELECT account_id || ' ' || month AS violation
     FROM   spending FULL JOIN (
-             SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -sum(micros) AS charged_micros
-             FROM   entries WHERE kind = 'charge' GROUP BY account_id, month
+             SELECT account_id, month, sum(charged_micros) AS charged_micros
+             FROM   (SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -micros AS charged_micros FROM entries WHERE kind = 'charge'
+                     UNION ALL
+                     SELECT account_id, ${monthOf(sql`at_ms`)} AS month, micros FROM (${chargesRefundedBy(sql`entries`)}) AS refunded) AS charges
+             GROUP BY account_id, month
            ) AS charged USING (account_id, month)
     WHERE  micros IS DISTINCT FROM charged_micros`,
   "Daily usage differs from the sum of its charges": sql`
     SELECT account_id || ' ' || day || ' ' || usage_class AS violation
     FROM   usage_days FULL JOIN (
-             SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*) AS charge_count,
-                    -sum(entries.micros) AS charge_micros, min(entry) AS first_charge, max(entry) AS last_charge
-             FROM   entries JOIN prices USING (price) WHERE kind = 'charge'
+             SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, sum(counted) AS charge_count,
+                    -sum(counted * charges.micros) AS charge_micros, min(entry) AS first_charge, max(entry) AS last_charge
+             FROM   (SELECT entries.*, 1 AS counted FROM entries WHERE kind = 'charge'
+                     UNION ALL
+                     SELECT refunded.*, -1 FROM (${chargesRefundedBy(sql`entries`)}) AS refunded) AS charges
+             JOIN   prices USING (price)
              GROUP BY account_id, day, usage_class
            ) AS charged USING (account_id, day, usage_class)
     WHERE  requests IS DISTINCT FROM charge_count OR charged_micros IS DISTINCT FROM charge_micros

@@ -13,7 +13,7 @@ import { formatUsd } from "../money.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 import { type IdempotentRequest, type Repetition, UsedIdempotencyKeys } from "./idempotency.ts";
-import { refundReference } from "./ledger.ts";
+import { refundCharge, refundReference } from "./refunds.ts";
 
 export interface ChargeEntry {
   /** Idempotency key: a second charge with this id posts nothing. */
@@ -44,7 +44,7 @@ export interface AccountBalance {
   readonly spentMicros: number;
 }
 
-/** The funds of an account within a batch; each charge decrements them. */
+/** The funds of an account within a batch, which charges and refunds change. */
 interface RunningFunds {
   readonly limits: Omit<Funds, "balanceMicros" | "spentMicros">;
   balanceMicros: number;
@@ -62,7 +62,7 @@ export class ChargeBatch {
   private constructor(
     private readonly database: SqlDatabase,
     private readonly charges: readonly ChargeEntry[],
-    private readonly funds: ReadonlyMap<string, RunningFunds>,
+    private readonly funds: Map<string, RunningFunds>,
     private readonly usedKeys: UsedIdempotencyKeys,
   ) {}
 
@@ -116,6 +116,20 @@ export class ChargeBatch {
     return undefined;
   }
 
+  /** Refunds those of some charges that are in the ledger. */
+  refund(chargeIds: readonly string[]): void {
+    const refunded = chargeIds.flatMap((chargeId) => refundCharge(this.database, chargeId) ?? []);
+    for (const { accountId, micros, atMs } of refunded) {
+      const running = this.funds.get(accountId);
+      if (running === undefined) continue;
+      running.balanceMicros += micros;
+      const spentMicros = running.spentMicros.get(monthOf(atMs));
+      if (spentMicros !== undefined) running.spentMicros.set(monthOf(atMs), spentMicros - micros);
+    }
+    const others = refunded.filter(({ accountId }) => !this.funds.has(accountId));
+    for (const [accountId, running] of loadFunds(this.database, others)) this.funds.set(accountId, running);
+  }
+
   /**
    * Queues the charges that are paid, in the order in which they were added, with their idempotency keys. A charge that is in the ledger fails
    * them as a violated constraint.
@@ -143,7 +157,10 @@ const insertCharges = (items: Sql): Sql => sql`
   FROM   ${items}`;
 
 /** Returns the funds of the accounts of charges, with the spending of all months in which they are charged. */
-function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): ReadonlyMap<string, RunningFunds> {
+function loadFunds(
+  database: SqlDatabase,
+  charges: readonly Pick<ChargeEntry, "accountId" | "atMs">[],
+): Map<string, RunningFunds> {
   const accountIdsByMonth = new Map<string, Set<string>>();
   for (const { accountId, atMs } of charges) {
     const known = accountIdsByMonth.get(monthOf(atMs)) ?? new Set();

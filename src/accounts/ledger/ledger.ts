@@ -69,27 +69,6 @@ export function adjustBalance(database: SqlDatabase, posting: Posting): string {
   return database.transaction(() => post(database, "adjustment", "adjustment", posting));
 }
 
-export const refundReference = (chargeId: string): string => `refund_${chargeId}`;
-
-/**
- * Refunds a charge whose request was not answered, and frees its idempotency key. Idempotent. Does nothing if
- * the charge is not in the ledger.
- */
-export function refundCharge(database: SqlDatabase, chargeId: string): void {
-  const charge = database.one(sql`
-    SELECT account_id, micros, at_ms FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`);
-  const reference = refundReference(chargeId);
-  if (
-    charge === undefined ||
-    database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`) !== undefined
-  )
-    return;
-  const [accountId, atMs] = [textIn(charge, "account_id"), integerIn(charge, "at_ms")];
-  const note = "the request failed before its answer, but its charge was on disk";
-  adjustBalance(database, { accountId, micros: -integerIn(charge, "micros"), atMs, reference, note });
-  database.run(sql`DELETE FROM idempotency_keys WHERE account_id = ${accountId} AND charge_id = ${chargeId}`);
-}
-
 interface Posting {
   readonly accountId: string;
   readonly micros: number;

@@ -43,7 +43,7 @@ export function listUsage(database: SqlDatabase, accountId: string, range: Usage
   const rows = database.all(sql`
     SELECT   day, usage_class, requests, charged_micros
     FROM     usage_days
-    WHERE    account_id = ${accountId} AND day BETWEEN ${range.startDate} AND ${range.endDate}
+    WHERE    account_id = ${accountId} AND day BETWEEN ${range.startDate} AND ${range.endDate} AND requests > 0
     ORDER BY day`);
   return rows
     .flatMap((row) => {

@@ -9,10 +9,12 @@ import { integerIn, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import type { SqlDatabase } from "../../db/sql-database.ts";
+import { postgresDialect, type SqlDatabase } from "../../db/sql-database.ts";
 import type { AccountsMigrationResult } from "../file/backup.ts";
 import { accountsVersion, type Migration, wrongVersionError } from "../file/migrations.ts";
 import { audit } from "../ledger/audit.ts";
+import { applyRefunds } from "../ledger/refunds.ts";
+import { addEntries } from "./postgres-schema.ts";
 
 export interface PostgresMigration extends Migration {
   /**
@@ -52,6 +54,8 @@ export const postgresMigrations: readonly PostgresMigration[] = [
       sql`CREATE INDEX saved_searches_by_account ON saved_searches (account_id)`,
     ],
   },
+  // Releases of version 5 take refunded charges for spending, in their audits too.
+  { to: 6, statements: [addEntries, ...applyRefunds(postgresDialect, sql`entries`)] },
 ];
 
 /** How long a step waits for a lock, less than services wait for theirs, and how often it is tried, with pauses. */

@@ -2,9 +2,10 @@
  * Schema of accounts in PostgreSQL: the tables of accounts, and those that only PostgreSQL has. Triggers run once per statement over all
  * of its entries, so that a batch of charges updates each balance once.
  */
-import { literal, type Sql, sql } from "../../db/sql.ts";
+import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import { postgresDialect } from "../../db/sql-database.ts";
 import { accountTableStatements } from "../account-tables.ts";
+import { applyRefunds } from "../ledger/refunds.ts";
 
 /** The versions of the accounts, and the commits of the services, which a migration reads. */
 export const postgresTables: readonly Sql[] = [
@@ -23,8 +24,7 @@ const { monthOf, dayOf } = postgresDialect;
  * Adds new entries to balances, monthly spending and daily usage. Locks the accounts first: then the rows of an account are updated by one
  * transaction at a time. The functions keep the search path of their creation, so that they find the tables from any connection.
  */
-const functions: readonly Sql[] = [
-  sql`CREATE FUNCTION add_entries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+export const addEntries: Sql = sql`CREATE OR REPLACE FUNCTION add_entries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
       BEGIN
         PERFORM account_id FROM accounts WHERE account_id IN (SELECT account_id FROM new_entries)
         ORDER BY account_id FOR NO KEY UPDATE;
@@ -54,8 +54,15 @@ const functions: readonly Sql[] = [
           requests = usage_days.requests + excluded.requests,
           charged_micros = usage_days.charged_micros + excluded.charged_micros,
           last_entry = greatest(usage_days.last_entry, excluded.last_entry);
+
+        IF EXISTS (SELECT FROM new_entries WHERE kind = 'adjustment') THEN
+          ${join(applyRefunds(postgresDialect, sql`new_entries`), sql`;\n          `)};
+        END IF;
         RETURN NULL;
-      END $$`,
+      END $$`;
+
+const functions: readonly Sql[] = [
+  addEntries,
   sql`CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         RAISE EXCEPTION '%', TG_ARGV[0];

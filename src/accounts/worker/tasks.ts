@@ -24,7 +24,7 @@ import {
   purgeIdempotencyKeys,
   type Repetition,
 } from "../ledger/idempotency.ts";
-import { listEntries, refundCharge } from "../ledger/ledger.ts";
+import { listEntries } from "../ledger/ledger.ts";
 import { listUsage, type UsageRange } from "../ledger/usage.ts";
 import {
   consumeState,
@@ -81,8 +81,8 @@ const tasks = {
   charge: write((_, charge: ChargeEntry, charges): Shortfall | Repetition | null => charges.add(charge) ?? null),
   findCharges: read((database, { chargeIds }: OfCharges) => listKnownCharges(database, chargeIds)),
   /** Refunds those of the charges that are in the ledger. Idempotent. */
-  refundCharges: write((database, { chargeIds }: OfCharges): null => {
-    for (const chargeId of chargeIds) refundCharge(database, chargeId);
+  refundCharges: write((_, { chargeIds }: OfCharges, charges): null => {
+    charges.refund(chargeIds);
     return null;
   }),
   /** Deletes some of the idempotency keys used before a time; returns true if more are left. */

@@ -7,11 +7,14 @@ import type { Pagination } from "../../operations/result.ts";
 import type { RequestContext } from "../context.ts";
 
 /** Sets `X-Total-Count` and the `Link` to the next page; no link if the request has an API key in its query, which would be in it. */
-export function setPageHeaders(context: RequestContext, { total, next_offset }: Pagination): void {
+export function setPageHeaders(context: RequestContext, { total, next_offset, next_cursor }: Pagination): void {
   context.set("X-Total-Count", String(total));
   if (next_offset === null) return;
-  const query = splitQuery(context.querystring).filter(([name]) => name !== "offset");
-  const pairs = [...query.map(([name, raw]) => `${name}=${raw}`), `offset=${next_offset}`];
+  const query = splitQuery(context.querystring);
+  const isByCursor = query.some(([name]) => name === "cursor");
+  const others = query.filter(([name]) => name !== "offset" && name !== "cursor");
+  const next = isByCursor ? `cursor=${next_cursor}` : `offset=${next_offset}`;
+  const pairs = [...others.map(([name, raw]) => `${name}=${raw}`), next];
   const target = `${context.path}?${pairs.join("&")}`.replaceAll(/[^!#-;=?-~]/g, escapeByte);
   if (redactKeys(target) !== target) return;
   context.set("Link", `<${target}>; rel="next"`);

@@ -18,7 +18,7 @@ import { keywordBits } from "../../lake/tables.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type Box, milesFrom, type Point } from "../../listing/geography.ts";
 import { attributeOf, attributes, type CategoryName } from "../../listing/schema.ts";
-import { firstSecondAt, secondsOf, toUnits, unitsOf, valueKeyOf } from "../../listing/values.ts";
+import { firstSecondAt, secondsOf, toUnits, unitsOf } from "../../listing/values.ts";
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
@@ -60,9 +60,10 @@ function conditionOf(filter: Filter): Sql {
 
 function hasValue(name: CategoryName, values: readonly (string | number)[]): Sql {
   const { home, column, search } = attributeOf(name);
-  const text = sql`${ident(column)}::VARCHAR`;
-  const key = search === "name" ? sql`coalesce(nullif(${matchKey(text)}, ''), ${caseFold(text)})` : caseFold(text);
-  const isValue = sql`${key} IN (${join(values.map((value) => literal(valueKeyOf(name, String(value)))))})`;
+  const keyOf = (text: Sql): Sql =>
+    search === "name" ? sql`coalesce(nullif(${oneSigma(matchKey(text))}, ''), ${foldedText(text)})` : foldedText(text);
+  const keys = values.map((value) => keyOf(literal(String(value))));
+  const isValue = sql`${keyOf(sql`${ident(column)}::VARCHAR`)} IN (${join(keys)})`;
   if (home === "listings") return isValue;
   return home === "dealers" ? dealerWhere(isValue) : sql`build_key IN (SELECT build_key FROM builds WHERE ${isValue})`;
 }
@@ -72,9 +73,14 @@ function hasToken({ attribute }: TokensFilter, value: string): Sql {
     const bits: Readonly<Record<string, number>> = keywordBits;
     return sql`keywords & ${integerLiteral(bits[value.toLowerCase()] ?? 0)} <> 0`;
   }
-  const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${caseFold(sql`token`)} = ${literal(value.toLowerCase())}`;
+  const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${foldedText(sql`token`)} = ${foldedText(literal(value))}`;
   return sql`list_has_any(${ident(attribute)}, (SELECT list(token_key) FROM tokens WHERE ${isToken}))`;
 }
+
+/** Replaces one small form of the Greek sigma with the other: search, which folds case in JavaScript, takes either for a capital one. */
+const oneSigma = (text: Sql): Sql => sql`replace(${text}, 'ς', 'σ')`;
+
+const foldedText = (text: Sql): Sql => oneSigma(caseFold(text));
 
 const dealerWhere = (condition: Sql): Sql => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${condition})`;
 

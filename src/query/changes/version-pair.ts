@@ -1,4 +1,5 @@
 /** Two versions of a lake whose markets are compared. */
+import { createOnce } from "../../base/concurrency.ts";
 import { type Manifest, readManifest, versionsIn } from "../../lake/manifest.ts";
 import { requireKept } from "../../serving/kept-versions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
@@ -21,10 +22,7 @@ export async function pairWith(since: string, { manifest, folder }: LakeVersion)
   await requireKept(folder, since, "since");
   const known = pairs.get(manifest) ?? new Map<string, Promise<VersionPair>>();
   pairs.set(manifest, known);
-  const pair = known.get(since) ?? readPair(since, manifest, folder);
-  known.set(since, pair);
-  pair.catch(() => known.delete(since));
-  return pair;
+  return createOnce(known, since, () => readPair(since, manifest, folder));
 }
 
 async function readPair(since: string, after: Manifest, folder: string): Promise<VersionPair> {

@@ -3,11 +3,11 @@
  * `data/reference/`. The meanings of a word are in the order of `precedence`.
  */
 import { matchKeyOf } from "../../db/text-matching.ts";
+import { oncePerVersion } from "../../serving/once-per-version.ts";
 import type { KnownYears } from "./amounts.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
-import { oncePerVersion } from "./once-per-version.ts";
 import type { Meaning } from "./reading.ts";
 import { referenceWords } from "./reference-words.ts";
 

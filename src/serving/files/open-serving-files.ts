@@ -8,6 +8,7 @@
  * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
  * listing, wait for the hash.
  */
+import { createOnce } from "../../base/concurrency.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
@@ -19,10 +20,12 @@ import { ListingSources, type RunOnIndexes } from "../listing-sources.ts";
 import type { RowStore, StoredListing } from "../rows/row-store.ts";
 import {
   buildIndex,
+  type IndexPart,
   openIndex,
   openRows,
   type Part,
   type ServingOptions,
+  type ServingParts,
   servingPartsOf,
   unlistedIndex,
 } from "./serving-parts.ts";
@@ -43,26 +46,27 @@ export class ServingFiles {
   private checkedRows: Promise<void> | undefined;
   private isClosed = false;
   /** Indexes that are open, or are being opened or built. */
-  private readonly indexes = new Map<Part, Promise<SearchIndex>>();
+  private readonly indexes = new Map<IndexPart, Promise<SearchIndex>>();
   private index: SearchIndex | undefined;
   private readonly disabled = new Set<Part>();
-  private readonly parts: readonly Part[];
+  private readonly parts: ServingParts;
   readonly listings: ListingSources;
 
   private constructor(private readonly options: ServingOptions) {
     this.parts = servingPartsOf(options.manifest);
-    this.listings = new ListingSources(this.parts, options, this.runOnIndexes);
+    this.listings = new ListingSources(this.parts.indexes, options, this.runOnIndexes);
   }
 
   /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
     const serving = new ServingFiles(options);
-    if (!options.hasServingFiles) for (const part of serving.parts) serving.disabled.add(part);
-    for (const part of serving.parts) {
-      if (part.of === undefined) await serving.openRowStore(part);
-      else if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
+    const { indexes, rows } = serving.parts;
+    if (!options.hasServingFiles) for (const part of [...indexes, rows]) serving.disabled.add(part);
+    for (const part of indexes) {
+      if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
       else if (part.files.length === 0) serving.disable(part, unlistedIndex);
     }
+    await serving.openRowStore();
     if (options.opensAhead) {
       void serving.rowsChecked;
       void serving.openOthers();
@@ -78,9 +82,8 @@ export class ServingFiles {
 
   /** Whether the file of the search index of the published day, and the row store, are in use. */
   get state(): { readonly index: boolean; readonly rows: boolean } {
-    const isToday = ({ of }: Part): boolean => of?.today !== undefined;
     return {
-      index: this.parts.some((part) => isToday(part) && !this.disabled.has(part)),
+      index: this.parts.indexes.some((part) => part.of.today !== undefined && !this.disabled.has(part)),
       rows: this.rows !== undefined,
     };
   }
@@ -112,8 +115,11 @@ export class ServingFiles {
 
   /** Disables the search index or the row store that contains the damaged file at a path. */
   disablePartOf(path: string, fault: string): void {
-    const part = this.parts.find(({ files }) => files.some((file) => file.path === path));
-    if (part !== undefined && this.disable(part, fault)) this.indexes.delete(part);
+    const { indexes, rows } = this.parts;
+    const contains = ({ files }: Part): boolean => files.some((file) => file.path === path);
+    if (contains(rows)) this.disable(rows, fault);
+    const index = indexes.find(contains);
+    if (index !== undefined) this.disableIndex(index, fault);
   }
 
   close(): void {
@@ -124,7 +130,7 @@ export class ServingFiles {
 
   /** Runs a request on the indexes of some parts. If one of their files turns out to be damaged, runs it again on rebuilt indexes. */
   private readonly runOnIndexes: RunOnIndexes = (parts, request) => {
-    let inFiles: readonly Part[] = [];
+    let inFiles: readonly IndexPart[] = [];
     return retryOnDamage(
       async () => {
         const indexes = await Promise.all(parts.map((part) => this.indexOf(part)));
@@ -132,27 +138,21 @@ export class ServingFiles {
         return request(indexes);
       },
       (fault) => {
-        for (const part of inFiles) this.fail(part, fault);
+        for (const part of inFiles) if (this.disableIndex(part, fault)) this.rehash(part);
       },
     );
   };
 
   /** Returns an index; opens or builds it on first use. */
-  private indexOf(part: Part): Promise<SearchIndex> {
-    const known = this.indexes.get(part);
-    if (known !== undefined) return known;
-    const opened = this.openOrBuild(part);
-    this.indexes.set(part, opened);
-    opened.then(
-      (index) => {
-        if (part.of?.today !== undefined) this.index = index;
-      },
-      () => this.indexes.delete(part),
-    );
-    return opened;
+  private indexOf(part: IndexPart): Promise<SearchIndex> {
+    return createOnce(this.indexes, part, async () => {
+      const index = await this.openOrBuild(part);
+      if (part.of.today !== undefined) this.index = index;
+      return index;
+    });
   }
 
-  private async openOrBuild(part: Part): Promise<SearchIndex> {
+  private async openOrBuild(part: IndexPart): Promise<SearchIndex> {
     if (!this.disabled.has(part)) {
       try {
         return await openIndex(this.options, part);
@@ -163,20 +163,20 @@ export class ServingFiles {
     return buildIndex(this.options, part);
   }
 
-  private async openRowStore(part: Part): Promise<void> {
-    if (this.disabled.has(part)) return;
+  private async openRowStore(): Promise<void> {
+    const { rows } = this.parts;
+    if (this.disabled.has(rows)) return;
     try {
-      this.rows = await openRows(this.options, part);
+      this.rows = await openRows(this.options, rows);
     } catch (thrown) {
-      this.disable(part, messageOf(thrown));
+      this.disable(rows, messageOf(thrown));
     }
   }
 
   /** Opens the files of the other indexes one after another, so that the first request that needs one does not wait for it. */
   private async openOthers(): Promise<void> {
-    for (const part of this.parts) {
-      if (part.of === undefined || this.isClosed || this.disabled.has(part)) continue;
-      await this.indexOf(part).catch(() => undefined);
+    for (const part of this.parts.indexes) {
+      if (!this.isClosed && !this.disabled.has(part)) await this.indexOf(part).catch(() => undefined);
     }
   }
 
@@ -185,28 +185,30 @@ export class ServingFiles {
     try {
       return read(this.rows);
     } catch (thrown) {
-      const part = this.parts.find(({ of }) => of === undefined);
-      if (part !== undefined) this.fail(part, messageOf(thrown));
+      const { rows } = this.parts;
+      if (this.disable(rows, messageOf(thrown))) this.rehash(rows);
       return undefined;
     }
   }
 
   private async checkRows(): Promise<void> {
-    const part = this.parts.find(({ of }) => of === undefined);
-    if (this.rows === undefined || part === undefined) return;
-    for (const file of part.files) {
+    if (this.rows === undefined) return;
+    const { rows } = this.parts;
+    for (const file of rows.files) {
       if (this.isClosed) return;
       const fault = await this.options.files.faultOf(file);
-      if (fault !== undefined) this.disable(part, fault);
+      if (fault !== undefined) this.disable(rows, fault);
     }
   }
 
-  /** Disables a part that failed a request, and hashes its files. */
-  private fail(part: Part, fault: string): void {
-    if (!this.disable(part, fault)) return;
-    this.indexes.delete(part);
-    const { files } = this.options;
-    void part.files.reduce((before, file) => before.then(() => files.disable(file)), Promise.resolve());
+  /** Hashes the files of a part that failed a request. */
+  private rehash({ files }: Part): void {
+    void files.reduce((before, file) => before.then(() => this.options.files.disable(file)), Promise.resolve());
+  }
+
+  /** Disables the file of an index; the next request builds it. Returns false if it was already disabled. */
+  private disableIndex(part: IndexPart, fault: string): boolean {
+    return this.disable(part, fault) && this.indexes.delete(part);
   }
 
   /** Returns false if the part was already disabled. */
@@ -214,7 +216,7 @@ export class ServingFiles {
     if (this.isClosed || this.disabled.has(part)) return false;
     this.options.onFallback(`${part.name}: not in use; run carquet index to build it again. ${fault}`);
     this.disabled.add(part);
-    if (part.of === undefined) {
+    if (part === this.parts.rows) {
       this.rows?.close();
       this.rows = undefined;
     }

@@ -2,6 +2,7 @@
  * The parts of a version's serving files that are in use or not as a whole: each search index, and the row store. Opens them; `open-serving-files.ts`
  * decides when.
  */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { calendarMonth } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -29,23 +30,32 @@ export interface ServingOptions {
   readonly hasServingFiles: boolean;
   /** See `LakeVersionOptions.opensAhead`. */
   readonly opensAhead: boolean;
-  /** Called once when a search index fails, and once when the row store fails. */
+  /** See `LakeVersionOptions.onFallback`. */
   readonly onFallback: (message: string) => void;
 }
 
 /** A part that is used or disabled as a whole: a search index, or the row store. */
 export interface Part {
   readonly name: string;
-  /** The rows of an index; undefined for the row store. */
-  readonly of: IndexedRows | undefined;
   readonly files: readonly ServingFile[];
 }
 
-/** Returns the parts that a version needs, the index of today first. */
-export function servingPartsOf(manifest: Manifest): readonly Part[] {
+/** A search index and its rows. */
+export interface IndexPart extends Part {
+  readonly of: IndexedRows;
+}
+
+export interface ServingParts {
+  /** That of today first. */
+  readonly indexes: readonly IndexPart[];
+  readonly rows: Part;
+}
+
+/** Returns the parts that a version needs. */
+export function servingPartsOf(manifest: Manifest): ServingParts {
   const usable = usableFiles(manifest);
   const names = new Map<string, number>();
-  const indexes = neededFiles(manifest).flatMap((needed): readonly Part[] => {
+  const indexes = neededFiles(manifest).flatMap((needed): readonly IndexPart[] => {
     if (needed.kind !== "index") return [];
     const files = usable.filter(({ kind, source }) => kind === "index" && source === needed.source);
     const name = nameOf(needed.of);
@@ -53,7 +63,7 @@ export function servingPartsOf(manifest: Manifest): readonly Part[] {
     names.set(name, number);
     return [{ name: number === 1 ? name : `${name} (${number})`, of: needed.of, files }];
   });
-  return [...indexes, { name: "row store", of: undefined, files: usable.filter(({ kind }) => kind === "rows") }];
+  return { indexes, rows: { name: "row store", files: usable.filter(({ kind }) => kind === "rows") } };
 }
 
 /** Returns the name of an index for operators: that of today has none of its months. */
@@ -74,7 +84,7 @@ async function requireIntact(files: VersionFiles, file: ServingFile, check: "siz
 /** Opens the file of an index. Throws if it is not listed, or damaged. */
 export async function openIndex(
   { folder, files, database, engine }: ServingOptions,
-  { name, files: [file] }: Part,
+  { name, files: [file] }: IndexPart,
 ): Promise<SearchIndex> {
   if (file === undefined) throw new Error(unlistedIndex);
   await requireIntact(files, file, "content");
@@ -90,15 +100,14 @@ export const unlistedIndex = "The manifest lists no search index of this release
 /** Builds an index in memory. Refuses with `data_unavailable` if one of its Parquet files is damaged. */
 export async function buildIndex(
   { folder, files, database, engine }: ServingOptions,
-  { name, of }: Part,
+  { name, of }: IndexPart,
 ): Promise<SearchIndex> {
-  if (of === undefined) throw new Error(`The ${name} has no index.`);
   await files.require(filesToIndex(of));
-  const catalog = `${name}, built`;
-  return database.using(async (session) => {
-    await attachNewIndex(session, rowsToIndex(of, folder), { catalog });
-    return SearchIndex.open(session, catalog, engine);
-  });
+  // It is built twice if its file fails while it opens.
+  const catalog = `${name}, built ${randomUUID()}`;
+  return database.using((session) =>
+    attachNewIndex(session, rowsToIndex(of, folder), { catalog }, () => SearchIndex.open(session, catalog, engine)),
+  );
 }
 
 export async function openRows({ manifest, folder, files }: ServingOptions, part: Part): Promise<RowStore> {

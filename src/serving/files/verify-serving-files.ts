@@ -64,18 +64,21 @@ async function indexFault(
   try {
     return await database.using(async (session) => {
       await session.run(sql`ATTACH ${fileLiteral(join(folder, path))} AS stored (READ_ONLY)`);
-      await withDimensionTables(session, { tables, folder }, () =>
-        attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }),
+      return withDimensionTables(session, { tables, folder }, () =>
+        attachNewIndex(session, rowsToIndex(rows, folder), { catalog: "built" }, () => differingTable(session)),
       );
-      for (const table of await tablesIn(session, "built")) {
-        const [stored, built] = [await contentOf(session, "stored", table), await contentOf(session, "built", table)];
-        if (stored !== built) return `its table ${table} differs from the Parquet files`;
-      }
-      return undefined;
     });
   } finally {
     database.close();
   }
+}
+
+async function differingTable(session: Session): Promise<string | undefined> {
+  for (const table of await tablesIn(session, "built")) {
+    const [stored, built] = [await contentOf(session, "stored", table), await contentOf(session, "built", table)];
+    if (stored !== built) return `its table ${table} differs from the Parquet files`;
+  }
+  return undefined;
 }
 
 const tablesIn = async (session: Session, catalog: string): Promise<readonly string[]> =>

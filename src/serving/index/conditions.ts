@@ -24,7 +24,7 @@ export interface IndexContext {
   readonly condition?: Sql;
   /** Whether these are all listings of the published day, whose number per value the dictionary holds. */
   readonly isToday: boolean;
-  /** The day in the past whose listings are meant, as days since 1970. */
+  /** The day in the past whose listings are meant, as days since 1970; null if they are those of several days. */
   readonly day?: Sql;
 }
 
@@ -125,7 +125,7 @@ function anyOf(conditions: readonly Condition[]): Condition {
   return left.length === 0 ? "never" : sql`(${join(left, sql` OR `)})`;
 }
 
-/** Plain NOT is correct for unknown values too: no compared column is null, unknown has the id 0. */
+/** Plain NOT is correct for unknown values too: an unknown value has the id 0. Bounds of numbers, which may be null, are never negated. */
 function negated(condition: Condition): Condition {
   if (typeof condition !== "string") return sql`NOT (${condition})`;
   return condition === "never" ? "always" : "never";

@@ -17,17 +17,14 @@ import { type Condition, type IndexContext, numberOn } from "./conditions.ts";
 import {
   chooseValues,
   columnsFor,
-  countGroups,
   countIds,
   groupedStatement,
   type IndexCounts,
   idsStatement,
   type NumberedRanges,
   rangeCounts,
-  transposeChunks,
 } from "./counting.ts";
 import type { Counter, Dictionary } from "./dictionary.ts";
-import { keyedChunksOf } from "./page.ts";
 import { type Compiled, compileFilters, overMatches } from "./where.ts";
 
 /** Listings in search indexes: those of a day, or those that were sold in some months. */
@@ -93,22 +90,23 @@ async function countParts(
   const { attributes, numbers } = request;
   if (attributes.length + numbers.length === 0)
     return { total: await countMatches(indexed, parts), summaries: new Map(), ranges: [], counts: [] };
-  const known = parts.flatMap(({ context: { isToday, dictionary }, matches }) =>
-    isToday && matches === "always" ? [{ dictionary, counts: dictionary.totals }] : [],
-  );
-  const isKnown = known.length === parts.length;
-  if (isKnown && (parts.length === 0 || numbers.length === 0))
-    return { total: parts.length === 0 ? 0 : indexed.count, summaries: new Map(), ranges: [], counts: known };
+  if (parts.length === 0) return { total: 0, summaries: new Map(), ranges: [], counts: [] };
+  const isKnown = parts.every(({ context, matches }) => context.isToday && matches === "always");
+  if (isKnown && numbers.length === 0) {
+    const counts = parts.map(({ context: { dictionary } }) => ({ dictionary, counts: dictionary.totals }));
+    return { total: indexed.count, summaries: new Map(), ranges: [], counts };
+  }
   const columns = isKnown ? [] : columnsFor(attributes);
   const max = parts.reduce((sum, part) => sum + part.max, 0);
   const summarized = max <= indexed.fetchedMatches ? undefined : await summarize(indexed, parts, namesOf(numbers));
-  const count = summarized !== undefined && summarized.total > indexed.fetchedMatches ? groupEach : fetchEach;
-  return count(indexed, parts, columns, { ...request, summarized, isKnown });
+  return summarized !== undefined && summarized.total > indexed.fetchedMatches
+    ? groupEach(indexed, parts, columns, { numbers, summarized, isKnown })
+    : fetchEach(indexed, parts, columns, { numbers, summarized, isKnown });
 }
 
-/** A request to count, with the summaries of its numbers, and whether the totals of all values are added to the counts. */
-interface CountOrder extends Pick<CountRequest, "numbers"> {
-  readonly summarized: Summarized | undefined;
+/** The numbers to count, with their summaries, and whether the totals of all values are added to the counts. */
+interface CountOrder<Known> extends Pick<CountRequest, "numbers"> {
+  readonly summarized: Known;
   readonly isKnown: boolean;
 }
 
@@ -117,14 +115,14 @@ async function fetchEach(
   indexed: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { numbers, summarized, isKnown }: CountOrder,
+  { numbers, summarized, isKnown }: CountOrder<Summarized | undefined>,
 ): Promise<Counted> {
   const names = namesOf(numbers);
   const [fetched, { summaries }] = await Promise.all([
     Promise.all(
       parts.map(async ({ matches, context }) => {
         const chunks = await indexed.engine.vectors(idsStatement(matches, columns, names, context));
-        return { dictionary: context.dictionary, found: transposeChunks(chunks, columns, names) };
+        return { dictionary: context.dictionary, found: { chunks, columns, numbers: names } };
       }),
     ),
     summarized ?? (numbers.length === 0 ? { summaries: new Map() } : summarize(indexed, parts, names)),
@@ -133,7 +131,8 @@ async function fetchEach(
   const counts = await Promise.all(
     fetched.map(({ dictionary, found }) => countIn(dictionary, isKnown, (counter) => countIds(counter, found, ranges))),
   );
-  return { total: fetched.reduce((sum, { found }) => sum + found.total, 0), summaries, ranges, counts };
+  const total = fetched.flatMap(({ found }) => found.chunks).reduce((sum, [first]) => sum + (first?.length ?? 0), 0);
+  return { total, summaries, ranges, counts };
 }
 
 /** Lets the engine count ids and ranges. */
@@ -141,16 +140,14 @@ async function groupEach(
   { engine }: IndexedListings,
   parts: readonly IndexMatches[],
   columns: readonly string[],
-  { numbers, isKnown, summarized = { total: 0, summaries: new Map() } }: CountOrder,
+  { numbers, isKnown, summarized }: CountOrder<Summarized>,
 ): Promise<Counted> {
   const ranges = numberedRanges(numbers, summarized.summaries);
   const isNeeded = columns.length + ranges.length > 0;
   const counts = await Promise.all(
     parts.map(async ({ matches, context }) => {
-      const groups = isNeeded
-        ? keyedChunksOf(await engine.vectors(groupedStatement(matches, columns, ranges, context)))
-        : [];
-      return countIn(context.dictionary, isKnown, (counter) => countGroups(counter, groups));
+      const groups = isNeeded ? await engine.vectors(groupedStatement(matches, columns, ranges, context)) : [];
+      return countIn(context.dictionary, isKnown, (counter) => counter.addCounts(groups));
     }),
   );
   return { ...summarized, ranges, counts };
@@ -190,7 +187,6 @@ async function summarize(
   parts: readonly IndexMatches[],
   numbers: readonly NumberName[],
 ): Promise<Summarized> {
-  if (parts.length === 0) return { total: 0, summaries: new Map() };
   const [only] = parts;
   const selected = (unitsOf: (attribute: NumberName) => Sql): Sql =>
     join([sql`count(*)::INTEGER AS total`, ...summariesOf(numbers, unitsOf)]);

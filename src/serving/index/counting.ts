@@ -9,7 +9,7 @@ import type { Ranges } from "../../listing/ranges.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, ValueCount } from "../../listing/source.ts";
 import { compareValues } from "../../listing/values.ts";
-import { firstValueId, listingCategories, unknownId } from "./build.ts";
+import { listingCategories, unknownId } from "./build.ts";
 import { type Condition, type IndexContext, numberOn } from "./conditions.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
 import { overMatches } from "./where.ts";
@@ -18,9 +18,6 @@ import { overMatches } from "./where.ts";
 export interface NumberedRanges extends Ranges {
   readonly firstId: number;
 }
-
-/** Pseudo id under which the matches themselves are counted. */
-export const matchCountId = firstValueId - 1;
 
 /** Returns the column to count for an attribute: its own, or a composite id that includes it. */
 function columnOf(attribute: CountedName): string {
@@ -36,7 +33,7 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 /** Selects the id of the range that contains a number; 0 where the number is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges, context: IndexContext): Sql {
   const number = numberOn(attribute, context);
-  const bucket = sql`(${number} - ${integerLiteral((first - 1) * width)}) // ${integerLiteral(width)}`;
+  const bucket = sql`(${number}::BIGINT - ${integerLiteral((first - 1) * width)}) // ${integerLiteral(width)}`;
   return sql`CASE WHEN ${number} IS NULL THEN ${integerLiteral(unknownId)}
     ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
@@ -56,36 +53,26 @@ export function idsStatement(
   return sql`SELECT ${join(selected)} ${overMatches(matches, context)}`;
 }
 
-/** Counts the ids and the ranges of numbers that `idsStatement` returned. */
+/** The result of `idsStatement` for some columns and numbers. */
+export interface FetchedIds {
+  readonly chunks: readonly (readonly Int32Array[])[];
+  readonly columns: readonly string[];
+  readonly numbers: readonly NumberName[];
+}
+
+const none = new Int32Array();
+
+/** Counts the ids of each column and the ranges of numbers. */
 export function countIds(
   counter: Counter,
-  { total, columns, numbers }: FetchedColumns,
+  { chunks, columns, numbers }: FetchedIds,
   ranges: readonly NumberedRanges[],
 ): void {
-  counter.add(matchCountId, total);
-  for (const ids of columns.flat()) counter.addEach(ids);
-  for (const one of ranges) for (const vector of numbers.get(one.attribute) ?? []) countRanges(counter, vector, one);
-}
-
-/** The result of `idsStatement`: the vectors of each column and each number. */
-export interface FetchedColumns {
-  readonly total: number;
-  readonly columns: readonly (readonly Int32Array[])[];
-  readonly numbers: ReadonlyMap<NumberName, readonly Int32Array[]>;
-}
-
-/** Regroups the chunks of a result of `idsStatement` by column. */
-export function transposeChunks(
-  parts: readonly (readonly Int32Array[])[],
-  columns: readonly string[],
-  numbers: readonly NumberName[],
-): FetchedColumns {
-  const vectorsAt = (place: number): readonly Int32Array[] => parts.flatMap((part) => part[place] ?? []);
-  return {
-    total: parts.reduce((sum, [first]) => sum + (first?.length ?? 0), 0),
-    columns: columns.map((_, place) => vectorsAt(place)),
-    numbers: new Map(numbers.map((number, place) => [number, vectorsAt(columns.length + place)])),
-  };
+  for (const place of columns.keys()) for (const chunk of chunks) counter.addEach(chunk[place] ?? none);
+  for (const range of ranges) {
+    const place = columns.length + numbers.indexOf(range.attribute);
+    for (const chunk of chunks) countRanges(counter, chunk[place] ?? none, range);
+  }
 }
 
 function countRanges(counter: Counter, numbers: Int32Array, { width, first, last, firstId }: NumberedRanges): void {
@@ -107,17 +94,9 @@ export function groupedStatement(
   const ids = [...columns.map((column) => ident(column)), ...ranges.map((range) => rangeId(range, context))];
   const names = ids.map((_, place) => ident(`id ${place}`));
   const named = ids.map((id, place) => sql`${id} AS ${ident(`id ${place}`)}`);
-  const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
-  return sql`SELECT coalesce(${join([...names, integerLiteral(matchCountId)])}), count(*)::INTEGER
+  const sets = names.map((one) => sql`(${one})`);
+  return sql`SELECT coalesce(${join(names)}), count(*)::INTEGER
     FROM (SELECT ${join(named)} ${overMatches(matches, context)}) GROUP BY GROUPING SETS (${join(sets)})`;
-}
-
-export function countGroups(
-  counter: Counter,
-  groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[],
-): void {
-  for (const [ids, listings] of groups)
-    for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
 
 export interface IndexCounts {

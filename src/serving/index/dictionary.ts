@@ -77,8 +77,7 @@ export class Dictionary {
     const dictionary = new Dictionary({ ranges, texts, ids, same, expansions });
     const totals = await session.vectors(sql`SELECT id, listings FROM ${ident(catalog, "totals")}`);
     dictionary.totals = dictionary.count((counter) => {
-      for (const [ids = none, listings = none] of totals)
-        for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
+      counter.addCounts(totals);
       dictionary.compositeTotals = dictionary.counters.slice();
     });
     return dictionary;
@@ -96,6 +95,12 @@ export class Dictionary {
   /** Returns the id range of an attribute's values, which is in the order of the values. */
   rangeOf(attribute: string): IdRange {
     return this.tables.ranges.get(attribute) ?? { first: 0, end: 0 };
+  }
+
+  /** Returns the values of an attribute, in their order, which is that of their ids. */
+  valuesOf(attribute: string): readonly string[] {
+    const { first, end } = this.rangeOf(attribute);
+    return this.tables.texts.slice(Math.max(0, first - firstValueId), Math.max(0, end - firstValueId));
   }
 
   /** Returns groups of ids whose values differ in case only. */
@@ -142,6 +147,12 @@ export class Counter {
   add(id: number, times: number): void {
     const counts = id < this.counts.length ? this.counts : this.composite;
     counts[id] = (counts[id] as number) + times;
+  }
+
+  /** Adds the counts in the chunks of a result with an id and a count in each row. */
+  addCounts(chunks: readonly (readonly Int32Array[])[]): void {
+    for (const [ids = none, counts = none] of chunks)
+      for (let at = 0; at < ids.length; at += 1) this.add(ids[at] as number, counts[at] as number);
   }
 
   /** Adds one occurrence of each id. */

@@ -25,16 +25,19 @@ export async function withDimensionTables<T>(
 
 /** Builds an index of rows (see `buildStatements`) at a path that does not exist yet. Needs the tables of dimensions. */
 export async function buildIndexFile(session: Session, rows: IndexInput, path: string): Promise<void> {
-  await attachNewIndex(session, rows, { catalog: "new_index", path });
-  await session.run(sql`DETACH new_index`);
+  await attachNewIndex(session, rows, { catalog: "new_index", path }, () => session.run(sql`DETACH new_index`));
 }
 
-/** Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet. Needs the tables of dimensions. */
-export async function attachNewIndex(
+/**
+ * Attaches a new index of rows as a catalog, in memory or at a path that does not exist yet, and returns what `use` makes of it. Detaches the index if it
+ * cannot be built or used. Needs the tables of dimensions.
+ */
+export async function attachNewIndex<T>(
   session: Session,
   rows: IndexInput,
   { catalog, path }: { readonly catalog: string; readonly path?: string },
-): Promise<void> {
+  use: () => Promise<T>,
+): Promise<T> {
   await session.run(
     path === undefined
       ? sql`ATTACH ':memory:' AS ${ident(catalog)} (${storageOptions}, COMPRESS)`
@@ -42,6 +45,7 @@ export async function attachNewIndex(
   );
   try {
     for (const statement of buildStatements(catalog, rows)) await session.run(statement);
+    return await use();
   } catch (thrown) {
     await session.run(sql`DETACH ${ident(catalog)}`);
     throw thrown;

@@ -58,6 +58,10 @@ export class SearchIndex {
     return this.base.catalog;
   }
 
+  get dictionary(): Dictionary {
+    return this.base.dictionary;
+  }
+
   /** Whether all rows that hold on a day hold on the published day too. */
   get isOpenEnded(): boolean {
     return this.rows.ended === 0;

@@ -1,4 +1,5 @@
 /** The listings of the published day, in the index of today: a page takes one statement that fetches the ranks of all matches. */
+import { createOnce } from "../../base/concurrency.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, type Sql, sql } from "../../db/sql.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
@@ -63,12 +64,7 @@ export class RankedPositions {
 
   /** Returns the position of each rank of a sort. */
   of(sort: FixedSort): Promise<Int32Array> {
-    const known = this.read.get(sort);
-    if (known !== undefined) return known;
-    const positions = this.readPositions(sort);
-    this.read.set(sort, positions);
-    positions.catch(() => this.read.delete(sort));
-    return positions;
+    return createOnce(this.read, sort, () => this.readPositions(sort));
   }
 
   private async readPositions(sort: FixedSort): Promise<Int32Array> {

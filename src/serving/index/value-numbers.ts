@@ -9,7 +9,7 @@ import { unknownId } from "./build.ts";
 import { type Dictionary, spelledAlike } from "./dictionary.ts";
 
 /** The values of an index, and their ids. */
-export type IndexValues = Pick<Dictionary, "rangeOf" | "valueOf" | "sameValues">;
+export type IndexValues = Pick<Dictionary, "rangeOf" | "valueOf" | "valuesOf" | "sameValues">;
 
 export interface ValueNumbers {
   /** How many values there are, in every spelling. */
@@ -27,7 +27,7 @@ export function valueNumbers(attribute: CountedName, dictionaries: Iterable<Inde
   const all = [...new Set(dictionaries)];
   const [only] = all;
   if (only !== undefined && all.length === 1) return idsAsNumbers(attribute, only);
-  const lists = new Map(all.map((dictionary) => [dictionary, valuesOf(attribute, dictionary)]));
+  const lists = new Map(all.map((dictionary) => [dictionary, dictionary.valuesOf(attribute)]));
   const values = [...lists.values()].reduce((one, other) => merged(one, other, compareValues(attribute)), []);
   return {
     count: values.length,
@@ -49,11 +49,6 @@ const idsAsNumbers = (attribute: CountedName, dictionary: IndexValues): ValueNum
     in: (rows) => rows,
   };
 };
-
-function valuesOf(attribute: CountedName, dictionary: IndexValues): readonly string[] {
-  const { first, end } = dictionary.rangeOf(attribute);
-  return Array.from({ length: end - first }, (_, place) => dictionary.valueOf(first + place));
-}
 
 /** Merges two lists of distinct values in order. */
 function merged(

@@ -35,7 +35,7 @@ interface Bounded {
 export function compileFilters(filters: readonly Filter[], context: IndexContext): Compiled {
   const bounded = filters.map((one): Bounded => {
     const filter = resolveFilter(one, context);
-    return { filter, max: context.isToday ? mostOf(filter, context) : context.rows };
+    return { filter, max: context.isToday ? boundOf(filter, context) : context.rows };
   });
   const [first, ...others] = bounded;
   return {
@@ -126,7 +126,7 @@ function joinWithSets({ attribute, values }: TokensFilter, { catalog, dictionary
 }
 
 /** Returns an upper bound of the matches of a filter on the published day. */
-function mostOf(filter: ResolvedFilter, { rows, dictionary }: IndexContext): number {
+function boundOf(filter: ResolvedFilter, { rows, dictionary }: IndexContext): number {
   const sum = (ids: readonly number[]): number => ids.reduce((all, id) => all + dictionary.totalOf(id), 0);
   if (filter.kind === "in") return sum(filter.ids);
   if (filter.kind !== "hasTokens") return rows;

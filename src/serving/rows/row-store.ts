@@ -54,6 +54,7 @@ export class RowStore {
     places: readonly Place[],
     day: string | undefined,
   ): readonly JsonRow[] | undefined {
+    if (!files.every(({ path }) => this.rowFiles.has(path))) return undefined;
     const positions = places.filter((place) => typeof place === "number");
     return positions.length === places.length
       ? this.rowsAtPositions(files, positions)

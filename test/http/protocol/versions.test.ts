@@ -77,6 +77,19 @@ test("pages by cursor stay with the version of the first one", async () => {
   assert.deepEqual(found, whole);
 });
 
+test("the link of a page by cursor leads to the next page of the same version", async () => {
+  const found = [...idsOf(firstPage)];
+  let next: string | undefined = `${search.replace("=40", "=30")}&cursor=${firstPage.pagination.next_cursor}`;
+  while (next !== undefined && found.length < whole.length) {
+    const { status, body, headers } = await client.get(next);
+    assert.equal(status, 200, next);
+    assert.equal(headers.get("X-Data-Version"), older);
+    found.push(...idsOf(body as Page));
+    next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+  }
+  assert.deepEqual(found, whole);
+});
+
 test("a dealer's inventory has cursors of that dealer only", async () => {
   const inventory = `/v1/dealers/${listing?.dealer_id}/listings?limit=1`;
   const { pagination } = await client.getBody("searchDealerListings", inventory);

@@ -20,7 +20,7 @@ export async function copyFixtureLake(scope: Scope, format: 1 | 2): Promise<stri
 }
 
 /** Copies the accounts file of a schema version. */
-export async function copyFixtureAccounts(scope: Scope, version: 1 | 2 | 3 | 4): Promise<string> {
+export async function copyFixtureAccounts(scope: Scope, version: 1 | 2 | 3 | 4 | 5): Promise<string> {
   const path = join(await temporaryFolder(scope), "accounts.db");
   await cp(join(folder, version === 1 ? "format-1" : `accounts-${version}`, "accounts.db"), path);
   return path;

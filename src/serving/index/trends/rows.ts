@@ -4,7 +4,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../../db
 import { dependsOnDay } from "../../../listing/filter.ts";
 import type { NumberName } from "../../../listing/schema.ts";
 import type { LevelRequest } from "../../../listing/trend-source.ts";
-import { conditionOf, type IndexContext, numberOn } from "../conditions.ts";
+import { allOf, conditionOf, type IndexContext, numberOn } from "../conditions.ts";
 import type { SearchIndex } from "../search-index.ts";
 import { compileFilters, idOf, overMatches } from "../where.ts";
 
@@ -41,8 +41,9 @@ export function rowsOn(of: IndexedDays, request: LevelRequest): Sql | undefined 
   if (!isDaily(request))
     return sql`SELECT ${selected(request, context)}, valid_from, valid_to ${overMatches(matches, context)}`;
   const dated = { ...context, day: sql`"day"` };
-  const conditions = daily.map((filter) => conditionOf(filter, dated)).filter((one) => typeof one !== "string");
-  const where = conditions.length === 0 ? sql`` : sql`WHERE ${join(conditions, sql` AND `)}`;
+  const condition = allOf(daily.map((filter) => conditionOf(filter, dated)));
+  if (condition === "never") return undefined;
+  const where = condition === "always" ? sql`` : sql`WHERE ${condition}`;
   const [lo, hi] = boundsIn(of.days);
   return sql`
     SELECT ${selected(request, dated)}, "day" AS valid_from, "day" + 1 AS valid_to
