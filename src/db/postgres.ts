@@ -12,8 +12,8 @@ import { UserError } from "../base/user-error.ts";
 import { BlockingConnection } from "./blocking-connection.ts";
 import type { Statement, StatementReply, StatementsRequest } from "./postgres-connection.ts";
 import { PostgresFault, repeatTransient } from "./postgres-fault.ts";
-import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
-import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
+import { literal, type Sql, sql, type Value } from "./sql.ts";
+import { type Columns, postgresDialect, type SqlDatabase, scalarOf } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
@@ -277,11 +277,8 @@ const prepared = ({ text, values }: Sql): Statement => ({ text, values: values.m
 const simple = (text: string): Statement => ({ text, values: [], isPrepared: false });
 
 function parameterOf(value: Value): Value {
-  if (typeof value === "object" && value !== null)
-    throw new TypeError("A list cannot be a parameter; bind it as JSON.");
-  if (typeof value === "string" && value.includes("\0"))
-    throw new InvalidValue("A text with a NUL cannot be a parameter.");
-  return typeof value === "bigint" ? String(value) : value;
+  const parameter = scalarOf(value);
+  return typeof parameter === "bigint" ? String(parameter) : parameter;
 }
 
 /** Blocks the thread. */

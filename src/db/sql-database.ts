@@ -3,7 +3,7 @@
  * thread, and PostgreSQL's connection blocks it. `SqlDialect` holds their differences.
  */
 import type { Row } from "../base/json.ts";
-import { ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
+import { InvalidValue, ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
 
 export interface SqlDatabase {
   readonly dialect: SqlDialect;
@@ -34,6 +34,20 @@ export interface SqlDatabase {
   reading<T>(work: () => T): T;
   /** Idempotent. */
   close(): void;
+}
+
+/** Returns a value that both engines can bind. Throws a TypeError for a list, and an InvalidValue for a text with a NUL. */
+export function scalarOf(value: Value): string | number | bigint | boolean | null {
+  if (typeof value === "object" && value !== null)
+    throw new TypeError("A list cannot be a parameter; bind it as JSON.");
+  return rejectNul(value);
+}
+
+/** Throws an InvalidValue for a text with a NUL: SQLite's driver would bind what precedes it, and PostgreSQL has no such texts. */
+export function rejectNul<T>(value: T): T {
+  if (typeof value === "string" && value.includes("\0"))
+    throw new InvalidValue("A text with a NUL cannot be a parameter.");
+  return value;
 }
 
 export type SqlColumnType = "text" | "integer";

@@ -11,8 +11,8 @@ import { pathToFileURL } from "node:url";
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { InvalidValue, ident, join, type Sql, sql, type Value } from "./sql.ts";
-import { type Columns, type SqlDatabase, sqliteDialect } from "./sql-database.ts";
+import { ident, join, type Sql, sql, type Value } from "./sql.ts";
+import { type Columns, rejectNul, type SqlDatabase, scalarOf, sqliteDialect } from "./sql-database.ts";
 
 /** The driver, for tests that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
@@ -28,11 +28,8 @@ export interface SqliteOptions {
 
 const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
 
-/** A prepared query of one parameter: returns the values of the first row, or of all rows, by column. */
-export interface PreparedQuery {
-  readonly first: (parameter: Parameter) => readonly unknown[] | undefined;
-  readonly all: (parameter: Parameter) => readonly (readonly unknown[])[];
-}
+/** A prepared query of one parameter: returns the values of all rows, by column. */
+export type PreparedQuery = (parameter: Parameter) => readonly (readonly unknown[])[];
 
 /** A prepared INSERT, UPDATE or DELETE; returns how many rows it changed, without those of triggers. */
 export type PreparedRun = (...parameters: readonly Parameter[]) => number;
@@ -112,10 +109,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   prepare(query: Sql): PreparedQuery {
     const statement = this.engine.prepare(query.text, { returnArrays: true });
-    return {
-      first: (parameter) => statement.get(rejectNul(parameter)),
-      all: (parameter) => statement.all(rejectNul(parameter)),
-    };
+    return (parameter) => statement.all(rejectNul(parameter));
   }
 
   /** Prepares an INSERT, UPDATE or DELETE with any number of `?` in it. */
@@ -205,16 +199,8 @@ function pragma(engine: DatabaseSyncInstance, text: string): unknown {
 }
 
 function parameterOf(value: Value): string | number | bigint | null {
-  if (typeof value === "object" && value !== null)
-    throw new TypeError("A list cannot be a parameter; bind it as JSON.");
-  return typeof value === "boolean" ? Number(value) : typeof value === "string" ? rejectNul(value) : value;
-}
-
-/** Throws an InvalidValue for a text with a NUL, of which the driver would bind what precedes it. */
-function rejectNul<T extends Parameter>(value: T): T {
-  if (typeof value === "string" && value.includes("\0"))
-    throw new InvalidValue("A text with a NUL cannot be a parameter.");
-  return value;
+  const parameter = scalarOf(value);
+  return typeof parameter === "boolean" ? Number(parameter) : parameter;
 }
 
 /** Creates an empty file that only its owner can read, and syncs it to disk. Does nothing if the file exists. */

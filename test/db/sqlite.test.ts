@@ -52,11 +52,11 @@ test("a closed file is closed, also when it has prepared statements", async (sco
   const { database, folder } = await wordsIn(scope);
   const query = database.prepare(sql`SELECT word FROM words WHERE word = ?`);
   const run = database.prepareRun(sql`INSERT INTO words VALUES (?)`);
-  assert.deepEqual([run("one"), query.first("one"), query.all("two")], [1, ["one"], []]);
+  assert.deepEqual([run("one"), query("one"), query("two")], [1, [["one"]], []]);
   database.close();
   assert.deepEqual(readdirSync(folder), ["a.db"], "the log was moved into the file");
   if (process.platform === "linux") assert.doesNotMatch(readFileSync("/proc/self/maps", "utf8"), new RegExp(folder));
-  assert.throws(() => query.first("one"));
+  assert.throws(() => query("one"));
 });
 
 test("a transaction that throws is rolled back; a nested one that throws is rolled back alone", async (scope) => {
@@ -83,7 +83,7 @@ test("texts, bytes and whole numbers come back as they were", async (scope) => {
   const insertThing = database.prepareRun(sql`INSERT INTO things VALUES (?, ?, ?)`);
   const bytes = Buffer.from([0, 255, 0, 1]).subarray(1);
   insertThing("é 😀 '", bytes, Number.MAX_SAFE_INTEGER);
-  const [row = []] = database.prepare(sql`SELECT text, bytes, whole FROM things WHERE whole > ?`).all(0);
+  const [row = []] = database.prepare(sql`SELECT text, bytes, whole FROM things WHERE whole > ?`)(0);
   assert.deepEqual(row, ["é 😀 '", new Uint8Array(bytes), Number.MAX_SAFE_INTEGER]);
 });
 
@@ -92,6 +92,6 @@ test("a text with a NUL is refused: the driver would cut it off there", async (s
   const refusal = { name: "InvalidValue", message: "A text with a NUL cannot be a parameter." };
   assert.throws(() => database.run(insert("one\0two")), refusal);
   assert.throws(() => database.prepareRun(sql`INSERT INTO words VALUES (?)`)("one\0"), refusal);
-  assert.throws(() => database.prepare(sql`SELECT 1 FROM words WHERE word = ?`).first("\0"), refusal);
+  assert.throws(() => database.prepare(sql`SELECT 1 FROM words WHERE word = ?`)("\0"), refusal);
   assert.deepEqual(all(), []);
 });

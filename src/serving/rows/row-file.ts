@@ -174,7 +174,7 @@ export class RowFile {
       const rows = integerIn(version, "user_version");
       if (rows !== expectedRows) throw wrongRowCount(path, rows, expectedRows);
       const file = this.database.one(sql`SELECT ids, vins, checksum FROM file`);
-      const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file WHERE 1 = ?`).first(1) ?? [];
+      const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file LIMIT ?`)(1)[0] ?? [];
       if (!(dictionary instanceof Uint8Array)) throw new UserError(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = Buffer.from(dictionary);
       const [ids, vins] = [textIn(file, "ids"), textIn(file, "vins")];
@@ -196,7 +196,7 @@ export class RowFile {
   /** Returns the rows with some numbers, counted from 0. Throws if the file does not have all of them. */
   rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
     const rows = new Map(
-      this.queries.place.all(JSON.stringify(numbers)).map((row) => {
+      this.queries.place(JSON.stringify(numbers)).map((row) => {
         const stored = parseStoredRow(row);
         return [stored.place, stored];
       }),
@@ -211,7 +211,7 @@ export class RowFile {
   /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */
   find(key: "id" | "vin", value: string): readonly UnpackedRow[] {
     if (!this.filters[key].mightContain(value)) return [];
-    const rows = this.queries[key].all(key === "id" ? Buffer.from(value, "hex") : value);
+    const rows = this.queries[key](key === "id" ? Buffer.from(value, "hex") : value);
     return rows.map((row) => {
       const stored = parseStoredRow(row);
       const found = key === "id" ? stored.id.toString("hex") : stored.vin;
