@@ -91,7 +91,8 @@ export class Journal {
     const names = [...versions, ...answers.keys()];
     const versionWith = (text: string): string | undefined => names.find((name) => answers.get(name) === text);
     // The row store writes some numbers as 0.0.
-    const version = versionWith(body) ?? versionWith(JSON.stringify(parseBody(body)) ?? "");
+    const normalized = JSON.stringify(parseBody(body)) ?? "";
+    const version = versionWith(body) ?? versionWith(normalized);
     if (version !== undefined) {
       this.rightAnswers += 1;
       this.answersOf.set(version, (this.answersOf.get(version) ?? 0) + 1);
@@ -102,8 +103,8 @@ export class Journal {
     this.wrongAnswers += 1;
     const named = versionIn(body);
     const expected = answers.get(named ?? versions.at(-1) ?? "") ?? "";
-    const at = [...body].findIndex((character, index) => character !== expected[index]);
-    const [found, wanted] = [body, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
+    const at = [...normalized].findIndex((character, index) => character !== expected[index]);
+    const [found, wanted] = [normalized, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
     this.addProblem(
       "wrong answer",
       `${path.slice(0, 120)} of ${named ?? "an unnamed version"}, expected ${versions.join(" or ")}: ${found}, not ${wanted}`,
