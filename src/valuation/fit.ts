@@ -171,15 +171,18 @@ const valuations = sql`
   )
   SELECT *, round(if(is_new, msrp, 1) * exp(y - log_residual), 2) AS fitted_price, round(log_residual, 6) AS residual, step_taken AS value_step,
          try_cast(round(10000.0 * (price - market_value) / market_value) / 10000 AS DECIMAL(9,4)) AS price_to_value,
-         CASE WHEN price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
+         CASE WHEN market_value_low IS NOT NULL AND price BETWEEN market_value / ${integerLiteral(rules.outlierRatio)} AND market_value * ${integerLiteral(rules.outlierRatio)}
               THEN ${ratingOf(sql`price`, { value: sql`market_value`, low: sql`market_value_low`, high: sql`market_value_high` })} END AS value_rating
   FROM (SELECT * RENAME (residual AS log_residual, step AS own_step) FROM estimates)`;
+
+/** The spread of each age band; null for a band without listings. */
+const spreadOfBands = [0, ...rules.ageBands].map((_, band) => sql`max(spread) FILTER (band = ${integerLiteral(band)})`);
 
 /** Table `price_effects`. */
 const effects = sql`
   WITH names AS (SELECT DISTINCT is_new, make, model, model_key FROM fit_keys),
        trim_names AS (SELECT DISTINCT is_new, make, model, trim, trim_key FROM fit_keys),
-       bands AS (SELECT model_key, list(spread ORDER BY band) AS spreads FROM fit_spreads GROUP BY model_key)
+       bands AS (SELECT model_key, [${join(spreadOfBands)}] AS spreads FROM fit_spreads GROUP BY model_key)
   SELECT 'model' AS kind, is_new, make, model, model_n AS listings, model_level AS level, by_year, by_mileage, by_options, by_certificate, spreads
   FROM names JOIN fit_models USING (model_key) JOIN (SELECT * EXCLUDE (is_new, n) FROM fit_slopes) USING (model_key) JOIN bands USING (model_key)
   UNION ALL BY NAME SELECT 'trim' AS kind, is_new, make, model, trim, trim_n AS listings, trim_level AS level FROM trim_names JOIN fit_trims USING (trim_key)

@@ -29,12 +29,12 @@ test("the feed of changes matches a text that ends with a sigma in any of its fo
   const found = await database.using(async (session) => {
     await session.run(sql`CREATE TABLE listings AS SELECT unnest(${forms}) AS exterior_color`);
     const counts: unknown[] = [];
-    for (const value of forms) {
+    for (const value of [...forms, "\0"]) {
       const isMatch = matchesAll([{ kind: "anyOf", attribute: "exterior_color", values: [value] }]);
       counts.push((await session.row(sql`SELECT count(*)::INTEGER AS n FROM listings WHERE ${isMatch}`))?.n);
     }
     return counts;
   });
   database.close();
-  assert.deepEqual(found, [3, 3, 3]);
+  assert.deepEqual(found, [3, 3, 3, 0]);
 });

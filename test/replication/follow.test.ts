@@ -133,7 +133,7 @@ test("interrupted files are resumed, and requests to failing servers retried", a
   assert.ok(parts.every(({ range, ifRange }) => range !== "bytes=0-" && ifRange !== undefined));
   for (const { path, status } of parts)
     assert.equal(status, failed.get(path) === "cut without ranges" ? 200 : 206, path);
-  // On a busy machine, a file of another kind stalls by itself.
+  // On a busy machine, files of other kinds stall too.
   const resumed = new Set(parts.map(({ path }) => failed.get(path)));
   for (const kind of ["cut", "stall", "cut without ranges"] as const) assert.ok(resumed.has(kind), kind);
 });

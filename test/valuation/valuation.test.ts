@@ -4,8 +4,11 @@ import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { milesBetween } from "../../src/listing/geography.ts";
+import { describedOfListing, subjectColumns } from "../../src/query/valuation/subject.ts";
 import { nearness, ratings, rules } from "../../src/valuation/rules.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { openVersion } from "../support/versions.ts";
 import { pricedRow, valuesByOracle } from "./fit-oracle.ts";
 import { client, lake } from "./valued-market.ts";
 
@@ -254,7 +257,25 @@ test("what cannot be valued or compared is refused or has a reason", async () =>
     unknown.meta.unmatched?.map(({ did_you_mean }) => did_you_mean),
     ["Toyota"],
   );
+  const { data: ancient } = await client.getBody(
+    "findComparables",
+    "/v1/comparables?make=ford&model=f-150&year=1900&miles=2000000",
+  );
+  assert.deepEqual([ancient.valuation.market_value, ancient.valuation.market_value_low], [1, 1]);
+  const [{ vin } = { vin: "" }] = (await client.getBody("searchListings", "/v1/listings?limit=1&sort=price")).data;
+  const ofVersion = `/v1/comparables?vin=${vin}&data_version=${unknown.meta.version}`;
+  assert.equal((await client.getBody("findComparables", ofVersion)).data.subject.vin, vin);
   const branded = market.find((row) => row.is_branded === true && row.sold_date == null);
   const { data } = await client.getBody("getListingComparables", `/v1/listings/${branded?.id}/comparables`);
   assert.equal(data.valuation.null_reason, "branded_title");
+});
+
+test("a new listing without an MSRP is not valued", async () => {
+  const version = await openVersion(fileScope, lake);
+  const listed = market.find((row) => row.inventory_type === "new" && row.sold_date == null && Number(row.msrp) > 0);
+  const [found] = await version.lookUp("id", String(listed?.id), subjectColumns);
+  assert.ok(found !== undefined);
+  const subjectWith = (msrp: number | null) =>
+    describedOfListing({ ...found, row: { ...found.row, msrp } }, version.dimensions).subject;
+  assert.deepEqual([subjectWith(30_000)?.msrp, subjectWith(null), subjectWith(0)], [30_000, undefined, undefined]);
 });

@@ -42,9 +42,7 @@ function conditionOf(filter: Filter): Sql {
     case "soldAfter":
       return sql`sold_on_record > DATE ${literal(filter.day)}`;
     case "matchesMask":
-      return anyOf(
-        filter.masks.map((mask) => sql`vin LIKE ${literal(`${mask.replace(/\*$/, "").replaceAll("?", "_")}%`)}`),
-      );
+      return anyOf(filter.masks.map((mask) => sql`vin LIKE ${`${mask.replace(/\*$/, "").replaceAll("?", "_")}%`}`));
     case "withinRadius":
       return dealerWhere(isWithin(filter.origin, filter.radiusMiles));
     case "insideBox":
@@ -62,7 +60,7 @@ function hasValue(name: CategoryName, values: readonly (string | number)[]): Sql
   const { home, column, search } = attributeOf(name);
   const keyOf = (text: Sql): Sql =>
     search === "name" ? sql`coalesce(nullif(${oneSigma(matchKey(text))}, ''), ${foldedText(text)})` : foldedText(text);
-  const keys = values.map((value) => keyOf(literal(String(value))));
+  const keys = values.map((value) => keyOf(sql`${String(value)}`));
   const isValue = sql`${keyOf(sql`${ident(column)}::VARCHAR`)} IN (${join(keys)})`;
   if (home === "listings") return isValue;
   return home === "dealers" ? dealerWhere(isValue) : sql`build_key IN (SELECT build_key FROM builds WHERE ${isValue})`;
@@ -73,7 +71,7 @@ function hasToken({ attribute }: TokensFilter, value: string): Sql {
     const bits: Readonly<Record<string, number>> = keywordBits;
     return sql`keywords & ${integerLiteral(bits[value.toLowerCase()] ?? 0)} <> 0`;
   }
-  const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${foldedText(sql`token`)} = ${foldedText(literal(value))}`;
+  const isToken = sql`kind = ${literal(attributes[attribute].kind)} AND ${foldedText(sql`token`)} = ${foldedText(sql`${value}`)}`;
   return sql`list_has_any(${ident(attribute)}, (SELECT list(token_key) FROM tokens WHERE ${isToken}))`;
 }
 

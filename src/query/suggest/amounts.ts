@@ -2,12 +2,6 @@
 import type { QuestionText } from "./question.ts";
 import type { Reading, Understood } from "./reading.ts";
 
-/** The model years of a lake. */
-export interface KnownYears {
-  readonly first: number;
-  readonly last: number;
-}
-
 interface Amount {
   readonly length: number;
   readonly value: number;
@@ -34,7 +28,8 @@ function amountAt(question: QuestionText, at: number): Amount | undefined {
   if (digits === undefined) return undefined;
   const isNextThousand = suffix === "" && ["k", "thousand", "grand"].includes(next);
   const isThousands = suffix !== "" || isNextThousand;
-  const value = Number(digits.replaceAll(",", "")) * (isThousands ? 1000 : 1);
+  const number = Number(digits.replaceAll(",", ""));
+  const value = isThousands ? Math.round(number * 1000) : number;
   const isMoney = sign !== "";
   const isYear = !isMoney && !isThousands && /^(19|20)\d\d$/.test(digits);
   return { length: isNextThousand ? 2 : 1, value, isMoney, isThousands, isYear };
@@ -54,11 +49,15 @@ interface Bounds {
   readonly isPayment: boolean;
 }
 
-/** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. */
-export function boundsAt(question: QuestionText, at: number, years: KnownYears): Reading | undefined {
+const kilometers: ReadonlySet<string> = new Set(["km", "kms", "kilometers"]);
+
+/** Returns the bound or range that begins at a token. Without a bound, a number is no more than a number. `years` are those of the lake's listings. */
+export function boundsAt(question: QuestionText, at: number, years: readonly number[]): Reading | undefined {
   const bounds = parseBounds(question, at);
   if (bounds === undefined) return undefined;
   const { length, comparison, amounts, noun, unit, isPayment } = bounds;
+  if (kilometers.has(question.tokens[at + length]?.key ?? ""))
+    return { length: length + 1, reason: "Distances are in miles: expected a bound such as under 60000 miles." };
   if (isPayment) return { length, reason: "Payments are not known: expected a price such as under 25000." };
   const isOfDays = noun === "days_on_market" || noun === "sold_within_days";
   if (isOfDays && unit !== "days") return undefined;
@@ -106,7 +105,11 @@ function parseBounds(question: QuestionText, start: number): Bounds | undefined 
   const unit = question.phraseAt(at, "unit");
   at += unit?.length ?? 0;
   const canFollow = prefix === undefined && second === undefined;
-  const suffix = canFollow ? (["or_more", "or_less"] as const).find((kind) => question.phraseAt(at, kind)) : undefined;
+  // A word before another amount belongs to that: 2018 under 30k miles.
+  const suffix = (["or_more", "or_less"] as const).find((kind) => {
+    const phrase = canFollow ? question.phraseAt(at, kind) : undefined;
+    return phrase !== undefined && amountAt(question, at + phrase.length) === undefined;
+  });
   at += suffix === undefined ? 0 : (question.phraseAt(at, suffix)?.length ?? 0);
   const payment = question.phraseAt(at, "payment");
   at += payment?.length ?? 0;
@@ -183,12 +186,11 @@ function rangeText({ min, max }: Limits): string {
 }
 
 /** Returns the known years within bounds; the bound itself if there is none. */
-function yearsReading(bounds: Bounds, { first, last }: KnownYears): Reading {
+function yearsReading(bounds: Bounds, known: readonly number[]): Reading {
   const { length, comparison } = bounds;
   if (!bounds.amounts.every(({ isYear }) => isYear)) return { length, reason: "A model year has four digits." };
   const { min, max } = limitsOf(bounds, 1);
-  const [from, to] = [Math.max(min ?? first, first), Math.min(max ?? last, last)];
-  const years = Array.from({ length: Math.max(to - from + 1, 0) }, (_, index) => from + index);
+  const years = known.filter((year) => year >= (min ?? year) && year <= (max ?? year));
   const isExact = comparison === "is";
   return {
     ...{ length, attribute: "year", value: rangeText({ min, max }), isRange: !isExact },

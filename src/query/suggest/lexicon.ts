@@ -4,7 +4,6 @@
  */
 import { matchKeyOf } from "../../db/text-matching.ts";
 import { oncePerVersion } from "../../serving/once-per-version.ts";
-import type { KnownYears } from "./amounts.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";
@@ -30,7 +29,7 @@ export class Lexicon {
 
   constructor(
     private readonly version: VersionNames,
-    readonly years: KnownYears,
+    readonly years: readonly number[],
   ) {
     const collected = new Map<string, RankedMeaning[]>();
     for (const [key, meaning] of [
@@ -126,7 +125,9 @@ function inOrder(meanings: readonly RankedMeaning[]): readonly Meaning[] {
 
 /** Returns the lexicon of a version. It is created once. */
 export const lexiconOf = oncePerVersion(async (version) => {
-  const { manifest, dimensions } = version;
-  const years = [manifest.as_of.slice(0, 4), ...dimensions.valuesOf("year")].map(Number);
-  return new Lexicon(await namesOfVersion(version), { first: Math.min(...years), last: Math.max(...years) });
+  const years = version.dimensions.valuesOf("year").map(Number);
+  return new Lexicon(
+    await namesOfVersion(version),
+    years.sort((one, other) => one - other),
+  );
 });

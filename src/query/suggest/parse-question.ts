@@ -26,7 +26,7 @@ interface Context {
 }
 
 /** A VIN or its beginning: at least eight characters, with a digit and a letter. */
-const vinPattern = /^(?=.*\d)(?=.*[a-z])[a-hj-npr-z0-9]{8,17}$/;
+const vinPattern = /^(?=.*\d)(?=.*[a-z])(?!\d+kms?$)[a-hj-npr-z0-9]{8,17}$/;
 
 /** A misspelt name has at most this many tokens. */
 const misspeltTokensMax = 3;
@@ -139,7 +139,11 @@ export class QuestionParser {
       body = this.affirmedAt(at);
     }
     body ??= this.correctedAt(at);
-    const length = Math.min(at + (body?.length ?? 1), question.tokens.length) - start;
+    const end = at + (body?.length ?? 1);
+    // The place of a radius is negated with it.
+    const radius = isUnderstood(body) && body.attribute === "radius" ? body : undefined;
+    const place = radius && namedAt(question, end, this.lexicon, radius);
+    const length = Math.min(end + (place?.length ?? 0), question.tokens.length) - start;
     return isUnderstood(body) ? exclusionOf(body, length) : { length };
   }
 

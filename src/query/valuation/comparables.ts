@@ -25,7 +25,7 @@ export async function compareListing(id: string, limit: number, version: LakeVer
 
 /** Returns the comparables of the latest listing of a VIN, or of a described vehicle, and the values that the data has never had. */
 export async function compareVehicle(
-  { vin, limit, ...description }: QueryOf<"findComparables">,
+  { vin, limit, data_version: _, ...description }: QueryOf<"findComparables">,
   version: LakeVersion,
 ): Promise<{ readonly data: Comparables; readonly unmatched: UnmatchedMeta }> {
   if (vin === undefined) {

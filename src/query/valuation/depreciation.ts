@@ -69,7 +69,7 @@ function statementOf(
     ), followed AS (
       SELECT is_reference, price, newest, ln(price) AS y, ${value} AS value, value // ${integerLiteral(width)} AS point,
              value / ${integerLiteral(unit)} AS x
-      FROM sample, (SELECT max("year") AS newest FROM ${ident(catalog, "price_effects")} WHERE kind = 'interval')
+      FROM sample, (SELECT max("year") AS newest FROM ${market})
       WHERE abs(residual) < ln(${integerLiteral(rules.outlierRatio)})
     )
     SELECT is_reference, point::INTEGER AS point, count(*)::INTEGER AS sample, max(newest)::INTEGER AS newest,

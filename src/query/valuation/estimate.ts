@@ -77,6 +77,9 @@ function estimateByModel(subject: Subject, effects: readonly Row[], step: Step):
   return rounded({ value, low: value * Math.exp(low * spread), high: value * Math.exp(high * spread), step });
 }
 
+/** Returns whole dollars, at least one, as the fit does. */
+const dollars = (value: number): number => Math.max(1, Math.round(Math.min(value, 2e9)));
+
 const rounded = ({ value, low, high, step }: Estimate): Estimate => ({
-  ...{ value: Math.round(value), low: Math.round(low), high: Math.round(high), step },
+  ...{ value: dollars(value), low: dollars(low), high: dollars(high), step },
 });

@@ -85,6 +85,9 @@ export function summaryOfComparables(
 ): AnswerOf<"findComparables">["data"]["summary"] {
   const total = sumOf(comparables, ({ weight }) => weight);
   if (total === 0 || comparables.length < rules.sampleMin) return null;
+  // Squares of the least weights are too small for a number.
+  const largest = Math.max(...comparables.map(({ weight }) => weight));
+  const squares = sumOf(comparables, ({ weight }) => (weight / largest) ** 2);
   const sorted = comparables.toSorted(
     (one, other) => one.adjustedPrice - other.adjustedPrice || (one.id < other.id ? -1 : 1),
   );
@@ -98,7 +101,7 @@ export function summaryOfComparables(
     sample: comparables.length,
     median_adjusted_price: (middle ?? sorted.at(-1))?.adjustedPrice ?? 0,
     percentile: price === null ? null : Math.round((1000 * cheaper) / total) / 10,
-    effective_sample: Math.round((10 * total ** 2) / sumOf(comparables, ({ weight }) => weight ** 2)) / 10,
+    effective_sample: Math.round((10 * (total / largest) ** 2) / squares) / 10,
   };
 }
 

@@ -96,6 +96,7 @@ function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | 
   const { listing_id: id, year, make, model, inventory_type: inventoryType, miles } = shown;
   if (year === null || make === null || model === null || inventoryType === null || miles === null) return undefined;
   const { price, msrp, trim, version, state } = shown;
+  if (inventoryType === "new" && !((msrp ?? 0) > 0)) return undefined;
   return { ...{ id, year, make, model, inventoryType, miles }, ...{ price, msrp, trim, version, state }, ...others };
 }
 

@@ -28,12 +28,18 @@ function rate(price: number, { value, ...ends }: Estimate): Rating | null {
   return price <= fair ? "fair" : "high";
 }
 
+/** Returns the difference relative to the value, rounded as in SQL: half away from zero. */
+function ratioOf(price: number, value: number): number {
+  const rounded = Math.round(Math.abs(10_000 * (price - value)) / value) / 10_000;
+  return price < value ? -rounded : rounded;
+}
+
 export function valuationOf(estimate: Estimate, price: number | null): Valuation {
   const { value, low, high, step } = estimate;
   const thresholds = thresholdsOf(estimate);
   return {
     ...{ market_value: value, market_value_low: low, market_value_high: high, coverage },
-    price_to_value: price === null ? null : Math.round((10_000 * (price - value)) / value) / 10_000,
+    price_to_value: price === null ? null : ratioOf(price, value),
     value_rating: price === null ? null : rate(price, estimate),
     rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
     ...{ step, null_reason: null },
