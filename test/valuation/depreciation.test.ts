@@ -154,7 +154,7 @@ test("curves, points and retained values of any model are those of the oracle, u
     references.add(data.reference?.of);
   }
   assert.ok(seen.curves > extentOf(15, 150) && seen.withoutCurve > 2 && seen.retained > 20, JSON.stringify(seen));
-  assert.deepEqual(references, new Set(["new", undefined]));
+  assert.ok(references.has("new") && references.has(undefined));
 });
 
 test("a model whose prices fall by 12 % a year has that curve, and retains that much of its newest listings", async () => {
