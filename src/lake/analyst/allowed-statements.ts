@@ -6,7 +6,7 @@
  * statement and function that writes.
  */
 import { UserError } from "../../base/user-error.ts";
-import { withoutLeadingComments } from "./statements.ts";
+import { codeIn, withoutLeadingComments } from "./statements.ts";
 
 const readingKinds: ReadonlySet<string> = new Set(["SELECT", "EXPLAIN"]);
 
@@ -14,29 +14,30 @@ const readingKinds: ReadonlySet<string> = new Set(["SELECT", "EXPLAIN"]);
 const memoryKinds: ReadonlySet<string> = new Set(["CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER"]);
 
 /**
- * Functions that a query can call and that do more than read: they write logs and profiles to files or to standard output, or run text as
- * SQL, which could hide the name of another one.
+ * Functions that a query can call and that do more than read: they write logs and profiles to files or to standard output, run text as
+ * SQL, which could hide the name of another one, or fail with any text, so that a free error would hold data. Names that are usual for columns are
+ * refused as calls only; the engine takes some characters of the category Cf for spaces.
  */
 const refusedFunctions =
-  /\b((?:enable|disable)_(?:logging|profile|profiling)|truncate_duckdb_logs|json_execute_serialized_sql|arrow_scan(?:_dumb)?|(?:force_)?checkpoint|query(?="?\s*(?:\(|\/\*|--)))\b/i;
+  /\b((?:enable|disable)_(?:logging|profile|profiling)|truncate_duckdb_logs|json_execute_serialized_sql|arrow_scan(?:_dumb)?|(?:force_)?checkpoint|(?:query|error)(?="?[\s\p{Cf}]*(?:\(|\/\*|--)))\b/iu;
 
-const secretStatement = /^create\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|persistent)\s+)?secret\b/i;
+const secretStatement = /\bcreate\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|persistent)\s+)?secret\b/i;
 
 const variableStatement = /^set\s+variable\b/i;
 
 const explainPrefix = /^explain\s+(?:analyze\s+|\([^()]*\)\s*)?/i;
 
-/** Throws a UserError if a text calls a refused function. To be checked before the text is planned. */
-export function checkFunctions(text: string): void {
-  const [, name] = refusedFunctions.exec(text) ?? [];
+/** Throws a UserError if a text calls a refused function or creates a secret. To be checked before the text is planned. */
+export function checkText(text: string): void {
+  const code = codeIn(text);
+  const [, name] = refusedFunctions.exec(code) ?? [];
   if (name !== undefined) throw new UserError(`Invalid function ${name}: expected one that only reads.`);
+  if (secretStatement.test(code)) throw refuse("CREATE SECRET");
 }
 
 /** Throws a UserError if a statement of the given kind may not be run. `text` is the text that it is part of. */
 export function checkStatement(kind: string, text: string): void {
-  const start = withoutLeadingComments(text);
-  if (kind === "SET" && variableStatement.test(start)) return;
-  if (secretStatement.test(start)) throw refuse("CREATE SECRET");
+  if (kind === "SET" && variableStatement.test(withoutLeadingComments(text))) return;
   if (!readingKinds.has(kind) && !memoryKinds.has(kind)) throw refuse(kind);
 }
 

@@ -21,7 +21,7 @@ import {
 import { Sql } from "../../db/sql.ts";
 import type { Manifest } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
-import { checkExplained, checkFunctions, checkStatement, explainedText, hasResult } from "./allowed-statements.ts";
+import { checkExplained, checkStatement, checkText, explainedText, hasResult } from "./allowed-statements.ts";
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
 import { type Parameters, setParameters, withVariables } from "./parameters.ts";
@@ -145,7 +145,7 @@ export class AnalystDatabase {
 
   /** Prepares the statements of a text, checks that each may be run, and passes it to `run`. */
   private async prepare(text: string, run: (statement: PreparedStatement) => Promise<void>): Promise<void> {
-    checkFunctions(text);
+    checkText(text);
     try {
       await this.session.prepareEach(new Sql([text], []), async (statement) => {
         checkStatement(statement.kind, text);

@@ -11,9 +11,9 @@ export interface SplitText {
  * up to the end of the text. Comments can contain comments; two levels are enough here.
  */
 const element =
-  /--[^\n]*|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:\*\/|$)|\b[eE]'(?:[^'\\]|\\.|'')*(?:'|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|(?<![\w$])(\$(?:[a-z_]\w*)?\$).*?(?:\1|$)|(?<![\w$])\$([a-z_]\w*)|;/gis;
+  /--[^\n\r]*|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:\*\/|$)|\b[eE]'(?:[^'\\]|\\.|'')*(?:'|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|(?<![\w$])(\$(?:[a-z_]\w*)?\$).*?(?:\1|$)|(?<![\w$])\$([a-z_]\w*)|;/gis;
 
-const blank = /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
+const blank = /^(?:\s|--[^\n\r]*(?:[\n\r]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
 
 /** Returns true for a text without a statement: white space and comments. */
 export const isBlankStatement = (text: string): boolean => blank.test(text);
@@ -37,6 +37,22 @@ export const replaceParameters = (text: string, replacement: (name: string) => s
     name === undefined ? found : replacement(name),
   );
 
+/** A string, a quoted identifier, or a comment without another one in it, of a text without escapes and dollar-quoted strings. */
+const plainElement = /'[^']*'|"[^"]*"|--[^\n\r]*|\/\*(?:(?!\/\*|\*\/).)*\*\//gs;
+
+/**
+ * Returns a text with its strings emptied and its comments blanked. Returns it unchanged if it has a backslash, a dollar sign or nested comments:
+ * where its strings end is then for the engine to say.
+ */
+export function codeIn(text: string): string {
+  if (/[\\$]/.test(text)) return text;
+  const code = text.replace(plainElement, (found) => {
+    if (found.startsWith('"')) return found;
+    return found.startsWith("'") ? "''" : " ";
+  });
+  return code.includes("/*") ? text : code;
+}
+
 /** Returns a text without the white space and comments before its first word. */
 export const withoutLeadingComments = (text: string): string =>
-  text.replace(/^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)+/, "");
+  text.replace(/^(?:\s|--[^\n\r]*(?:[\n\r]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)+/, "");
