@@ -2,7 +2,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import { text } from "node:stream/consumers";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { programPath } from "./project-files.ts";
@@ -31,9 +31,13 @@ export function startProcess(module: URL, argument: string): ChildProcess {
 
 const lowestPriority = 19;
 
+/** The most characters that are kept of the output of a process, up to the end of a chunk. */
+const outputCharactersMax = 65_536;
+
 export interface ProgramResult {
   /** Null if a signal ended the process. */
   readonly code: number | null;
+  /** The beginning of its standard output, as of its errors. */
   readonly output: string;
   readonly errors: string;
 }
@@ -82,8 +86,12 @@ export function yieldResources(pid: number): void {
   ignore(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
 }
 
-const textOf = (stream: NodeJS.ReadableStream | null): Promise<string> =>
-  stream === null ? Promise.resolve("") : text(stream);
+/** Reads a stream to its end; returns the beginning of its text. */
+async function textOf(stream: Readable | null): Promise<string> {
+  let text = "";
+  for await (const chunk of stream?.setEncoding("utf8") ?? []) if (text.length < outputCharactersMax) text += chunk;
+  return text;
+}
 
 /** Resolves with the exit code of a process; null if a signal ended it. */
 const ended = (child: ChildProcess): Promise<number | null> =>

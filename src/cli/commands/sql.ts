@@ -70,6 +70,9 @@ export const sqlCommand = (): Command =>
       });
     });
 
+/** The most characters of a reason that is reported: an error of the engine can quote a value of any size. */
+const reasonCharactersMax = 1000;
+
 /** Writes the result of statements to a file. Reports its size, or why there is none, to the service that has started this process. */
 async function writeResult(
   database: AnalystDatabase,
@@ -81,7 +84,7 @@ async function writeResult(
     const rows = await writeLastResult(database, statements, { ...settings, file });
     process.send?.({ rows, bytes: (await stat(file)).size });
   } catch (thrown) {
-    if (thrown instanceof UserError) process.send?.({ invalid: thrown.message });
+    if (thrown instanceof UserError) process.send?.({ invalid: thrown.message.slice(0, reasonCharactersMax) });
     throw thrown;
   }
 }

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { isObject } from "../../base/json.ts";
 import { runProgram } from "../../base/worker-threads.ts";
-import { refuse } from "../../contract/errors.ts";
+import { type Refusal, refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { BodyOf } from "../../contract/types.ts";
 import type { FormatName } from "../../formats/table-formats.ts";
@@ -22,10 +22,11 @@ export interface StatementTask extends BodyOf<"runSql"> {
 }
 
 /**
- * Writes the result of the last statement to a file, in NDJSON for JSON. Rejects with the reason of the signal when it aborts, and with
- * `invalid_statement` if a statement is invalid or fails.
+ * Writes the result of the last statement to a file, in NDJSON for JSON. Rejects with the reason of the signal when it aborts, with
+ * `invalid_parameter_value`, and with `invalid_statement` if a statement is invalid or fails.
  */
 export async function runStatement(task: StatementTask, { signal }: WriteEvents): Promise<ExportSize> {
+  checkTask(task);
   let reason: string | undefined;
   let size: ExportSize | undefined;
   // Temporary files of the process lie beside its result, and are removed with it.
@@ -45,9 +46,20 @@ export async function runStatement(task: StatementTask, { signal }: WriteEvents)
 /** Returns a parameter as the command takes it. Refuses a list or an object. */
 function parameterOf([name, value]: readonly [name: string, value: unknown]): string {
   if (typeof value !== "object" || value === null) return `${name}=${JSON.stringify(value)}`;
-  const allowed = "a number, a text, true, false or null";
-  throw refuse("invalid_parameter_value", { parameter: `params.${name}`, value: quoted(value), allowed, hint: "" });
+  throw invalid(`params.${name}`, value, "a number, a text, true, false or null");
 }
+
+/** Refuses what the command cannot take: a statement with NUL, and names of parameters that differ in case alone. */
+function checkTask({ sql, params = {} }: StatementTask): void {
+  if (sql.includes("\0")) throw invalid("sql", sql, "text without the character U+0000");
+  const names = Object.keys(params).map((name) => name.toLowerCase());
+  const repeated = Object.entries(params).find((_, index) => names.indexOf(names[index] ?? "") < index);
+  if (repeated === undefined) return;
+  throw invalid(`params.${repeated[0]}`, repeated[1], "each name once, in upper or lower case");
+}
+
+const invalid = (parameter: string, value: unknown, allowed: string): Refusal =>
+  refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
 
 function argumentsOf({
   lake,

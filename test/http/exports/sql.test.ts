@@ -178,6 +178,8 @@ const invalidBodies: readonly (readonly [body: string, code: string, message: Re
     /for params.a: expected a number, a text, true, false or null/,
   ],
   ['{"sql":"SELECT $a AS a","params":{"a b":1}}', "invalid_parameter_value", /for params: expected an object/],
+  ['{"sql":"1\\u0000"}', "invalid_parameter_value", /^Invalid value "1\\u0000" for sql: expected text without/],
+  ['{"sql":"$a","params":{"a":1,"A":2}}', "invalid_parameter_value", /^Invalid value 2 for params\.A: expected each/],
   ['{"sql":"SELECT $a AS a"}', "invalid_statement", /^Invalid SQL: Missing parameter \$a: expected a value for a\./],
   [
     '{"sql":"SELECT 1 AS a","params":{"b":1}}',
@@ -206,6 +208,11 @@ for (const [body, code, message] of invalidBodies)
     assert.deepEqual([status, found], [400, code], text);
     assert.match(text, message);
   });
+
+test("the reason of an invalid statement is cut, so that no error holds a result", async () => {
+  const [status, code, message] = await errorOf(run("SELECT repeat('ab', 10000000)::INTEGER AS a"));
+  assert.deepEqual([status, code, message.length], [400, "invalid_statement", "Invalid SQL: ".length + 1000]);
+});
 
 test("a body that is too large, another method, and a key without the scope are refused", async () => {
   assert.deepEqual((await errorOf(run(`SELECT '${"x".repeat(70_000)}' AS a`))).slice(0, 2), [413, "body_too_large"]);
