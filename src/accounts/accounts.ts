@@ -207,8 +207,7 @@ export class Accounts {
     const atMs = this.clock.wallMs();
     const found = await this.clients.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
     if (found === "mismatched") throw refuse("idempotency_key_reused", {});
-    if (found === "repeated") return { usageClass, units, micros: 0, release: () => undefined, request };
-    return this.hold(identity, usageClass, request, units);
+    return this.hold(identity, usageClass, request, found === "repeated" ? 0 : units);
   }
 
   /**

@@ -239,6 +239,9 @@ test("a request that is repeated with the same Idempotency-Key is charged once, 
     ["true", "0", "listing_search"],
   );
   assert.equal((await requestAs(path, customer, repeat("order-2", customer))).answer.status, 402);
+  inAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, { state: "suspended" }));
+  const again = async () => (await requestAs(path, customer, repeat("order-1", customer))).answer.status;
+  await eventually("a suspended account gets no repetition", async () => (await again()) === 402);
   assert.equal(chargesOf(client, other).length, 1);
 });
 
