@@ -24,7 +24,7 @@ export function negotiateFormat<Format extends FormatName>(
   if (accept === "" || accept === "*/*") return offered[0];
   const mediaTypes = offered.map((name) => answerFormats[name].mediaType);
   // Parameters besides the weight do not distinguish the formats: `application/json; charset=utf-8` is JSON.
-  const headers = { accept: accept.replaceAll(/;\s*(?!q=)[^;,]*/gi, "") };
+  const headers = { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
   const [preferred] = new Negotiator({ headers }).mediaTypes(mediaTypes);
   const format = offered.find((name) => answerFormats[name].mediaType === preferred);
   if (format !== undefined) return format;

@@ -131,6 +131,7 @@ describe("negotiation", () => {
     ["TEXT/CSV;header=present", "csv"],
     ["text/csv;q=0.5, application/x-ndjson;q=0.8", "ndjson"],
     ["application/json;q=0.1, text/csv", "csv"],
+    ["application/json; q=0.1, text/csv; header=present; q=0.9", "csv"],
     ["application/json, application/vnd.apache.arrow.stream", "json"],
     ["text/csv;q=0, */*;q=0.1", "json"],
     ["application/json;q=0, application/*", "arrow"],
@@ -146,7 +147,7 @@ describe("negotiation", () => {
   }
 
   test("an Accept without a format is refused in JSON, and not charged", async () => {
-    for (const accept of ["application/xml", "text/html, image/*", "*/*;q=0", "nonsense"]) {
+    for (const accept of ["application/xml", "text/html, image/*", "*/*;q=0", "*/*; q=0", "nonsense"]) {
       const { status, headers, body } = await sample.get(path, { Accept: accept });
       assert.equal(status, 406, accept);
       assert.equal(headers.get("X-Usage-Class"), null);
