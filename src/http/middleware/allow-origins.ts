@@ -15,6 +15,9 @@ const keylessPaths: ReadonlySet<string> = new Set(
   [...operations.values()].filter(({ scope }) => scope === undefined).map(({ path }) => path),
 );
 
+/** The methods of the operations; those of GET have HEAD too. */
+const allowedMethods = [...new Set(["HEAD", ...[...operations.values()].map(({ method }) => method.toUpperCase())])];
+
 /** How long a browser may keep the answer to a preflight request: as long as Chromium does at most. */
 const preflightSeconds = 7200;
 
@@ -33,7 +36,7 @@ export function allowOrigins(origins: readonly string[]): Middleware {
       if (isAny && !keylessPaths.has(path)) return "*";
       return origins.find((origin) => origin === headers.origin && origin !== "*") ?? "";
     },
-    allowMethods: ["GET", "HEAD", "POST"],
+    allowMethods: allowedMethods,
     exposeHeaders: exposedHeaders(),
     maxAge: preflightSeconds,
     keepHeadersOnError: false,
