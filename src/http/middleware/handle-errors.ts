@@ -21,7 +21,7 @@ export const handleErrors: Middleware = async (context, next) => {
     context.state.errorCode = refusal.code;
     context.status = errors[refusal.code][0];
     context.body = errorBody(refusal);
-    context.remove("ETag");
+    for (const header of ["ETag", "Content-Disposition"]) context.remove(header);
     context.set("Cache-Control", "no-store");
     const challenge = challenges[refusal.code];
     const { challengeParameters = [] } = context.state;

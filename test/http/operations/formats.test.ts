@@ -181,6 +181,8 @@ describe("negotiation", () => {
     for (const format of formats) {
       const { status, headers } = await sample.get("/v1/listings?min_price=x", { Accept: mediaTypes[format] });
       assert.deepEqual([status, headers.get("Content-Type")], [400, contentTypes.json]);
+      const unpublished = await sample.get(`/v1/listings?snapshot_date=2020-01-01&format=${format}`);
+      assert.deepEqual([unpublished.status, unpublished.headers.get("Content-Disposition")], [400, null]);
     }
   });
 
