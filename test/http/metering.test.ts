@@ -295,4 +295,6 @@ test("a response that the client has is not charged again", async () => {
   assertCharged(await requestAs("/v1/listings?limit=2&sort=price", customer, known), "listing_search", customer);
   const missing = await client.get("/v1/listings/ffffffffffffffffffffffffffffffff");
   assert.deepEqual([missing.status, header(missing, "ETag")], [404, null]);
+  const any = await client.get("/v1/listings/ffffffffffffffffffffffffffffffff", { "If-None-Match": "*" });
+  assert.equal(any.status, 404);
 });

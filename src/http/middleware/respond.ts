@@ -61,7 +61,9 @@ function presenterOf<Id extends EndpointId>(
     isKnown: ({ meta: { version, as_of } }) => {
       context.set("X-Data-Version", version);
       const key = keyTextOf({ version, operation: id, request });
-      if (matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`))) return true;
+      const isMatch = matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`));
+      // `*` matches any resource that exists, which only the computed answer can say.
+      if (isMatch && context.get("If-None-Match") !== "*") return true;
       if (requested !== undefined && format !== "json") setFileName(context, definition, format, as_of);
       return false;
     },
