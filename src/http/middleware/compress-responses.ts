@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import Negotiator from "negotiator";
+import { createOnce } from "../../base/concurrency.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 
 /** Smaller responses are not compressed: they fit into two packets. */
@@ -85,7 +86,5 @@ function bodyOf(body: unknown): Buffer | undefined {
 function compressOnce(body: Buffer, coding: string, compress: Compress): Promise<Buffer> {
   const known = compressedBodies.get(body) ?? new Map<string, Promise<Buffer>>();
   compressedBodies.set(body, known);
-  const compressed = known.get(coding) ?? compress(body);
-  known.set(coding, compressed);
-  return compressed;
+  return createOnce(known, coding, () => compress(body));
 }
