@@ -52,6 +52,25 @@ describe("carquet sql", () => {
     assert.equal(readFileSync(parquet).subarray(-4).toString(), "PAR1");
   });
 
+  test("knows every extension of a format, and refuses unknown ones unless the format is named", async () => {
+    const contents = { jsonl: '{"a":1}\n', NDJSON: '{"a":1}\n', txt: "a\n-\n1\n(1 row)\n" };
+    for (const [extension, content] of Object.entries(contents)) {
+      const file = join(folder, `known.${extension}`);
+      assert.equal((await sql(["--output", file, "SELECT 1 AS a"])).code, 0);
+      assert.equal(readFileSync(file, "utf8"), content, extension);
+    }
+    const [arrows, unknown] = [join(folder, "known.arrows"), join(folder, "out.xml")];
+    await sql(["--output", arrows, "SELECT 1 AS a"]);
+    assert.equal(tableFromIPC(readFileSync(arrows)).numRows, 1);
+    const { code, err } = await sql(["--output", unknown, "SELECT 1 AS a"]);
+    assert.deepEqual([code, existsSync(unknown)], [1, false]);
+    assert.match(
+      err,
+      /Unknown extension \.xml of .*out\.xml: expected \.txt, \.csv, \.json, \.ndjson, \.jsonl, \.parquet, \.arrows, \.arrow, or --format\./,
+    );
+    assert.equal((await sql(["--output", unknown, "--format", "csv", "SELECT 1 AS a"])).code, 0);
+  });
+
   test("nested types have the form that Arrow has of them, at any depth and with any names of fields", async () => {
     const file = join(folder, "nested.arrow");
     const query = `SELECT {'a': {'b': {'c': {'d, "e" (f)': 1, 'g': ['x, y']}}}} AS deep, [[{'on': true}]] AS lists,
@@ -77,7 +96,7 @@ describe("carquet sql", () => {
   });
 
   test("a query that fails midway prints nothing, and leaves the output file as it was", async () => {
-    const query = "SELECT CASE WHEN range = 190000 THEN error('midway') ELSE range END AS n FROM range(200000)";
+    const query = "SELECT CASE WHEN range = 190000 THEN 'midway'::INTEGER ELSE range END AS n FROM range(200000)";
     const file = join(folder, "kept.csv");
     writeFileSync(file, "kept");
     for (const args of [
@@ -85,8 +104,9 @@ describe("carquet sql", () => {
       ["--format", "parquet"],
       ["--output", file],
     ]) {
-      const result = await sql([...args, query]);
-      assert.deepEqual(result, { code: 1, out: "", err: "carquet: Invalid Input Error: midway\n" });
+      const { code, out, err } = await sql([...args, query]);
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, /^carquet: Conversion Error: Could not convert string 'midway' to INT32/);
     }
     assert.equal(readFileSync(file, "utf8"), "kept");
     assert.deepEqual(

@@ -4,6 +4,7 @@ import { extname } from "node:path";
 import type { Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { escapeFormula } from "../../formats/csv.ts";
+import { answerFormats } from "../../formats/table-formats.ts";
 import type { AnalystDatabase, StatementResult } from "../../lake/analyst/analyst-database.ts";
 import { type EngineFormat, readLines, replaceNonFinite } from "../../lake/analyst/spool.ts";
 import {
@@ -26,10 +27,17 @@ export type ResultFormat = (typeof resultFormats)[number];
 
 export const textFormats = ["table", "csv", "json", "ndjson"] as const;
 
-/** Returns the format that a file's extension names; `otherwise` if it names none. */
+const extensionsOf = (format: ResultFormat): readonly string[] =>
+  format === "table" ? ["txt"] : answerFormats[format].extensions;
+
+/** Returns the format that a file's extension names; `otherwise` without an extension. Throws a UserError if it is unknown. */
 export function formatOfFile(path: string, otherwise: ResultFormat): ResultFormat {
-  const extension = extname(path).slice(1).toLowerCase();
-  return resultFormats.find((format) => format === extension) ?? otherwise;
+  const extension = extname(path).toLowerCase();
+  if (extension === "") return otherwise;
+  const format = resultFormats.find((name) => extensionsOf(name).includes(extension.slice(1)));
+  if (format !== undefined) return format;
+  const known = resultFormats.flatMap(extensionsOf).map((one) => `.${one}`);
+  throw new UserError(`Unknown extension ${extension} of ${path}: expected ${known.join(", ")}, or --format.`);
 }
 
 type ResultContent = AsyncGenerator<string | Uint8Array>;
