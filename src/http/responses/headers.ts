@@ -1,7 +1,7 @@
 /** Headers of responses that have several formats. */
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
-import { splitQuery } from "../../contract/query-string.ts";
+import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
 import type { Pagination } from "../../operations/result.ts";
 import type { RequestContext } from "../context.ts";
@@ -11,8 +11,8 @@ export function setPageHeaders(context: RequestContext, { total, next_offset, ne
   context.set("X-Total-Count", String(total));
   if (next_offset === null) return;
   const query = splitQuery(context.querystring);
-  const isByCursor = query.some(([name]) => name === "cursor");
-  const others = query.filter(([name]) => name !== "offset" && name !== "cursor");
+  const isByCursor = query.some(([name]) => decodedName(name) === "cursor");
+  const others = query.filter(([name]) => !["offset", "cursor"].includes(decodedName(name)));
   const next = isByCursor ? `cursor=${next_cursor}` : `offset=${next_offset}`;
   const pairs = [...others.map(([name, raw]) => `${name}=${raw}`), next];
   const target = `${context.path}?${pairs.join("&")}`.replaceAll(/[^!#-;=?-~]/g, escapeByte);

@@ -243,6 +243,8 @@ describe("headers and charges", () => {
     assert.equal(headers.get("Link"), null);
     const { headers: linked } = await fetchBody(sample, "/v1/listings?limit=1&exclude_trim=a%3E%22%0d%0aX:y");
     assert.equal(linked.get("Link"), '</v1/listings?limit=1&exclude_trim=a%3E%22%0d%0aX:y&offset=1>; rel="next"');
+    const { headers: encoded } = await fetchBody(sample, "/v1/listings?limit=1&o%66fset=1");
+    assert.equal(encoded.get("Link"), '</v1/listings?limit=1&offset=2>; rel="next"');
   });
 
   test("each format has its own entity tag, and revalidates with a 304 that is not charged", async () => {
