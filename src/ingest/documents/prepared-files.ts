@@ -47,16 +47,21 @@ export async function withScratch<T>(
 export async function preparedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   if (file.format !== "zip") return preparedFile(file, settings);
   const { scratch, limits, remark } = settings;
+  const folder = await mkdtemp(join(scratch, "unpacked-"));
   let count = 0;
   const entries = await unpack(file, limits, async (entryName) => {
     const name = basename(entryName);
     const kind = fileOf(name);
     if (kind === undefined || kind.format === "zip" || entryName.startsWith("__MACOSX/")) return undefined;
-    const folder = join(scratch, `${basename(file.name)}.${count}`);
     count += 1;
-    await mkdir(folder, { recursive: true });
     const { isForeign: _, ...rest } = file;
-    return { ...rest, ...tableOfName(name), ...kind, path: join(folder, name), name: `${file.name}/${entryName}` };
+    return {
+      ...rest,
+      ...tableOfName(name),
+      ...kind,
+      path: join(folder, `${count}`),
+      name: `${file.name}/${entryName}`,
+    };
   });
   if (entries.length === 0) remark(`${printable(file.name)}: ignored file: no feed file in it.`);
   const prepared = await Promise.all(entries.map((entry) => preparedFile(entry, settings)));

@@ -100,11 +100,12 @@ function keyOf({ file, shape }: CheckedFile): string {
   return JSON.stringify([table, format, isGzip, placeOf(file), layout, mapping?.name, shape]);
 }
 
-/** Returns the folder from which the path of a file is its name; the path itself if its name is another. */
-function placeOf({ path, name }: FeedFile): string {
+/** Returns the folder from which the path of a file is its name; the path itself if its name is another, or its folder, as in an archive. */
+function placeOf({ path, name, folder }: FeedFile): string {
   const depth = name.split("/").length;
   const parts = path.split(sep);
-  return parts.slice(-depth).join("/") === name ? `${depth} ${parts.slice(0, -depth).join(sep)}` : path;
+  const isNamed = parts.slice(-depth).join("/") === name && (folder ?? parts.at(-2)) === parts.at(-2);
+  return isNamed ? `${depth} ${parts.slice(0, -depth).join(sep)}` : path;
 }
 
 /** Returns the content of a batch. A file that is larger, or has odd quotes, is read alone: the first saves numbering the rows of several. */

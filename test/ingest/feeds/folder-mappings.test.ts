@@ -1,6 +1,7 @@
 /** Folders of sources in a day's folder: each has its mapping, which the folders of dealers in it share. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { zipOf } from "../../support/fuzz/zip.ts";
 import { foreignReader } from "../../support/lakes/foreign-files.ts";
 import { fileScope } from "../../support/scope.ts";
 
@@ -32,6 +33,22 @@ test("files of the same columns are read by the mapping of their folder, and nam
     ...["beta/4712/stock.csv 200", "beta/rest.csv 200"],
   ]);
   assert.deepEqual([...new Set(dealers.map(({ name }) => name))].sort(), ["4711", "4712", "North", "beta"]);
+});
+
+test("archives of one name in two folders are read each, and their files name the folders of the archives", async () => {
+  const byFolder = mapping("a", { file: "folder" });
+  const xml = (vin: string): string => `<r><c><vin>${vin}</vin><a>100</a></c></r>`;
+  const stock = (vin: string): Buffer =>
+    zipOf({ "inv.csv": `vin,a\n${vin}1,100\n`, "in/a.xml": xml(`${vin}2`), "in/b.xml": xml(`${vin}3`) });
+  const { inventory, dealers } = await read({
+    ...{ "acme/mapping.json": byFolder, "acme/stock.zip": stock("A") },
+    ...{ "bolt/mapping.json": byFolder, "bolt/stock.zip": stock("B") },
+  });
+  assert.deepEqual(inventory.map(({ file, vin }) => `${file} ${vin}`).sort(), [
+    ...["acme/stock.zip/in/a.xml A2", "acme/stock.zip/in/b.xml A3", "acme/stock.zip/inv.csv A1"],
+    ...["bolt/stock.zip/in/a.xml B2", "bolt/stock.zip/in/b.xml B3", "bolt/stock.zip/inv.csv B1"],
+  ]);
+  assert.deepEqual(new Set(dealers.map(({ name }) => name)), new Set(["acme", "bolt"]));
 });
 
 test("an invalid mapping in a folder is refused with its path in the day, and folders end at two levels", async () => {
