@@ -198,7 +198,10 @@ class SourceFetch {
   private async place({ name, dealer }: FileMatch, day: string, received: Received): Promise<void> {
     const { name: source, mapping, preset, dealer: fixed } = this.source;
     const { queue } = this.options;
-    if (preset === "carquet") return placeFile(queue, day, `${tableOfName(name).table}-${source}-${name}`, received);
+    if (preset === "carquet") {
+      const parts = [tableOfName(name).table, source, ...(dealer === undefined ? [] : [dealer]), name];
+      return placeFile(queue, day, parts.join("-"), received);
+    }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
     if (path !== undefined) await placeText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
     await placeFile(queue, day, join(source, dealer ?? fixed ?? "", name), received);

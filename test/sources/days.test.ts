@@ -87,15 +87,20 @@ test("a file has the mapping or preset of its source beside it, the folder of it
     ...sourceOf("alpha", "*.csv", { mapping: "own.json", dealer: "4711" }),
     ...sourceOf("beta", "out/*/*.txt", { preset: "vauto" }),
     ...sourceOf("gamma", "*.csv", { preset: "carquet" }),
+    ...sourceOf("delta", "*/inventory.csv", { preset: "carquet", requiredFiles: 2 }),
   });
   deliver("alpha/stock.csv", "1");
-  for (const dealer of ["1", "2"]) deliver(`beta/out/${dealer}/stock.txt`, dealer);
+  for (const dealer of ["1", "2"]) {
+    deliver(`beta/out/${dealer}/stock.txt`, dealer);
+    deliver(`delta/${dealer}/inventory.csv`, dealer);
+  }
   for (const name of ["dealers", "inventory", "stock"]) deliver(`gamma/${name}.csv`, name);
   const { of } = await fetch();
   const day = "waiting/2026-11-18";
   assert.deepEqual(filesIn(day), [
     ...["alpha/4711/stock.csv", "alpha/mapping.json", "beta/1/stock.txt", "beta/2/stock.txt", "beta/mapping.json"],
-    ...["dealers-gamma-dealers.csv", "inventory-gamma-inventory.csv"],
+    ...["dealers-gamma-dealers.csv", "inventory-delta-1-inventory.csv", "inventory-delta-2-inventory.csv"],
+    "inventory-gamma-inventory.csv",
   ]);
   assert.equal(textOf(`${day}/alpha/mapping.json`), mapping);
   assert.match(of.gamma?.quarantined?.["stock.csv"] ?? "", /^no table in its name/);
