@@ -43,9 +43,16 @@ export async function withScratch<T>(
   }
 }
 
-/** Returns the files to read in place of one: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
+/** Returns the files to read in place of one, as far as they are no ignored ones. Throws a UserError if one of them is invalid. */
 export async function preparedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
-  if (file.format !== "zip") return preparedFile(file, settings);
+  const prepared: FeedFile[] = [];
+  for (const one of await unpackedFiles(file, settings)) prepared.push(...(await preparedFile(one, settings)));
+  return prepared;
+}
+
+/** Returns the feed files in an archive; any other file alone. Throws a UserError if the archive is invalid. */
+export async function unpackedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  if (file.format !== "zip") return [file];
   const { scratch, limits, remark } = settings;
   const folder = await mkdtemp(join(scratch, "unpacked-"));
   let count = 0;
@@ -64,11 +71,11 @@ export async function preparedFiles(file: FeedFile, settings: Preparation): Prom
     };
   });
   if (entries.length === 0) remark(`${printable(file.name)}: ignored file: no feed file in it.`);
-  const prepared = await Promise.all(entries.map((entry) => preparedFile(entry, settings)));
-  return prepared.flat();
+  return entries;
 }
 
-async function preparedFile(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+/** Returns the file to read in place of one that is no archive: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
+export async function preparedFile(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { remark } = settings;
   const mapping = file.mapping ?? settings.mapping;
   const isDocument = file.format === "json" || file.format === "xml";

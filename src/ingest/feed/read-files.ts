@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
-import { preparedFiles, withScratch } from "../documents/prepared-files.ts";
+import { preparedFile, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
 import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { columnsByField } from "./column-names.ts";
@@ -58,6 +58,7 @@ class DeliveryReading {
   private readonly recognized = new Map<string, readonly string[]>();
   private readonly batches: FileBatches;
   private files = 0;
+  /** Files that are read by a mapping, or were refused before. */
   private mapped = 0;
 
   constructor(
@@ -75,25 +76,35 @@ class DeliveryReading {
     this.batches = new FileBatches(settings, readGroup, (file, thrown) => this.refuse(file, thrown));
   }
 
-  /** Prepares, checks and reads a file, or lets it wait for others of its shape. */
+  /** Prepares, checks and reads a file, or each of those in an archive, or lets it wait for others of its shape. */
   async add(file: FeedFile): Promise<void> {
     const remark = (text: string): void => void this.remarks.push(text);
     const onRecognized = ({ name }: FeedFile, { name: preset }: Mapping): void =>
       void this.recognized.set(preset, [...(this.recognized.get(preset) ?? []), name]);
-    let current = file;
-    if (isMapped(file, this.settings)) this.mapped += 1;
+    const preparation = { ...this.settings, remark, onRecognized };
+    for (const one of (await this.unlessRefused(file, unpackedFiles(file, preparation))) ?? [])
+      for (const prepared of (await this.unlessRefused(one, preparedFile(one, preparation))) ?? [])
+        await this.addPrepared(prepared);
+  }
+
+  private async addPrepared(file: FeedFile): Promise<void> {
+    this.files += 1;
+    const checked = await this.unlessRefused(file, checkFile(this.session, file, this.settings));
+    if (checked === undefined) return;
+    if (file.mapping !== undefined) this.mapped += 1;
+    await this.batches.add(checked);
+    if (file.mapping === undefined) this.remarks.push(...describeIgnoredColumns(file, checked.shape));
+  }
+
+  /** Returns the result of a step; undefined if it has refused the file. */
+  private async unlessRefused<T>(file: FeedFile, step: Promise<T>): Promise<T | undefined> {
     try {
-      for (const prepared of await preparedFiles(file, { ...this.settings, remark, onRecognized })) {
-        this.files += 1;
-        if (isMapped(prepared, this.settings) && !isMapped(current, this.settings)) this.mapped += 1;
-        current = prepared;
-        const checked = await checkFile(this.session, prepared, this.settings);
-        await this.batches.add(checked);
-        if (prepared.mapping === undefined) this.remarks.push(...describeIgnoredColumns(prepared, checked.shape));
-      }
+      return await step;
     } catch (thrown) {
-      if (!isMapped(current, this.settings)) await this.batches.readAll();
-      this.refuse(current, thrown);
+      if (!isMapped(file, this.settings)) await this.batches.readAll();
+      this.refuse(file, thrown);
+      this.mapped += 1;
+      return undefined;
     }
   }
 
@@ -109,7 +120,7 @@ class DeliveryReading {
 
   private refuse(file: FeedFile, thrown: unknown): void {
     if (!(thrown instanceof UserError && isMapped(file, this.settings))) throw thrown;
-    if (!this.refused.includes(thrown)) this.refused.push(thrown);
+    this.refused.push(thrown);
   }
 }
 

@@ -179,4 +179,28 @@ for (const [what, [file, content, says]] of Object.entries(refused))
     assert.match(remarks[0]?.replace(/^refused file: /, "") ?? "", says);
   });
 
+test("a file in a ZIP file is refused alone, whether it cannot be prepared or read", async () => {
+  const car = (vin: string): string => `vin,seller\n${vin},North\n`;
+  const broken = { "b.csv": "a,b\nread me\n", "b.xml": "<r><c>", "b.csv.gz": "no gzip" };
+  const { inventory, remarks } = await read(
+    { "cars.zip": zipOf({ "a.csv": car("V1"), ...broken, "z.csv": car("V2") }) },
+    mapping,
+  );
+  assert.deepEqual(
+    inventory.map(({ vin }) => vin),
+    ["V1", "V2"],
+  );
+  assert.deepEqual(
+    remarks.map((remark) => /^refused file: (\S+?)[:,]/.exec(remark)?.[1]),
+    Object.keys(broken).map((name) => `cars.zip/${name}`),
+  );
+});
+
+test("a day is refused if all of its feeds are, also beside files that are ignored", async () => {
+  const ignored = { "notes.txt": "read me\n", "._homenet.csv": "\0\0", "photos.zip": zipOf({ "1.jpg": "x" }) };
+  const says = /^UserError: (cars\.xml|stock\.zip\/cars\.xml), row 1: invalid XML/;
+  await assert.rejects(read({ "cars.xml": "<r><c>", ...ignored }), says);
+  await assert.rejects(read({ "stock.zip": zipOf({ "cars.xml": "<r><c>", ...ignored }) }), says);
+});
+
 test("crc32 of the test's archives is that of ZIP", () => assert.equal(crc32("123456789"), 0xcbf43926));
