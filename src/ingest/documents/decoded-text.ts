@@ -31,6 +31,12 @@ export async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<st
   return rest.length === 0 ? "utf-8" : "windows-1252";
 }
 
+/** Returns the encoding that an XML document declares, if it is a known one: some declare `ANSI`. */
+export async function declaredEncoding(file: FeedFile, limits: FeedLimits): Promise<string | undefined> {
+  const [, declared = ""] = /^<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits)) ?? [];
+  return iconv.encodingExists(declared) ? declared : undefined;
+}
+
 /** Returns how many bytes at the end begin a character of UTF-8 that they do not end. */
 function unfinishedBytes(text: Buffer): number {
   for (let back = 1; back <= Math.min(3, text.length); back += 1) {

@@ -15,7 +15,7 @@ import type { ReadSettings } from "../feed/file-formats.ts";
 import { fileOf, tableOfName } from "../feed/file-names.ts";
 import { recognizedPreset } from "../mapping/presets.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { decodedText, encodingOf, firstText } from "./decoded-text.ts";
+import { declaredEncoding, decodedText, encodingOf, firstText } from "./decoded-text.ts";
 import { writeRecords } from "./flat-records.ts";
 import { jsonRecords } from "./json-records.ts";
 import { xmlRecords } from "./xml-records.ts";
@@ -159,10 +159,7 @@ async function converted(
 ): Promise<{ readonly file: FeedFile; readonly columns: readonly string[] }> {
   const { limits } = settings;
   const { records, encoding } = file.mapping?.file ?? {};
-  const declared =
-    file.format === "xml"
-      ? /^<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits))?.[1]
-      : undefined;
+  const declared = file.format === "xml" ? await declaredEncoding(file, limits) : undefined;
   const texts = decodedText(file, encoding ?? declared ?? (await encodingOf(file, limits)), limits);
   const read = file.format === "xml" ? xmlRecords : jsonRecords;
   const path = await scratchPath(file, settings);

@@ -6,6 +6,7 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { type Entry, open, type ZipFile } from "yauzl";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import type { FeedLimits } from "../feed/feed-limits.ts";
 import { sizeWithin } from "../feed/file-checks.ts";
@@ -24,8 +25,10 @@ export async function unpack<Target extends { readonly path: string }>(
   targetOf: (entryName: string) => Promise<Target | undefined>,
 ): Promise<readonly Target[]> {
   const storedBytes = await sizeWithin(file, limits);
-  const fail = (thrown: unknown): UserError =>
-    thrown instanceof UserError ? thrown : fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
+  const fail = (thrown: unknown): unknown =>
+    thrown instanceof UserError || classifyFault(thrown) === "disk full"
+      ? thrown
+      : fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
   let zip: ZipFile | undefined;
   try {
     zip = await opened(file.path);

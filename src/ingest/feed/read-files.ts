@@ -102,7 +102,7 @@ class DeliveryReading {
       return await step;
     } catch (thrown) {
       if (!isMapped(file, this.settings)) await this.batches.readAll();
-      this.refuse(file, thrown);
+      this.refuse(file, await describeFileError(file, { columns: [], limits: this.settings.limits }, thrown));
       this.mapped += 1;
       return undefined;
     }
@@ -133,19 +133,14 @@ function describeRecognized(preset: string, [first = "", ...others]: readonly st
 const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
   mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
 
-/** Checks a file before its rows are read. Throws a UserError if it is invalid. */
+/** Checks a file before its rows are read. Throws if it is invalid. */
 async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
-  const { limits } = settings;
-  const content = await checkFeedFile(file, limits);
+  const content = await checkFeedFile(file, settings.limits);
   if (file.mapping !== undefined) await checkPatterns(session, file.mapping);
-  try {
-    const shape = await shapeOf(session, file, settings);
-    // Throws if the columns are not those that the table or the mapping needs.
-    tablesOf({ files: [file], file, shape }, settings);
-    return { ...content, file, shape };
-  } catch (thrown) {
-    throw await describeFileError(file, { columns: [], limits }, thrown);
-  }
+  const shape = await shapeOf(session, file, settings);
+  // Throws if the columns are not those that the table or the mapping needs.
+  tablesOf({ files: [file], file, shape }, settings);
+  return { ...content, file, shape };
 }
 
 /** Returns the rows of files of one shape, for each table that they fill. */

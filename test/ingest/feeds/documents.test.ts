@@ -73,6 +73,11 @@ const files: Readonly<Record<string, readonly [file: string, content: string | U
     iconv.encode(xml.replace('"1.0"', '"1.0" encoding="windows-1252"'), "windows-1252"),
     { records: "feed/listings/listing" },
   ],
+  "an XML document in Windows-1252 that declares an unknown encoding": [
+    "cars.xml",
+    iconv.encode(xml.replace('"1.0"', '"1.0" encoding="ANSI"'), "windows-1252"),
+    { records: "feed/listings/listing" },
+  ],
   "a JSON document with a record path": ["cars.json", json, { records: "/data/vehicles" }],
   "a JSON document that is an array": ["cars.json", JSON.stringify(carsOfJson)],
   "NDJSON with nested values": ["cars.ndjson", carsOfJson.map((car) => `${JSON.stringify(car)}\n`).join("")],
@@ -129,6 +134,11 @@ const refused: Readonly<Record<string, readonly [file: string, content: string |
     /^cars\.zip: invalid ZIP file: absolute path/,
   ],
   "text that is no ZIP file": ["cars.zip", "vin,seller\n", /^cars\.zip: invalid ZIP file: /],
+  "a ZIP file with a name of a folder that is too long": [
+    "cars.zip",
+    zipOf({ [`${"x".repeat(256)}/cars.xml`]: "<r><c><vin>V1</vin></c></r>" }),
+    /^cars\.zip\/x{191}\.\.\.: ENAMETOOLONG: name too long/,
+  ],
   "a bomb of XML entities": ["cars.xml", entities, /^cars\.xml, row 1: invalid XML: .*undefined entity/],
   "XML that ends early": ["cars.xml", "<r><c><vin>V1</vin></c><c>", /^cars\.xml, row 2: invalid XML: .*unclosed tag/],
   "XML nested too deeply": [
