@@ -10,7 +10,6 @@ import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse/sync";
 import { printable } from "../../base/user-error.ts";
 import { type CsvLayout, carquetLayout, type FeedFile } from "../feed/feed-file.ts";
-import { feed, fieldOfColumn } from "../feed/feed-schema.ts";
 import type { ReadSettings } from "../feed/file-formats.ts";
 import { fileOf, tableOfName } from "../feed/file-names.ts";
 import { recognizedPreset } from "../mapping/presets.ts";
@@ -83,7 +82,6 @@ export async function preparedFile(file: FeedFile, settings: Preparation): Promi
     return [await (file.format === "csv" ? decodedFile : flatFile)({ ...file, mapping }, settings)];
   if (file.table === "inventory" && file.format === "csv") {
     const found = await recognizedText(file, settings);
-    if (found === "Carquet") return file.isForeign ? [] : [file];
     if (found !== undefined) return [await decodedFile(recognized(file, found, settings), settings)];
   } else if (isDocument) return recognizedDocument(file, settings);
   if (!file.isForeign) return [file];
@@ -98,13 +96,10 @@ function recognized(file: FeedFile, mapping: Mapping, { onRecognized }: Preparat
   return { ...file, mapping };
 }
 
-/** Returns the preset that fits the header of a CSV file, or `Carquet` for one in the Carquet format. */
-async function recognizedText(file: FeedFile, { limits }: Preparation): Promise<Mapping | "Carquet" | undefined> {
+/** Returns the preset that fits the header of a CSV file. */
+async function recognizedText(file: FeedFile, { limits }: Preparation): Promise<Mapping | undefined> {
   const [line = ""] = (await firstText(file, limits)).slice(0, limits.recordBytes).split(/\r\n|\r|\n/, 1);
-  const isCarquet = (columns: readonly string[]): boolean =>
-    feed.inventory.required.every((field) => columns.some((column) => fieldOfColumn("inventory", column) === field));
-  const found = recognizedPreset(columnsIn(line, delimiterOf(line)));
-  return found ?? (isCarquet(columnsIn(line, carquetLayout.delimiter)) ? "Carquet" : undefined);
+  return recognizedPreset(columnsIn(line, delimiterOf(line)));
 }
 
 function columnsIn(line: string, delimiter: string): readonly string[] {

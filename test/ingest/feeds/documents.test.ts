@@ -206,6 +206,15 @@ test("a file in a ZIP file is refused alone, whether it cannot be prepared or re
   );
 });
 
+test("a file in the Carquet format with another name is ignored, and reported", async () => {
+  const cars = "vin,dealer_id,make,price\n1FTEW1E50LFA00001,1,Ford,20000\n";
+  const { inventory, remarks } = await read({ "inventory.csv": cars, "stock.csv": cars });
+  assert.deepEqual([...new Set(inventory.map(({ file }) => file))], ["inventory.csv"]);
+  assert.deepEqual(remarks, [
+    "stock.csv: ignored file: expected a name that begins with that of a table, or the columns of a preset.",
+  ]);
+});
+
 test("a day is refused if all of its feeds are, also beside files that are ignored", async () => {
   const ignored = { "notes.txt": "read me\n", "._homenet.csv": "\0\0", "photos.zip": zipOf({ "1.jpg": "x" }) };
   const says = /^UserError: (cars\.xml|stock\.zip\/cars\.xml), row 1: invalid XML/;
