@@ -157,7 +157,8 @@ class SourceFetch {
     const known = this.known[file.path];
     if (known !== undefined && file.tag !== undefined && file.tag === known.tag && this.isSettled(known))
       return this.keep(file, known);
-    if (file.modifiedMs !== undefined && file.modifiedMs > now.getTime() - 1000 * source.settleSeconds)
+    // A time far in the future is that of a wrong clock, and says nothing.
+    if (file.modifiedMs !== undefined && Math.abs(now.getTime() - file.modifiedMs) < 1000 * source.settleSeconds)
       return "unsettled";
     requireUsableName(source, match.name);
     const received = await withStallTimeout(file.path, stallMs, async (signal, onBytes) => {

@@ -106,6 +106,20 @@ test("a file has the mapping or preset of its source beside it, the folder of it
   assert.match(of.gamma?.quarantined?.["stock.csv"] ?? "", /^no table in its name/);
 });
 
+test("a file waits while its time is close to now, and not while it is far ahead", async (t) => {
+  const { writeSources, sourceOf, deliver, fetch } = await inboxes(t);
+  writeSources(sourceOf("alpha", "*", { requiredFiles: 9 }));
+  deliver("alpha/young.csv", "1", "2026-11-18T12:59:30Z");
+  deliver("alpha/ahead.csv", "2", "2026-11-18T13:00:30Z");
+  deliver("alpha/far.csv", "3", "2026-11-19T13:00:00Z");
+  const outcome = async (at: string) => {
+    const { fetched, unchanged, unsettled } = (await fetch(at)).of.alpha ?? {};
+    return { fetched, unchanged, unsettled };
+  };
+  assert.deepEqual(await outcome("2026-11-18T13:00:00Z"), { fetched: 1, unchanged: 0, unsettled: 2 });
+  assert.deepEqual(await outcome("2026-11-18T13:01:30Z"), { fetched: 2, unchanged: 1, unsettled: 0 });
+});
+
 test("a young file waits; damaged archives go to quarantine until they change, and are tried again on another day", async (t) => {
   const { writeSources, sourceOf, deliver, fetch, filesIn } = await inboxes(t);
   writeSources(sourceOf("alpha", "*", { requiredFiles: 9 }));
