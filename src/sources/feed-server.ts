@@ -39,8 +39,8 @@ export interface ServerEntry extends Pick<ServerFile, "bytes" | "modifiedMs"> {
   readonly isFolder: boolean;
 }
 
-/** Lists a folder below the source's: of regular files and folders. */
-export type ListFolder = (folder: string) => Promise<readonly ServerEntry[]>;
+/** Lists a folder below the source's: of regular files and folders. Only names that fit are used. */
+export type ListFolder = (folder: string, fits: (name: string) => boolean) => Promise<readonly ServerEntry[]>;
 
 /** Returns the files that fit a pattern, in folders that are listed only where it has wildcards. */
 export async function findFiles(
@@ -53,10 +53,11 @@ export async function findFiles(
   const isLast = folder.length === parts.length - 1;
   if (typeof part === "string" && !isLast) return findFiles(pattern, listFolder, [...folder, part]);
   const found: ServerFile[] = [];
-  for (const { name, isFolder, bytes, modifiedMs } of await listFolder(folder.join("/"))) {
+  const fits = (name: string): boolean => fitsPart(part, name);
+  for (const { name, isFolder, bytes, modifiedMs } of await listFolder(folder.join("/"), fits)) {
     if (name === "." || name === "..") continue;
     requireName(name);
-    if (isFolder === isLast || !fitsPart(part, name)) continue;
+    if (isFolder === isLast || !fits(name)) continue;
     const path = [...folder, name];
     if (isLast) found.push({ path: path.join("/"), bytes, modifiedMs, tag: tagOf(bytes, modifiedMs) });
     else found.push(...(await findFiles(pattern, listFolder, path)));

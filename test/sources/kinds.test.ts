@@ -245,6 +245,16 @@ test("names that climb out of a folder fail their source, and links are not foll
   assert.ok(!existsSync(join(folder, "evil.csv")));
 });
 
+test("links without a target stop no other file", async (t) => {
+  const { sftp, sources, put } = await bothServers(t);
+  const { writeSources, fetch } = await fetchingIn(t);
+  put("a.csv", first);
+  sftp.danglingLinks.push("b.csv", "other.txt");
+  writeSources(sources);
+  const { error, fetched, quarantined } = (await fetch()).of.alpha ?? {};
+  assert.deepEqual({ error, fetched, quarantined }, { error: undefined, fetched: 1, quarantined: {} });
+});
+
 test("FTP over TLS needs a certificate that is trusted", async (t) => {
   const folder = await temporaryFolder(t);
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

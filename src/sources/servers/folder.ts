@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isNotFound } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { type FeedServer, findFiles, type ListFolder } from "../feed-server.ts";
 import type { FilePattern } from "../file-pattern.ts";
@@ -11,12 +12,14 @@ export function folderServer({ path: root }: FolderSettings, pattern: FilePatter
   const listFolder: ListFolder = async (folder) => {
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     const used = entries.filter((entry) => entry.isFile() || entry.isDirectory());
-    return Promise.all(
-      used.map(async (entry) => {
-        const { size: bytes, mtimeMs: modifiedMs } = await lstat(join(root, folder, entry.name));
-        return { name: entry.name, isFolder: entry.isDirectory(), bytes, modifiedMs };
-      }),
-    );
+    const listed = used.map(async (entry) => {
+      const found = await lstat(join(root, folder, entry.name)).catch((thrown: unknown) => {
+        if (!isNotFound(thrown)) throw thrown;
+      });
+      if (found === undefined) return [];
+      return [{ name: entry.name, isFolder: entry.isDirectory(), bytes: found.size, modifiedMs: found.mtimeMs }];
+    });
+    return (await Promise.all(listed)).flat();
   };
   const readable = <T>(work: Promise<T>): Promise<T> =>
     work.catch((thrown: unknown) => {

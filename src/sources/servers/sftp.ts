@@ -13,16 +13,16 @@ export async function connectSftp(settings: SftpSettings & Connection, secret: S
   const sftp = await connected(client, settings, secret).catch((thrown: unknown) => {
     throw faultOf(thrown);
   });
-  const listFolder: ListFolder = async (folder) => {
+  const listFolder: ListFolder = async (folder, fits) => {
     const path = joined(root, folder);
     const entries = await called<readonly FileEntryWithStats[]>((done) => sftp.readdir(path, done), path);
-    return Promise.all(
-      entries.map(async ({ filename: name, attrs }) => {
-        const file = joined(path, name);
-        const stats = attrs.isSymbolicLink() ? await called<Stats>((done) => sftp.stat(file, done), file) : attrs;
-        return { name, isFolder: stats.isDirectory(), bytes: stats.size, modifiedMs: 1000 * stats.mtime };
-      }),
-    );
+    const listed = entries.map(async ({ filename: name, attrs }) => {
+      const isLink = attrs.isSymbolicLink() && fits(name);
+      const stats = isLink ? await targetOf(sftp, joined(path, name)) : attrs;
+      if (stats === undefined) return [];
+      return [{ name, isFolder: stats.isDirectory(), bytes: stats.size, modifiedMs: 1000 * stats.mtime }];
+    });
+    return (await Promise.all(listed)).flat();
   };
   return {
     list: () => findFiles(pattern, listFolder),
@@ -33,6 +33,13 @@ export async function connectSftp(settings: SftpSettings & Connection, secret: S
     },
   };
 }
+
+/** Returns what is known of a link's target; undefined if it is missing, or may not be read. */
+const targetOf = (sftp: SFTPWrapper, path: string): Promise<Stats | undefined> =>
+  called<Stats>((done) => sftp.stat(path, done), path).catch((thrown: unknown) => {
+    if (thrown instanceof UserError) return undefined;
+    throw thrown;
+  });
 
 const joined = (folder: string, name: string): string =>
   name === "" ? folder : `${folder.replace(/\/$/, "")}/${name}`;

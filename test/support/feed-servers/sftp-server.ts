@@ -19,6 +19,8 @@ export interface SftpServer extends ServedFiles {
   readonly hostKey: string;
   /** User names of log-ins, with the method. */
   readonly logIns: string[];
+  /** Names of links without a target, in the root folder as well. */
+  readonly danglingLinks: string[];
 }
 
 /** A key that logs in, besides the password `secret`. */
@@ -31,7 +33,7 @@ export async function startSftpServer(scope: Scope): Promise<SftpServer> {
   const hostKey = ssh2.utils.generateKeyPairSync("ed25519");
   const [, blob = ""] = hostKey.public.split(" ");
   const digest = createHash("sha256").update(Buffer.from(blob, "base64")).digest("base64").replace(/=$/, "");
-  const served = { ...servedFiles(), logIns: [], hostKey: `SHA256:${digest}`, port: 0 };
+  const served = { ...servedFiles(), logIns: [], danglingLinks: [], hostKey: `SHA256:${digest}`, port: 0 };
   const connections = new Set<SshConnection>();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (connection) => {
     connections.add(connection);
@@ -70,7 +72,7 @@ interface OpenHandle {
   names?: readonly ListedName[];
 }
 
-function answerSession(session: ServerSession, served: ServedFiles, connection: SshConnection): void {
+function answerSession(session: ServerSession, served: SftpServer, connection: SshConnection): void {
   const handles: OpenHandle[] = [];
   let isCutOff = false;
   const open = (handle: OpenHandle): Buffer => Buffer.from([handles.push(handle) - 1]);
@@ -88,11 +90,13 @@ function answerSession(session: ServerSession, served: ServedFiles, connection: 
     const names = opened.names ?? [];
     opened.names = [];
     if (names.length === 0) return session.status(id, status.EOF);
-    session.name(
-      id,
-      names.map(({ name, file }) => ({ filename: name, longname: name, attrs: attributes(file) })),
-    );
+    const links = plainPath(opened.path) === "" ? served.danglingLinks : [];
+    session.name(id, [
+      ...names.map(({ name, file }) => ({ filename: name, longname: name, attrs: attributes(file) })),
+      ...links.map((name) => ({ filename: name, longname: name, attrs: { ...attributes(undefined), mode: 0o120777 } })),
+    ]);
   });
+  session.on("STAT", (id) => session.status(id, status.NO_SUCH_FILE));
   session.on("OPEN", (id, path) => {
     if (served.files.has(plainPath(path))) session.handle(id, open({ path: plainPath(path) }));
     else session.status(id, status.NO_SUCH_FILE);
