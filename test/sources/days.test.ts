@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { withQueueLock } from "../../src/sources/arrivals.ts";
 import { carquetHere, parseLog } from "../support/command-line.ts";
 import { fetchingIn } from "../support/feed-servers/fetching.ts";
@@ -145,6 +145,24 @@ test("a young file waits; damaged archives go to quarantine until they change, a
   assert.deepEqual(filesIn("quarantine/2026-11-19/alpha").length, 5);
   deliver("alpha/a.csv.gz", whole, "2026-11-19T11:00:00Z");
   assert.equal((await fetch("2026-11-19T13:00:00Z")).of.alpha?.fetched, 1);
+});
+
+test("a file with the ending .gz is gzip, also if a server declares that as an encoding, or compresses it once more", async (t) => {
+  const file = gzipSync("vin,price\nV1,100\n");
+  let sent = file;
+  const server = createServer((_request, response) => response.setHeader("Content-Encoding", "gzip").end(sent));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(t, async () => void server.close());
+  const { queue, writeSources, fetch } = await fetchingIn(t);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/stock.csv.gz`;
+  writeSources({ alpha: { https: { url }, requiredFiles: 2 } });
+  const path = join(queue, "arriving/2026-11-18/alpha/stock.csv.gz");
+  for (const content of [file, gzipSync(file)]) {
+    sent = content;
+    const { fetched, unchanged, quarantined } = (await fetch()).of.alpha ?? {};
+    assert.deepEqual([(fetched ?? 0) + (unchanged ?? 0), quarantined], [1, {}]);
+    assert.deepEqual(gunzipSync(readFileSync(path)), gunzipSync(file));
+  }
 });
 
 test("a file without an end is left at the limit of its size", async (t) => {

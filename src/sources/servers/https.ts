@@ -1,5 +1,8 @@
 /** A feed at a URL, which is requested with the tag of the last one. Messages never show the query of a URL, or one that is secret. */
+import { pipeline } from "node:stream";
+import { createGzip } from "node:zlib";
 import { UserError } from "../../base/user-error.ts";
+import { fileOf } from "../../ingest/feed/file-names.ts";
 import { lengthIn, requestFile, statusFault } from "../../replication/http-source.ts";
 import type { FeedServer, SecretOf } from "../feed-server.ts";
 import type { HttpsSettings } from "../sources-file.ts";
@@ -29,9 +32,11 @@ export function httpsServer(settings: HttpsSettings, secret: SecretOf): FeedServ
       if (response.status === 200) {
         const modifiedMs = Date.parse(response.headers.get("Last-Modified") ?? "");
         const tag = response.headers.get("ETag") ?? undefined;
-        const content = response.body ?? new Response("").body ?? [];
+        const body = (response.body ?? new Response("").body ?? []) as AsyncIterable<Uint8Array>;
+        // Some servers declare the compression of the file as an encoding, which is then decoded.
+        const isDecoded = response.headers.has("Content-Encoding") && fileOf(path)?.isGzip === true;
         return {
-          ...{ ...file, tag, bytes: lengthIn(response.headers), content: content as AsyncIterable<Uint8Array> },
+          ...{ ...file, tag, bytes: lengthIn(response.headers), content: isDecoded ? compressed(body) : body },
           modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,
         };
       }
@@ -40,4 +45,16 @@ export function httpsServer(settings: HttpsSettings, secret: SecretOf): FeedServ
       throw statusFault(response.status, place);
     },
   };
+}
+
+/** Yields content compressed by gzip; unchanged if it already is. */
+async function* compressed(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = content[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const whole = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    if (first.done !== true) yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  const isGzip = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b;
+  yield* isGzip ? whole() : pipeline(whole(), createGzip(), () => {});
 }
