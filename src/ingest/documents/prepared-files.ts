@@ -42,7 +42,7 @@ export async function withScratch<T>(
   }
 }
 
-/** Returns the files to read in place of one, as far as they are no ignored ones. Throws a UserError if one of them is invalid. */
+/** Returns the files to read in place of one, without those that are ignored. Throws a UserError if one of them is invalid. */
 export async function preparedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const prepared: FeedFile[] = [];
   for (const one of await unpackedFiles(file, settings)) prepared.push(...(await preparedFile(one, settings)));
