@@ -131,7 +131,8 @@ for (const format of formats) {
     ];
     // Trends, unavailable days, changes and windows of sales depend on the days and versions that were kept; daily copies name no files.
     const drawn = golden.filter(
-      (request, place) => place % extentOf(10, 1) === 0 && !/trends|snapshot_date|changes|dealer-fit|\/fit|evidence/.test(request),
+      (request, place) =>
+        place % extentOf(10, 1) === 0 && !/trends|snapshot_date|changes|dealer-fit|\/fit|evidence/.test(request),
     );
     const differs = ["request_id", "requestId", "version", "next_cursor", "last_checked_at"];
     const plain = (body: unknown): unknown =>
