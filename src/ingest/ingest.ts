@@ -164,8 +164,9 @@ async function versionBefore(
   let version = published;
   let replayedFrom: string | undefined;
   while (version !== undefined && version.as_of >= day) {
-    if (version.previous === null) return undefined;
-    if (!(await versionsIn(lake)).includes(version.previous)) {
+    // The first version of a followed lake has the earlier days of its source.
+    if (version.previous === null && Object.keys(version.days).every((known) => known >= day)) return undefined;
+    if (version.previous === null || !(await versionsIn(lake)).includes(version.previous)) {
       throw new UserError(
         `Cannot replay from ${day}: no version before it exists; expected a day after ${version.as_of}.`,
       );

@@ -17,7 +17,7 @@ import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
 import { copyFixtureLake, fixtureDays } from "../support/lakes/fixtures.ts";
-import { createLake, samplePath } from "../support/lakes/lakes.ts";
+import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
 import {
@@ -77,6 +77,18 @@ test("a follower builds the serving files that its source lacks, and a service u
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
   assert.equal((await manifestOf(lake)).serving.length, serving.length);
+});
+
+test("a replay on a followed lake is refused if no version before its day exists, and drops no earlier day", async (scope) => {
+  const lake = await newLake(scope);
+  await createTestFollower(newer, lake).follow();
+  const { version, days } = await manifestOf(lake);
+  const replayFrom = Object.keys(days).at(-1) ?? "";
+  await assert.rejects(ingestPath(lake, samplePath, { replayFrom }), {
+    name: "UserError",
+    message: /^Cannot replay from 2026-11-19: no version before it exists; expected a day after 2026-11-19\.$/,
+  });
+  assert.equal((await manifestOf(lake)).version, version);
 });
 
 test("a past day of a followed lake of a former format is read from its copies, and the row store stays in use", async (scope) => {
