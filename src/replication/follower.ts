@@ -12,7 +12,7 @@ import { removeOldVersions, type VersionRetention } from "../lake/maintenance/va
 import { compareVersions, currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
-import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
+import { incomingFolder, publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { followIngestRecord } from "./ingest-record.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
@@ -45,9 +45,6 @@ export interface FollowResult {
   /** How many versions the retention removed. */
   readonly removed: number;
 }
-
-/** The folder below the lake's for files on their way. No writer removes them. */
-const incoming = "incoming";
 
 export class Follower {
   /** Whether the files of the lake's version have been compared with their sizes. */
@@ -128,7 +125,7 @@ export class Follower {
       const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
       if (isNew) await publish(lake, complete);
       else await writeVersionFolder(lake, complete);
-      await rm(join(lake, incoming), { recursive: true, force: true });
+      await rm(join(lake, incomingFolder), { recursive: true, force: true });
       const removed = isNew ? await this.removeOld(complete) : 0;
       return { ...fetched, built: complete.serving.length - serving.length, removed };
     });
@@ -140,7 +137,7 @@ export class Follower {
     await requireSpace(lake, bytesOf({ missing, ...plan }) - received);
     let [files, bytes] = [0, 0];
     await forEachOf(missing, options.transfers, async (file) => {
-      await fetchFile(source, file, join(lake, incoming, file.path), options);
+      await fetchFile(source, file, join(lake, incomingFolder, file.path), options);
       files += 1;
       bytes += file.bytes;
       options.onStep(version, files, missing.length, `${mebibytes(bytes)} fetched, ${file.path}`);
@@ -173,7 +170,7 @@ export const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed
 
 /** Removes incoming files that are not expected: those of a version that has been replaced. Returns the size of the others. */
 async function removeOthers(lake: string, expected: TransferPlan["missing"]): Promise<number> {
-  const folder = join(lake, incoming);
+  const folder = join(lake, incomingFolder);
   await createFolder(folder);
   const kept = new Set(expected.map(({ path }) => path));
   let bytes = 0;
@@ -202,7 +199,7 @@ async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void
     const target = join(lake, path);
     await createFolder(dirname(target));
     await rm(target, { force: true });
-    const from = join(lake, incoming, path);
+    const from = join(lake, incomingFolder, path);
     // File systems without hard links.
     await link(from, target).catch(() => rename(from, target));
     folders.add(dirname(target));

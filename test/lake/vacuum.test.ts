@@ -110,3 +110,12 @@ test("a lake without CURRENT is reported as damaged, not treated as empty", asyn
   await assert.rejects(ingestPath(lake, feeds), /CURRENT is missing/);
   assert.equal((await versionsIn(lake)).length, 7);
 });
+
+test("a lake without CURRENT that has one manifest is reported as damaged, not treated as empty", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  await withWriter(lake, {}, (writer) => vacuum(writer, { versionDays: 1 }, Date.now() + 2 * hourMs, hourMs));
+  await rm(join(lake, "CURRENT"));
+  const before = await hashLakeFiles(lake);
+  await assert.rejects(ingestPath(lake, feeds), /CURRENT is missing/);
+  assert.deepEqual(await hashLakeFiles(lake), before);
+});

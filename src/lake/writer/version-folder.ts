@@ -13,7 +13,8 @@ import { fileFault, type ListedFile } from "../listed-file.ts";
 import { currentManifest, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
 import { pathInTable, tableNames } from "../tables.ts";
 
-const currentLink = "current";
+/** The name of the link to the folder of the published version, which is created after `CURRENT`. */
+export const currentLink = "current";
 
 /** Returns each Parquet file of a version by its path below the folder of the version. */
 const linksOf = ({ tables }: Manifest): ReadonlyMap<string, LakeFile> =>

@@ -4,6 +4,7 @@
  * A publish writes and syncs the files under new names, then the manifest, then replaces `CURRENT` by an atomic rename. A process killed
  * at any point leaves either the old version or the new one; the next writer removes orphaned files.
  */
+import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { settleAll } from "../../base/concurrency.ts";
@@ -35,7 +36,13 @@ import {
   versionsIn,
 } from "../manifest.ts";
 import { pathInTable, rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
-import { openVersionFolder, recoverVersionFolder, removeVersionFolders, writeVersionFolder } from "./version-folder.ts";
+import {
+  currentLink,
+  openVersionFolder,
+  recoverVersionFolder,
+  removeVersionFolders,
+  writeVersionFolder,
+} from "./version-folder.ts";
 
 export interface Writer {
   readonly lake: string;
@@ -44,6 +51,9 @@ export interface Writer {
   /** The greatest version sequence of each day that occurs in a file name. File names are never reused. */
   readonly sequences: ReadonlyMap<string, number>;
 }
+
+/** The folder below the lake's for files on their way to a follower. No other writer changes it. */
+export const incomingFolder = "incoming";
 
 /** Lakes that this process is writing. The kernel's lock excludes only other processes. */
 const lakesBeingWritten = new Set<string>();
@@ -133,11 +143,7 @@ export async function removeOrphans(
   lake: string,
 ): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
   const kept = new Set<string>();
-  if ((await currentVersion(lake)) === undefined && (await versionsIn(lake)).length > 1) {
-    throw new UserError(
-      `${lake}: CURRENT is missing: expected the name of the published version. Write the name of the newest version into it.`,
-    );
-  }
+  if ((await currentVersion(lake)) === undefined) await requireUnpublished(lake);
   const published = await currentManifest(lake);
   for (const path of [...(published?.serving ?? []).map((file) => file.path), ...(await icebergFiles(lake))])
     kept.add(path);
@@ -156,6 +162,18 @@ export async function removeOrphans(
   const isKept = (version: string | null): boolean => version !== null && kept.has(manifestKey(version));
   if (published !== undefined) await removeVersionFolders(lake, [published.version, published.previous].filter(isKept));
   return { kept, removed: orphans.length };
+}
+
+/** Throws a UserError unless a lake without `CURRENT` has at most the manifest of a first publish or a first follow that was killed. */
+async function requireUnpublished(lake: string): Promise<void> {
+  const [version, ...others] = await versionsIn(lake);
+  if (version === undefined) return;
+  const { previous, days } = await readManifest(lake, version);
+  const isFirst = others.length === 0 && previous === null && !existsSync(joinPath(lake, currentLink));
+  if (isFirst && (Object.keys(days).length <= 1 || existsSync(joinPath(lake, incomingFolder)))) return;
+  throw new UserError(
+    `${lake}: CURRENT is missing: expected the name of the published version. Write the name of the newest version into it.`,
+  );
 }
 
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
