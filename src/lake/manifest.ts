@@ -42,7 +42,7 @@ export interface Manifest {
   readonly as_of: string;
   readonly sequence: number;
   readonly previous: string | null;
-  /** The first day that was ingested again, of a version that replays days. */
+  /** The first day that was ingested again, of a version that replays days, or that a follower published after one that it skipped. */
   readonly replayed_from?: string;
   readonly engine: string;
   readonly keys: Readonly<Record<DimensionTable, number>>;

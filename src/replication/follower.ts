@@ -119,7 +119,9 @@ export class Follower {
       await this.fetch(plan, manifest.version);
       await putInPlace(lake, plan);
       const { missing, serving } = plan;
-      const next = { ...manifest, serving, previous: local?.version ?? null };
+      const replayedFrom = await this.replayedSince(local, manifest);
+      const replay = replayedFrom === undefined ? {} : { replayed_from: replayedFrom };
+      const next = { ...manifest, ...replay, serving, previous: local?.version ?? null };
       const fetched = { version: manifest.version, files: missing.length, bytes: bytesOf(plan) };
       const isNew = local?.version !== manifest.version;
       const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
@@ -129,6 +131,25 @@ export class Follower {
       const removed = isNew ? await this.removeOld(complete) : 0;
       return { ...fetched, built: complete.serving.length - serving.length, removed };
     });
+  }
+
+  /**
+   * Returns the first day that a version, or one between the lake's and it, replayed. Returns the first day of all if the source does not have the
+   * manifests between the two.
+   */
+  private async replayedSince(local: Manifest | undefined, manifest: Manifest): Promise<string | undefined> {
+    let first = manifest.replayed_from;
+    if (local === undefined || local.version === manifest.version) return first;
+    for (let at = manifest; at.previous !== local.version; ) {
+      const { previous } = at;
+      // A source is not trusted for the order of its versions.
+      const isBetween = previous !== null && isOlder(previous, at) && isOlder(local.version, { version: previous });
+      const before = isBetween ? await readSourceManifest(this.source, previous, this.options) : undefined;
+      if (before === undefined) return Object.keys(manifest.days)[0];
+      at = before;
+      if (at.replayed_from !== undefined && (first === undefined || at.replayed_from < first)) first = at.replayed_from;
+    }
+    return first;
   }
 
   private async fetch({ missing, ...plan }: TransferPlan, version: string): Promise<void> {
@@ -160,7 +181,7 @@ export class Follower {
 }
 
 /** Returns whether a version is older than the lake's: a cache on the way to the source may still name one. */
-const isOlder = (version: string, local: Manifest | undefined): boolean =>
+const isOlder = (version: string, local: Pick<Manifest, "version"> | undefined): boolean =>
   local !== undefined && compareVersions(version, local.version) < 0;
 
 const bytesOf = ({ missing }: TransferPlan): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);
