@@ -10,7 +10,7 @@ import { fieldsOf, icebergTables, nameMapping } from "../../src/lake/iceberg/tab
 import { icebergMetadataFaults } from "../../src/lake/iceberg/verify-metadata.ts";
 import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
-import { currentManifest, currentPath, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { currentManifest, currentPath, currentVersion, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
@@ -147,6 +147,17 @@ test("metadata of a publish that was killed is completed if it was published, el
       [],
     );
   }
+});
+
+test("a day that is ingested again after CURRENT went back gets a version of another name", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const [before = "", last = ""] = days.slice(-2);
+  await writeFile(currentPath(lake), `${before}.1\n`);
+  await withWriter(lake, {}, async () => undefined);
+  await ingestPath(lake, join(feeds, last), { hasServingFiles: false });
+  assert.equal(await currentVersion(lake), `${last}.2`);
+  const versions = [...days.slice(0, -1), last].map((day) => `${day}.${day === last ? 2 : 1}`);
+  assert.deepEqual([await icebergFaults(lake), await icebergVersions(lake, "sold")], [[], versions]);
 });
 
 test("a publish rewrites damaged or foreign metadata", async (t) => {

@@ -48,7 +48,7 @@ export interface Writer {
   readonly lake: string;
   readonly database: DuckDatabase;
   readonly session: Session;
-  /** The greatest version sequence of each day that occurs in a file name. File names are never reused. */
+  /** The greatest version sequence of each day that occurs in a file name. Names of files and of versions are never reused. */
   readonly sequences: ReadonlyMap<string, number>;
 }
 
@@ -179,7 +179,9 @@ async function requireUnpublished(lake: string): Promise<void> {
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   const sequences = new Map<string, number>();
   for (const path of paths) {
-    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(path) ?? [];
+    // Snapshots in Iceberg metadata are also of versions that a changed CURRENT has left.
+    const named = path.replace(/snap-(\d{4})(\d{2})(\d{2})(\d{5})-\d+\.avro$/, "$1-$2-$3.$4.avro");
+    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(named) ?? [];
     sequences.set(day, Math.max(sequences.get(day) ?? 0, Number(sequence)));
   }
   return sequences;
