@@ -27,7 +27,7 @@ async function fillAndRecover(scope: Scope, disk: string): Promise<void> {
   const before = await activeListingsText(lake);
   await assert.rejects(
     ingestPath(lake, samplePath, { day: "2026-11-19" }),
-    /the disk is full\. The published version is unchanged/,
+    /the disk is full\. The published version is 2026-11-18\.1\.$/,
   );
   assert.equal(await currentVersion(lake), "2026-11-18.1");
   assert.equal(await activeListingsText(lake), before);

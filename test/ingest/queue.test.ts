@@ -1,6 +1,8 @@
-/** The queue of deliveries never wedges. Runs alone, because a test changes the user of its process: @alone */
+/** The queue of deliveries never wedges. Runs alone, because tests change the user of its process and a function of the file system: @alone */
 import assert from "node:assert/strict";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { MappedDay } from "../../src/ingest/feed/delivery.ts";
@@ -108,8 +110,23 @@ test("a mapping of another day than the delivery's folder is refused, and the de
   rmSync(join(waiting, "2026-11-23"), { recursive: true });
 });
 
-test("a delivery of another user, which cannot be moved, is ingested once and passed over from then on", async () => {
+test("a delivery whose ingest fails after its publish is moved by the next run, and not ingested again", async () => {
   await deliver("2026-11-23", 1);
+  const { symlink } = fs;
+  Object.assign(fs, { symlink: () => Promise.reject(new Error("EIO")) });
+  syncBuiltinESMExports();
+  try {
+    await assert.rejects(run(), /EIO/);
+  } finally {
+    Object.assign(fs, { symlink });
+    syncBuiltinESMExports();
+  }
+  assert.equal(await asOf(), "2026-11-23");
+  assert.deepEqual(await run(), [{ day: "2026-11-23", outcome: "published before" }]);
+});
+
+test("a delivery of another user, which cannot be moved, is ingested once and passed over from then on", async () => {
+  await deliver("2026-11-24", 1);
   const user = process.getuid?.() === 0 ? 1000 : undefined;
   const own = (path: string): void => {
     if (user !== undefined) chownSync(path, user, user);
@@ -120,24 +137,24 @@ test("a delivery of another user, which cannot be moved, is ingested once and pa
   ])
     own(path);
   // Moving a folder changes its entry `..`.
-  if (user === undefined) chmodSync(join(waiting, "2026-11-23"), 0o555);
-  else chownSync(join(waiting, "2026-11-23"), 0, 0);
+  if (user === undefined) chmodSync(join(waiting, "2026-11-24"), 0o555);
+  else chownSync(join(waiting, "2026-11-24"), 0, 0);
   if (user !== undefined) process.seteuid?.(user);
   try {
     const [event] = await run();
     assert.match(event?.notMoved ?? "", /EACCES/);
     assert.equal(event?.outcome, "ingested");
-    await deliver("2026-11-24", 1);
+    await deliver("2026-11-25", 1);
     const events = await run();
     assert.deepEqual(
       events.map(({ day, outcome, notMoved }) => [day, outcome, notMoved === undefined]),
       [
-        ["2026-11-23", "published before", false],
-        ["2026-11-24", "ingested", true],
+        ["2026-11-24", "published before", false],
+        ["2026-11-25", "ingested", true],
       ],
     );
   } finally {
     process.seteuid?.(process.getuid?.() ?? 0);
-    chmodSync(join(waiting, "2026-11-23"), 0o755);
+    chmodSync(join(waiting, "2026-11-24"), 0o755);
   }
 });

@@ -89,7 +89,9 @@ export async function withWriter<T>(
     });
   } catch (thrown) {
     if (classifyFault(thrown) === "disk full") {
-      throw new UserError(`${lake}: the disk is full. The published version is unchanged.`);
+      throw new UserError(
+        `${lake}: the disk is full. The published version is ${(await currentVersion(lake)) ?? "none"}.`,
+      );
     }
     throw thrown;
   } finally {
