@@ -9,7 +9,8 @@ import { promisify } from "node:util";
 import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
-import { withWriter } from "../../src/lake/writer/writer.ts";
+import { versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
+import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
 import { copyFixtureLake } from "../support/lakes/fixtures.ts";
@@ -79,11 +80,22 @@ test("verify finds a wrong folder, and the next writer repairs a wrong link", as
   assert.equal(await fault(), "", "a copy counts like a link");
   await changeByte(join(listings, name), 100);
   assert.match(await fault(), /another file: expected files\/listings\//);
+  const folder = join(lake, await readlink(join(lake, "current")));
+  await rename(folder, `${folder}-moved`);
+  assert.match(await fault(), /^current: links to versions\/\S+, which does not exist$/);
+  await rename(`${folder}-moved`, folder);
   await unlink(join(lake, "current"));
   await symlink("elsewhere", join(lake, "current"));
   assert.match(await fault(), /^current: links to elsewhere: expected versions\//);
   await withWriter(lake, {}, async () => undefined);
   assert.deepEqual([await fault(), await differingFolders(lake)], ["", []]);
+});
+
+test("verify finds no fault in the folder of a version that is replaced meanwhile", async (t) => {
+  const lake = await copyOf(t);
+  const manifest = (await currentManifest(lake)) ?? assert.fail("no version");
+  await withWriter(lake, {}, (writer) => publish(lake, nextManifest(writer, manifest, manifest.as_of)));
+  assert.deepEqual(await versionFolderFaults(lake, manifest), []);
 });
 
 test("the next writer repairs copies that followed links or left them out", async (t) => {

@@ -5,12 +5,13 @@
  *
  * All of it derives from the manifest. A folder is complete before `current` names it; the next writer completes what a killed one has left.
  */
+import { existsSync } from "node:fs";
 import { link, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isNotFound, syncToDisk } from "../../base/files.ts";
 import { catalogName, writeCatalog } from "../analyst/catalog.ts";
 import { fileFault, type ListedFile } from "../listed-file.ts";
-import { currentManifest, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
+import { currentManifest, currentVersion, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
 import { pathInTable, tableNames } from "../tables.ts";
 
 /** The name of the link to the folder of the published version, which is created after `CURRENT`. */
@@ -88,12 +89,21 @@ export async function recoverVersionFolder(lake: string): Promise<void> {
   await openVersionFolder(lake, published);
 }
 
-/** Returns the faults of the published version's folder as messages; none if the lake has no such folder, as in a backup without it. */
+/**
+ * Returns the faults of the published version's folder as messages; none if the lake has no such folder, as in a backup without it, or if another
+ * version has been published meanwhile.
+ */
 export async function versionFolderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
+  const faults = await folderFaults(lake, manifest);
+  return (await currentVersion(lake)) === manifest.version ? faults : [];
+}
+
+async function folderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
   const target = await targetOf(join(lake, currentLink));
   const folder = versionKey(manifest.version);
   if (target === undefined || manifest.former !== undefined) return [];
   if (target !== folder) return [`${currentLink}: links to ${target || "nothing"}: expected ${folder}`];
+  if (!existsSync(join(lake, folder))) return [`${currentLink}: links to ${folder}, which does not exist`];
   const links = linksOf(manifest);
   const entries = await readdir(resolve(lake, folder), { recursive: true, withFileTypes: true });
   const found = entries
