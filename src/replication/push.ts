@@ -76,13 +76,18 @@ async function requireOlder(
 ): Promise<Manifest | undefined> {
   if (published === undefined) return undefined;
   const { version } = published;
-  if (compareVersions(version, manifest.version) > 0)
-    throw new UserError(
-      `${store.placeOf("CURRENT")}: version ${version} is newer than ${manifest.version} of ${lake}: expected an older one. Does another machine push?`,
-    );
+  requireNotNewer(version, store.placeOf("CURRENT"), manifest.version, lake);
   const before = await readSourceManifest(store, version, options);
   if (before !== undefined) requireSameLake(before, store.placeOf(manifestKey(version)), [manifest], lake);
   return before?.version === manifest.version ? before : undefined;
+}
+
+/** Throws a UserError if a target's version, which `place` names, is newer than the one to push. */
+export function requireNotNewer(found: string, place: string, version: string, lake: string): void {
+  if (compareVersions(found, version) <= 0) return;
+  throw new UserError(
+    `${place}: version ${found} is newer than ${version} of ${lake}: expected an older one. Does another machine push?`,
+  );
 }
 
 async function uploadFiles(

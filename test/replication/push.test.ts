@@ -47,6 +47,11 @@ test("carquet push copies a lake to a folder, and skips existing files", async (
   await assertEqualLakes(folder, newer);
   const again = await carquetHere(["push", folder, "--lake", newer, "--json"]);
   assert.deepEqual(JSON.parse(again.out), { version: second, files: 0, bytes: 0 });
+  const refused = await carquetHere(["push", folder, "--lake", older, "--json"]);
+  assert.match(
+    refused.err,
+    /CURRENT: version 2026-11-19\.1 is newer than 2026-11-18\.1 of .*: expected an older one\./,
+  );
   assert.match(
     (await carquetHere(["push", "https://host/", "--lake", newer])).err,
     /Invalid target https:.*: expected a folder or s3:/,

@@ -1,10 +1,11 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
-import { requireManifest } from "../../lake/published-lake.ts";
+import { currentPath, currentVersion } from "../../lake/manifest.ts";
+import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
 import { folderSource } from "../../replication/folder-source.ts";
 import { mebibytes } from "../../replication/follower.ts";
-import { type PushResult, push } from "../../replication/push.ts";
+import { type PushResult, push, requireNotNewer } from "../../replication/push.ts";
 import type { Progress } from "../progress.ts";
 import { createFollower, openStore, remoteUrl, withoutSecrets } from "../replication-options.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
@@ -58,6 +59,9 @@ async function pushTo(target: string, settings: PushValues, progress: Progress):
   const { version } = manifest;
   const url = remoteUrl(target);
   if (url === undefined) {
+    await requireLakeFolder(target);
+    const found = await currentVersion(target);
+    if (found !== undefined) requireNotNewer(found, currentPath(target), version, lake);
     const options = { ...settings, buildsServingFiles: false };
     const followed = await createFollower(folderSource(lake), target, options, progress).follow();
     return followed ?? { version, files: 0, bytes: 0, removed: 0 };
