@@ -1,7 +1,7 @@
 /** `carquet run`: one process fetches, ingests and serves; and fetches that are killed at any moment lose nothing. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,6 +52,24 @@ test("carquet run fetches a feed and ingests its day, which is served, and stops
   const { code, out, err } = await node.ended;
   assert.equal(code, 0, err);
   assert.match(out, /^north: 2 files fetched .*^\d{4}-\d\d-\d\d: complete\n.*: 2 rows = 2 listed/ms);
+});
+
+test("carquet run serves on if its queue cannot be read, and reports the failure", async (t) => {
+  const { folder, queue, writeSources } = await fetchingIn(t);
+  const [inbox, lake] = [join(folder, "inbox"), join(folder, "lake")];
+  for (const path of [inbox, queue]) mkdirSync(path);
+  writeFileSync(join(queue, "waiting"), "");
+  const sources = writeSources({ north: { folder: { path: inbox }, files: "*.csv" } }, { schedule: "0 0 1 1 *" });
+  const words = ["--lake", lake, "--sources", sources, "--queue", queue, "--metrics-folder", folder];
+  const node = await startServing(t, ["run", "--port", "0", "--drain-delay", "0", "--threads", "1", ...words]);
+  const metrics = join(folder, "carquet_ingest.prom");
+  await eventually("an ingest has failed", async () => existsSync(metrics));
+  assert.match(readFileSync(metrics, "utf8"), /^carquet_ingest_success 0$/m);
+  assert.equal((await fetch(`${node.url}/healthz`)).status, 200);
+  node.terminate();
+  const { code, err } = await node.ended;
+  assert.equal(code, 0, err);
+  assert.match(err, /ENOTDIR|EEXIST/);
 });
 
 test("fetches that are killed at any moment lose nothing, and place only whole files", {

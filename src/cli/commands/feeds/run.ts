@@ -84,7 +84,9 @@ class FeedJobs {
     while (this.isRequested && !this.isStopped) {
       this.isRequested = false;
       await this.run("fetch", ["--sources", sources, "--queue", queue]);
-      if ((await countQueue(queue)).waiting > 0 && !this.isStopped)
+      // An ingest reports why a queue cannot be read.
+      const { waiting } = await countQueue(queue).catch(() => ({ waiting: 1 }));
+      if (waiting > 0 && !this.isStopped)
         await this.run("ingest", ["--queue", queue, "--lake", lake, "--memory", ingestMemory]);
     }
     this.isRunning = false;
