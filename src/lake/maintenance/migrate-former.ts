@@ -4,7 +4,7 @@
  * to their copies.
  */
 
-import { link, readFile, rm } from "node:fs/promises";
+import { copyFile, link, readFile, rm } from "node:fs/promises";
 import { dirname, join as joinPath } from "node:path";
 import { calendarMonth } from "../../base/day.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
@@ -191,6 +191,9 @@ async function linkIntoLake(staging: string, lake: string, path: string): Promis
   const target = joinPath(lake, path);
   await createFolder(dirname(target));
   await rm(target, { force: true });
-  await link(joinPath(staging, path), target);
+  const from = joinPath(staging, path);
+  // File systems without hard links. The staged file stays, so that a killed migration continues.
+  await link(from, target).catch(() => copyFile(from, target));
+  await syncToDisk(target);
   await syncToDisk(dirname(target));
 }
