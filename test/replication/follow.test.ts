@@ -1,7 +1,7 @@
 /** Followers: a lake kept equal to one in a folder, or on a web server that can fail. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cp, readdir, rm } from "node:fs/promises";
+import { cp, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -287,7 +287,11 @@ test("carquet follow publishes new versions until it is stopped, and survives fa
   server.texts.set("CURRENT", "2027-01-01.1");
   for (;;) if (/2027-01-01\.1\.json: not found.*"run failed"/.test((await errors.next()).value ?? assert.fail())) break;
   server.texts.delete("CURRENT");
+  // A failure of the system, which no message of a command names.
+  await writeFile(join(lake, "incoming"), "");
   await cp(newer, source, { recursive: true, verbatimSymlinks: true });
+  for (;;) if (/EEXIST.*"run failed"/.test((await errors.next()).value ?? assert.fail())) break;
+  await rm(join(lake, "incoming"));
   assert.equal(await nextVersion(), second);
   child.kill("SIGTERM");
   assert.deepEqual(await ended, [0, null]);

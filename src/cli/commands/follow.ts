@@ -67,7 +67,6 @@ async function followForever(follower: Follower, settings: FollowValues): Promis
       const followed = await followOnce(follower, settings);
       if (followed !== undefined) printFollowed(followed, settings);
     } catch (thrown) {
-      if (!(thrown instanceof UserError)) throw thrown;
       reportFailure("follow", thrown);
     }
     await sleep(settings.intervalMs);
