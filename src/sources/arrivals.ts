@@ -68,8 +68,8 @@ export async function placeFile(queue: string, day: string, path: string, { from
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
     const kept = join(queue, "superseded", day, dirname(path));
     await createFolder(kept);
-    const count = (await readdir(kept)).length;
-    await moveFile(target, join(kept, `${count + 1}-${basename(path)}`));
+    const numbers = (await readdir(kept)).map((name) => Number.parseInt(name, 10) || 0);
+    await moveFile(target, join(kept, `${Math.max(0, ...numbers) + 1}-${basename(path)}`));
   }
   await moveFile(from, target);
 }

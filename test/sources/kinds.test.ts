@@ -1,7 +1,7 @@
 /** Every kind of source, from a real server: new files are fetched once, changed ones again, and faults of the server lose nothing. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -135,6 +135,19 @@ describe("a file is fetched when it is new, when it has changed, and when it is 
       assert.deepEqual(filesIn("waiting"), ["2026-11-18/alpha/stock.csv"]);
       assert.deepEqual(filesIn("incoming"), []);
     });
+});
+
+test("a file that replaced another one is kept when it is replaced, also after the first one has been removed", async (t) => {
+  const { source, put } = await serveFolder(t);
+  const { queue, writeSources, fetch, filesIn, textOf } = await fetchingIn(t);
+  writeSources({ alpha: { ...source, requiredFiles: 2 } });
+  for (const [index, text] of [first, second, first, second].entries()) {
+    put(text, fileMs + index * 60_000);
+    await fetch();
+    if (index === 2) rmSync(join(queue, "superseded/2026-11-18/alpha/1-stock.csv"));
+  }
+  assert.deepEqual(filesIn("superseded"), ["2026-11-18/alpha/2-stock.csv", "2026-11-18/alpha/3-stock.csv"]);
+  assert.equal(textOf("superseded/2026-11-18/alpha/2-stock.csv"), second);
 });
 
 test("a URL is requested with the tag of its last file, and its query and the token are in no file and message", async (t) => {
