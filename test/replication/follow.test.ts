@@ -5,10 +5,9 @@ import { cp, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { plusDays } from "../../src/base/day.ts";
 import type { Readiness } from "../../src/http/service/health.ts";
 import { readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
-import { currentVersion, filesOf, manifestPath } from "../../src/lake/manifest.ts";
+import { currentVersion, filesOf } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import type { LakeSource } from "../../src/replication/source.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
@@ -17,10 +16,8 @@ import { carquet, failureOf, spawnCarquet } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
-import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { copyFixtureLake, fixtureDays } from "../support/lakes/fixtures.ts";
-import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
+import { createLake, samplePath } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
 import {
@@ -80,37 +77,6 @@ test("a follower builds the serving files that its source lacks, and a service u
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
   assert.equal((await manifestOf(lake)).serving.length, serving.length);
-});
-
-test("a replay on a followed lake is refused if no version before its day exists, and drops no earlier day", async (scope) => {
-  const lake = await newLake(scope);
-  await createTestFollower(newer, lake).follow();
-  const { version, days } = await manifestOf(lake);
-  const replayFrom = Object.keys(days).at(-1) ?? "";
-  await assert.rejects(ingestPath(lake, samplePath, { replayFrom }), {
-    name: "UserError",
-    message: /^Cannot replay from 2026-11-19: no version before it exists; expected a day after 2026-11-19\.$/,
-  });
-  assert.equal((await manifestOf(lake)).version, version);
-});
-
-test("a follower that skips the version of a replay records the replay, or one of all days if the source has no manifest of it", async (scope) => {
-  const { lake: before, feeds } = await createLakeOfSevenDays(scope);
-  const [source, next] = [await copyOf(scope, before), plusDays(sevenDays[6] ?? "", 1)];
-  const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
-  await ingestPath(source, feeds, { replayFrom: sevenDays[5] ?? "", hasServingFiles: false });
-  await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {
-    hasServingFiles: false,
-  });
-  const replayedFrom = async (): Promise<string | undefined> => {
-    const lake = await copyOf(scope, before);
-    await createTestFollower(source, lake, { buildsServingFiles: false }).follow();
-    await assertEqualLakes(lake, source);
-    return (await manifestOf(lake)).replayed_from;
-  };
-  assert.equal(await replayedFrom(), sevenDays[5]);
-  await rm(manifestPath(source, (await manifestOf(source)).previous ?? ""));
-  assert.equal(await replayedFrom(), sevenDays[0]);
 });
 
 test("a past day of a followed lake of a former format is read from its copies, and the row store stays in use", async (scope) => {

@@ -1,0 +1,44 @@
+/** Replays of days, on a lake that follows another one and on that other one. */
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { test } from "node:test";
+import { plusDays } from "../../src/base/day.ts";
+import { manifestPath } from "../../src/lake/manifest.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
+import { createTestFollower } from "../support/replication/followers.ts";
+import { assertEqualLakes, copyOf, manifestOf, newLake } from "../support/replication/published-lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const [first = "", day = "", last = ""] = [sevenDays[0], sevenDays[5], sevenDays[6]];
+const { lake: before, feeds } = await createLakeOfSevenDays(fileScope);
+
+test("a replay on a followed lake is refused if no version before its day exists, and drops no earlier day", async (scope) => {
+  const lake = await newLake(scope);
+  await createTestFollower(before, lake, { buildsServingFiles: false }).follow();
+  const { version } = await manifestOf(lake);
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: last }), {
+    name: "UserError",
+    message: /^Cannot replay from 2026-04-05: no version before it exists; expected a day after 2026-04-05\.$/,
+  });
+  assert.equal((await manifestOf(lake)).version, version);
+});
+
+test("a follower that skips the version of a replay records the replay, or one of all days if the source has no manifest of it", async (scope) => {
+  const [source, next] = [await copyOf(scope, before), plusDays(last, 1)];
+  const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
+  await ingestPath(source, feeds, { replayFrom: day, hasServingFiles: false });
+  await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {
+    hasServingFiles: false,
+  });
+  const replayedFrom = async (): Promise<string | undefined> => {
+    const lake = await copyOf(scope, before);
+    await createTestFollower(source, lake, { buildsServingFiles: false }).follow();
+    await assertEqualLakes(lake, source);
+    return (await manifestOf(lake)).replayed_from;
+  };
+  assert.equal(await replayedFrom(), day);
+  await rm(manifestPath(source, (await manifestOf(source)).previous ?? ""));
+  assert.equal(await replayedFrom(), first);
+});
