@@ -1,7 +1,7 @@
 /** Followers: a lake kept equal to one in a folder, or on a web server that can fail. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -235,6 +235,17 @@ test("a follower that is killed at any moment leaves a whole version, which the 
 }, async (scope) => {
   const kills = extentOf(2, 60);
   assert.equal((await killFollowers(scope, kills, new Chance(11))).kills, kills);
+});
+
+test("a first follow that was killed before CURRENT is completed; a lake of several days that lost CURRENT is kept", async (scope) => {
+  const lake = await copyOf(scope, newer);
+  await rewriteManifest(lake, { previous: null });
+  for (const path of ["CURRENT", "current", `versions/${first}.json`]) await rm(join(lake, path));
+  const follow = () => createTestFollower(newer, lake).follow();
+  await assert.rejects(follow, /CURRENT is missing/);
+  await mkdir(join(lake, "incoming"));
+  assert.equal((await follow())?.version, second);
+  await assertEqualLakes(lake, newer);
 });
 
 test("carquet follow publishes new versions until it is stopped, and survives failures of its source", async (scope) => {
