@@ -72,9 +72,16 @@ export async function deliveryCalendar(source: QualitySource, request: CalendarR
       feeds: JSON.parse(textIn(row, "feeds")),
     })),
     total: first === undefined ? 0 : integerIn(first, "total"),
-    states: first === undefined ? {} : JSON.parse(textIn(first, "states")),
+    states: first === undefined ? await statesWithoutProblems(source, request) : JSON.parse(textIn(first, "states")),
   };
 }
+
+/** Returns the states of the last day's feeds if no dealer has a problem. */
+const statesWithoutProblems = async (
+  source: QualitySource,
+  { days, hasProblems }: CalendarRequest,
+): Promise<DeliveryCalendar["states"]> =>
+  hasProblems ? (await deliveryCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
 
 /** Returns the state of each dealer's feed on some days, by day; without dealers that had none. */
 export async function feedStates(

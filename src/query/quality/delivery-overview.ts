@@ -98,11 +98,9 @@ function problemOf(feed: CalendarFeed, dealerId: string, name: string): readonly
 }
 
 const holdReason = ({ vins, min_vins, known_prices, jumped_prices }: CalendarFeed): string =>
-  `${
-    vins < (min_vins ?? 0)
-      ? `${vins} VINs, expected ${Math.ceil(min_vins ?? 0)} or more.`
-      : `${jumped_prices} of ${known_prices} known prices jumped.`
-  } The dealer's listings stay as they were.`;
+  vins < (min_vins ?? 0)
+    ? `${vins} VINs, expected ${Math.ceil(min_vins ?? 0)} or more. The dealer's other listings stay.`
+    : `${jumped_prices} of ${known_prices} known prices jumped. The dealer's listings stay as they were.`;
 
 const verdicts: Readonly<Record<string, string>> = {
   accepted: "accepted",
@@ -126,12 +124,12 @@ async function feedDetails(
   const [first = day] = [day, ...days].sort();
   const deliveries = await version.deliveries.deliveriesOf([dealer], first);
   const byDay = new Map(deliveries.map((row) => [textIn(row, "delivery_date"), row]));
-  const row = byDay.get(day) ?? deliveries.at(-1);
-  if (row === undefined) return undefined;
+  const row = byDay.get(day);
+  if (deliveries.length === 0) return undefined;
   return {
-    ...{ dealerId: dealer, name, day, verdict: verdicts[textIn(row, "verdict")] ?? "" },
+    ...{ dealerId: dealer, name, day, verdict: verdicts[String(row?.verdict ?? "none")] ?? "" },
     ...{ vins: numberIn(row, "vins"), usualVins: numberIn(row, "usual_vins"), minVins: numberIn(row, "min_vins") },
-    lastDay: textOrNullIn(row, "last_delivered_on"),
+    lastDay: row === undefined ? null : textOrNullIn(row, "last_delivered_on"),
     days: days.map((one) => ({ day: one, vins: numberIn(byDay.get(one), "vins") ?? undefined, hasFailed: false })),
     refused: await refusedRows(version, { dealer, day, limit: shownRows }),
   };

@@ -95,10 +95,10 @@ async function trimsOfModels(version: LakeVersion): Promise<ReadonlySet<string>>
   return new Set(rows.map(({ model, trim }) => trimKeyOf(String(model), String(trim))));
 }
 
-/** Returns the make of each model that one make alone has, by the model in lower case. */
+/** Returns the make of each model that one make alone has, and no vehicle of an unknown make, by the model in lower case. */
 async function makesOfModels(version: LakeVersion): Promise<ReadonlyMap<string, string>> {
   const rows = await version.rows(sql`
-    SELECT lower(model) AS model, min(make) AS make FROM builds WHERE make IS NOT NULL AND model IS NOT NULL
-    GROUP BY lower(model) HAVING count(DISTINCT lower(make)) = 1`);
+    SELECT lower(model) AS model, min(make) AS make FROM builds WHERE model IS NOT NULL
+    GROUP BY lower(model) HAVING count(DISTINCT lower(coalesce(make, ''))) = 1 AND min(make) IS NOT NULL`);
   return new Map(rows.map(({ model, make }) => [String(model), String(make)]));
 }
