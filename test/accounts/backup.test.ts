@@ -1,14 +1,15 @@
 /** Backups of the accounts file, and their restore while the service runs. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openReadOnly } from "../../src/accounts/file/schema.ts";
+import { openAccountsFile, openReadOnly } from "../../src/accounts/file/schema.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
+import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
@@ -146,6 +147,35 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
   assert.deepEqual(inAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
+});
+
+test("a restore ends sessions, links and tokens, and ignores the write-ahead log of a file that was moved away", async (t) => {
+  const [file, folder] = [await temporaryAccountsFile(t), await temporaryFolder(t)];
+  const [copy, moved] = [join(folder, "copy.db"), join(folder, "moved.db")];
+  const { accountId, keyId } = createCustomer(file);
+  const [sha256, later] = ["0".repeat(64), Date.now() + 1e9];
+  const states = ["Client", "RefreshToken"].map((kind) => ({ kind, sha256, keyId, expiresAtMs: later, content: "{}" }));
+  inAccountsFile(file, (database) => {
+    for (const state of states) saveState(database, state);
+    database.run(sql`INSERT INTO sessions VALUES (${sha256}, ${accountId}, ${keyId}, 1, 1)`);
+    database.run(sql`INSERT INTO one_time_links VALUES (${sha256}, ${accountId}, 'sign_in', ${later})`);
+  });
+  backUp(file, copy);
+  const killed = openAccountsFile(file, { busyMs: 1000 });
+  t.after(() => killed.close());
+  adjustBalance(killed, { accountId, micros: -1, atMs: 0 });
+  const remaining = (): unknown =>
+    inAccountsFile(file, (database) => {
+      const rows = sql`SELECT kind FROM oauth_state UNION ALL SELECT sha256 FROM sessions UNION ALL SELECT sha256 FROM one_time_links`;
+      return database.all(rows).map((row) => textIn(row, "kind"));
+    });
+  renameSync(file, moved);
+  const { audit: found } = restore(file, copy, restoreOptions);
+  assert.deepEqual([found.faults, inAccountsFile(file, audit)], [[], found]);
+  assert.equal(found.entries, inAccountsFile(copy, audit).entries);
+  assert.deepEqual(remaining(), ["Client"], "no file");
+  restore(file, copy, { stamp: "again", discard: true });
+  assert.deepEqual(remaining(), ["Client"], "a readable file");
 });
 
 test("a backup is restored where no file exists; a file that is not a sound backup is refused", async (t) => {

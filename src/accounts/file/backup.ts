@@ -1,5 +1,5 @@
 /** Backs up and restores the accounts file, also while the service runs, and migrates it. Never replaces data without saving it first. */
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
@@ -14,7 +14,7 @@ import {
   schemaVersionOf,
   versionAfter,
 } from "./migrations.ts";
-import { replaceContent } from "./replace-content.ts";
+import { deleteTemporaryCredentials, replaceContent } from "./replace-content.ts";
 import { openAccountsFile, openAnyVersion, openReadOnly } from "./schema.ts";
 
 /** How long to wait for the lock of another process that writes. */
@@ -45,7 +45,7 @@ export interface RestoreOptions {
 
 /**
  * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write lock, so that
- * no charge is lost: each is in the saved file or in the restored one. Replaces a damaged file as a whole. Throws a UserError if the backup fails
+ * no charge is lost: each is in the saved file or in the restored one. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails
  * its audit, or if the current file has rows that the backup lacks and `discard` is false.
  */
 export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
@@ -55,16 +55,10 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
     throw new UserError(
       `Backup ${backup} fails its audit: ${backupAudit.faults[0]}. Expected a backup without faults.`,
     );
-  if (!existsSync(path)) {
-    writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
-    return { audit: backupAudit, previousFile: undefined };
-  }
   const previousFile = unusedPath(`${path}.before-${stamp}`);
-  if (!isReadable(path)) {
-    for (const suffix of ["", "-wal", "-shm"])
-      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
-    writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
-    return { audit: backupAudit, previousFile };
+  if (!existsSync(path) || !isReadable(path)) {
+    const isReplaced = existsSync(path);
+    return { audit: replaceFile(path, backup, previousFile), previousFile: isReplaced ? previousFile : undefined };
   }
   useAndClose(openAccountsFile(path, { busyMs }), (live) =>
     replaceContent(live, backup, (discardedRows) => {
@@ -77,6 +71,20 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
     }),
   );
   return { audit: useAndClose(openReadOnly(path), audit), previousFile };
+}
+
+/**
+ * Replaces a file that is missing or damaged as a whole, and returns the audit of the result. Renames what is left of it first: SQLite would
+ * replay a write-ahead log that remains.
+ */
+function replaceFile(path: string, backup: string, previousFile: string): AuditResult {
+  writeAtomically(path, (temporary) => {
+    useAndClose(openReadOnly(backup), (saved) => saved.run(sql`VACUUM INTO ${temporary}`));
+    useAndClose(openAccountsFile(temporary, { busyMs }), deleteTemporaryCredentials);
+    for (const suffix of ["", "-wal", "-shm"])
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
+  });
+  return useAndClose(openReadOnly(path), audit);
 }
 
 /** Returns a path that no file has: the given one, or the given one with a number. */

@@ -32,15 +32,23 @@ export function replaceContent(
     createSchema(database, () => {
       for (const table of tables) database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
     });
-    // A session that has been ended since the backup must not begin again.
-    database.run(sql`DELETE FROM sessions`);
-    database.run(sql`DELETE FROM one_time_links`);
+    deleteTemporaryCredentials(database);
     const [fault] = audit(database).faults;
     if (fault !== undefined) throw new UserError(`Restore rolled back, the result fails its audit: ${fault}.`);
   });
   database.run(sql`PRAGMA foreign_keys = ON`);
   // The copied pages are in the write-ahead log.
   database.all(sql`PRAGMA main.wal_checkpoint(FULL)`);
+}
+
+/**
+ * Deletes sessions, one-time links, and the codes and tokens of agents: one that has been ended, used or rotated since the backup must not be valid
+ * again.
+ */
+export function deleteTemporaryCredentials(database: SqliteDatabase): void {
+  database.run(sql`DELETE FROM sessions`);
+  database.run(sql`DELETE FROM one_time_links`);
+  database.run(sql`DELETE FROM oauth_state WHERE kind <> 'Client'`);
 }
 
 function countDiscardedRows(database: SqliteDatabase): number {
