@@ -84,7 +84,7 @@ function unnamedAnswererOf(services: CallServices) {
     const answered = await answer({ ...caller, isFree }, request, () => ({ bodyOf: ({ result }) => bodyOf(result) }));
     if (answered === undefined)
       throw new TypeError(`No answer of ${request.id}: expected one for a caller without a cached answer.`);
-    if (!isFree) charge?.addCharge();
+    if (!isFree) charge?.addCharge(answered.body.data);
     return { body: answered.body as AnswerOf<Id>, ...answered.usage };
   };
 }

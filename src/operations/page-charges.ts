@@ -1,7 +1,7 @@
 /**
  * Which operations of pages are free: all of them, if the explorer is free; else those that the account has paid for in the last half hour, in the same
- * version. Another order, other columns, another page size and earlier pages of a paid search are free; a later page is charged. Bounded, and in memory:
- * each of several services that share accounts charges once, and so does a restarted one.
+ * version. Another order, other columns, another page size and earlier pages of a paid search are free; a later page is charged, and one beyond the last
+ * pays for no other. Bounded, and in memory: each of several services that share accounts charges once, and so does a restarted one.
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -24,7 +24,7 @@ export class PageCharges {
     this.paid = new LRUCache({ max: searchesMax, ttl: paidMs, ttlResolution: 0, perf: { now: nowMs } });
   }
 
-  /** Returns whether an operation of a page is free, and a function to call once it is charged. */
+  /** Returns whether an operation of a page is free, and a function to call with its data once it is charged. */
   check(accountId: string, version: string | undefined, { path, querystring }: OperationRequest<InternalId>) {
     const query = new URLSearchParams(querystring);
     const offset = Number(query.get("offset") ?? 0);
@@ -32,6 +32,10 @@ export class PageCharges {
     const search = JSON.stringify([accountId, version, path, query.toString()]);
     const hash = createHash("sha256").update(search).digest("base64");
     const isFree = this.isExplorerFree || offset <= (this.paid.get(hash) ?? -1);
-    return { isFree, addCharge: (): void => void this.paid.set(hash, offset) };
+    const addCharge = (data: unknown): void => {
+      const isBeyondLast = offset > 0 && Array.isArray(data) && data.length === 0;
+      if (!isBeyondLast) this.paid.set(hash, offset);
+    };
+    return { isFree, addCharge };
   }
 }
