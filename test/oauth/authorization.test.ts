@@ -1,8 +1,10 @@
 /** Authorization requests, codes and tokens over HTTP: consent, expiry, reuse and revocation. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { listKeys } from "../../src/accounts/keys/keys.ts";
+import { AccessTokens } from "../../src/accounts/oauth/access-tokens.ts";
 import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { sql } from "../../src/db/sql.ts";
 import { accessTokenSeconds, refreshTokenSeconds } from "../../src/http/oauth/provider.ts";
@@ -225,6 +227,24 @@ describe("tokens", () => {
     heldMs += 1;
     assert.ok(await isRefused(tokens.access_token));
     heldMs = undefined;
+  });
+
+  test("concurrent requests with a new token pass, and one with a token in use where too many others have failed", async (t) => {
+    const { tokens } = await connectAs("Busy");
+    const opened = await Accounts.open(accounts, { clock });
+    t.after(() => opened.close());
+    heldMs = Math.ceil(systemClock.monotonicMs());
+    t.after(() => {
+      heldMs = undefined;
+    });
+    const identifier = new AccessTokens(opened, clock);
+    const identify = (token = tokens.access_token) => identifier.identify(token, `${url}/mcp`, "192.0.2.1");
+    await Promise.all(Array.from({ length: 101 }, () => identify()));
+    for (let attempt = 0; attempt < 100; attempt += 1)
+      await assert.rejects(() => identify("cq_oauth_unknown"), { code: "invalid_api_key" });
+    await assert.rejects(() => identify("cq_oauth_unknown"), { code: "too_many_invalid_api_keys" });
+    heldMs += 901;
+    await identify();
   });
 
   test("a client that revokes one of its tokens is disconnected", async () => {

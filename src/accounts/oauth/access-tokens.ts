@@ -3,6 +3,7 @@
  * second old, so that a revoked one stops working within a second. Invalid tokens are cached too.
  */
 import { LRUCache } from "lru-cache";
+import { createOnce } from "../../base/concurrency.ts";
 import { secretHash } from "../../base/random-ids.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Accounts, Identity } from "../accounts.ts";
@@ -19,6 +20,7 @@ interface CachedToken {
 
 export class AccessTokens {
   private readonly tokens = new LRUCache<string, CachedToken>({ max: tokensMax });
+  private readonly loading = new Map<string, Promise<AccessToken | null>>();
 
   constructor(
     private readonly accounts: Accounts,
@@ -40,20 +42,43 @@ export class AccessTokens {
     return { key: { ...key, scopes: key.scopes.filter((scope) => granted.includes(scope)) }, cached };
   }
 
-  /** Returns a token that is neither unknown nor revoked. An attempt counts as failed until the token turns out to be valid. */
+  /**
+   * Returns a token that is neither unknown nor revoked. An attempt counts as failed until the token turns out to be valid; one with a token that was
+   * valid at its last look-up, or is being looked up, costs no look-up of its own and counts only if the token turns out to be invalid.
+   */
   private async find(secret: string, network: string): Promise<AccessToken | null> {
     const sha256 = secretHash(secret);
     const cached = this.tokens.get(sha256);
-    const known =
-      cached !== undefined && this.clock.monotonicMs() - cached.loadedAtMs <= validMs ? cached.token : undefined;
-    if (known !== undefined && known !== null) return known;
+    const isFresh = cached !== undefined && this.clock.monotonicMs() - cached.loadedAtMs <= validMs;
+    if (isFresh && cached.token !== null) return cached.token;
+    if ((cached?.token ?? null) !== null || this.loading.has(sha256)) {
+      const token = await this.load(sha256);
+      if (token === null) this.accounts.countFailure(network);
+      return token;
+    }
     this.accounts.countFailure(network);
-    if (known === null || !isAccessToken(secret)) return null;
-    const loadedAtMs = this.clock.monotonicMs();
-    const token = await this.accounts.findToken(sha256);
-    this.tokens.set(sha256, { token, loadedAtMs });
-    if (token !== null) this.accounts.uncountFailure(network);
-    return token;
+    if (isFresh || !isAccessToken(secret)) return null;
+    let token: AccessToken | null | undefined;
+    try {
+      token = await this.load(sha256);
+      return token;
+    } finally {
+      if (token !== null) this.accounts.uncountFailure(network);
+    }
+  }
+
+  /** Looks up a token; concurrent callers share one look-up. */
+  private load(sha256: string): Promise<AccessToken | null> {
+    return createOnce(this.loading, sha256, async () => {
+      const loadedAtMs = this.clock.monotonicMs();
+      try {
+        const token = await this.accounts.findToken(sha256);
+        this.tokens.set(sha256, { token, loadedAtMs });
+        return token;
+      } finally {
+        this.loading.delete(sha256);
+      }
+    });
   }
 }
 
