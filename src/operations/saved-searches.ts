@@ -9,6 +9,7 @@ import { decoderOf } from "../contract/decode.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { AnswerOf, BodyOf, QueryOf } from "../contract/types.ts";
+import { filtersOf } from "../query/filters.ts";
 import { unmatchedIn } from "../query/unmatched.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import { redactApiKeys } from "./result.ts";
@@ -35,7 +36,9 @@ export async function saveSearch(
 ): Promise<AnswerOf<"createSearch">> {
   const { since, meta } = await current.use(async (version) => {
     const { version: since } = version.manifest;
-    const { unmatched = [] } = redactApiKeys(await unmatchedIn(queryOf(query, since), version));
+    const changes = queryOf(query, since);
+    filtersOf(changes, version.dimensions);
+    const { unmatched = [] } = redactApiKeys(await unmatchedIn(changes, version));
     return { since, meta: { unmatched: [...unmatched] } };
   });
   const expected = url === undefined ? undefined : webhookFault(url);
@@ -68,7 +71,7 @@ export async function requireSaved(accountId: string, id: string, { administrati
 /** Parameters of `listChanges` that deliveries set. */
 const deliveryParameters = ["since", "data_version", "cursor", "limit"] as const;
 
-/** Returns the changes that a query string asks for. Refuses what `listChanges` would refuse. */
+/** Returns the changes that a query string asks for. Refuses parameters that `listChanges` does not have, and their invalid values. */
 function queryOf(query: string, since: string): QueryOf<"listChanges"> {
   const named = new URLSearchParams(query);
   const set = deliveryParameters.find((name) => named.has(name));
