@@ -139,10 +139,13 @@ interface NextMessage {
 
 type Position = SavedSearch & { readonly target: string };
 
+const messageId = (...parts: readonly (string | null)[]): string =>
+  `msg_${createHash("sha256").update(parts.join(" ")).digest("base64url")}`;
+
 /** Reads the next page of changes, charged to the key of the search, once for all attempts of a day. */
 async function nextMessage(search: Position, services: DeliveryServices, signal: AbortSignal): Promise<NextMessage> {
   const { searchId: search_id, name, keyId, since, target, cursor } = search;
-  const id = `msg_${createHash("sha256").update(`${search_id} ${since} ${target} ${cursor}`).digest("base64url")}`;
+  const id = messageId(search_id, since, target, cursor);
   const identity = await services.accounts.identityOfKey(keyId);
   const caller = {
     ...{ identity, signal, idempotencyKey: id, arrivedAtMs: performance.now() },
@@ -161,7 +164,8 @@ async function nextMessage(search: Position, services: DeliveryServices, signal:
     if (!(thrown instanceof Refusal) || thrown.code !== "version_unavailable") throw thrown;
     const version = await publishedVersion(services);
     const data = { search_id, name, since, version };
-    return { next: { since: version, target: null, cursor: null }, message: { id, type: "search.reset", data } };
+    const reset = { id: messageId(search_id, since, version, "reset"), type: "search.reset", data } as const;
+    return { next: { since: version, target: null, cursor: null }, message: reset };
   }
 }
 

@@ -194,16 +194,19 @@ test("messages lead from market to market across failures, restarts, a gone rece
   await ingestPath(lake, replayed, { replayFrom: days[4]?.day ?? "" });
   await until("stopped", second, ({ status }) => status === "stopped");
   await rm(manifestPath(lake, to));
-  await send(second, "POST", `/v1/searches/${saved.data.search_id}/resume`);
-  await reached(second);
+  await second.stop();
+  const third = await start(t);
+  await send(third, "POST", `/v1/searches/${saved.data.search_id}/resume`);
+  await reached(third);
   const last = receiver.delivered().at(-1);
   assert.deepEqual(
     [last?.type, last?.data.since, last?.data.version],
-    ["search.reset", to, (await search(second)).since],
+    ["search.reset", to, (await search(third)).since],
   );
+  assert.notEqual(last?.id, receiver.received.at(-2)?.id, "the message that was refused has the same versions");
 
-  assert.equal((await send(second, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 200);
-  assert.equal((await send(second, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 404);
+  assert.equal((await send(third, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 200);
+  assert.equal((await send(third, "DELETE", `/v1/searches/${saved.data.search_id}`)).status, 404);
 });
 
 /** Checks the Atom feed against the changes of the API: the newest hundred, newest first, without an API key. */
