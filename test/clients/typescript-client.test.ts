@@ -65,6 +65,16 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     assert.equal(sent.length, Math.ceil(changes.length / 30) + 1);
   });
 
+  test("follows the cursors of a search that begins at one", async () => {
+    const { client, sent } = createClient();
+    const first = (await client.listings({ limit: 7, sort: "price" }).pages().next()).value;
+    const cursor = first?.pagination.next_cursor ?? "";
+    const following = await client.listings({ limit: 7, sort: "price", cursor }, { itemsMax: 14 }).toArray();
+    const whole = await client.listings({ limit: 21, sort: "price" }, { itemsMax: 21 }).toArray();
+    assert.deepEqual([...(first?.data ?? []), ...following], whole);
+    assert.equal(sent.length, 4);
+  });
+
   test("requests no page after the loop or the most items have ended", async () => {
     const { client, sent, customer } = createClient();
     const ids: string[] = [];

@@ -233,17 +233,20 @@ type Listing = Schemas["ListingCollection"]["data"][number];
 type Dealer = Schemas["DealerCollection"]["data"][number];
 
 interface PageRequest {
-  readonly limit: number;
-  readonly offset: number;
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly cursor?: string;
 }
 
-/** Returns the pages that `request` returns, from `offset` of the query on. */
+/** Returns the pages that `request` returns, from `cursor` or `offset` of the query on. */
 function paged<Item, Page extends PageOf<Item>>(
-  { limit = pageSize, offset = 0 }: Partial<PageRequest>,
+  { limit = pageSize, offset = 0, cursor }: PageRequest,
   { itemsMax, ...options }: PagingOptions,
   request: (page: PageRequest, options: RequestOptions) => Promise<Result<Page>>,
 ): Pages<Item, Page> {
-  return new Pages(async (at) => bodyOf(await request({ limit, offset: at }, options)), offset, itemsMax);
+  const load = async (at: number | string): Promise<Page> =>
+    bodyOf(await request({ limit, ...(typeof at === "string" ? { cursor: at } : { offset: at }) }, options));
+  return new Pages(load, cursor ?? offset, itemsMax);
 }
 
 /** Returns the body of a response; throws a CarquetError if it is an error. */

@@ -3,7 +3,7 @@
 /** A page as the API returns it. */
 export interface PageOf<Item> {
   readonly data: readonly Item[];
-  readonly pagination: { readonly next_offset: number | null };
+  readonly pagination: { readonly next_offset: number | null; readonly next_cursor?: string | null };
 }
 
 export interface PagingOptions {
@@ -18,24 +18,30 @@ export interface PagingOptions {
  * requests. Each iteration requests and charges all pages again.
  */
 export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
-  readonly #load: (offset: number) => Promise<Page>;
-  readonly #offset: number;
+  readonly #load: (at: number | string) => Promise<Page>;
+  readonly #start: number | string;
   readonly #itemsMax: number;
 
-  constructor(load: (offset: number) => Promise<Page>, offset: number, itemsMax = Number.POSITIVE_INFINITY) {
+  /** `load` returns the page at an offset, or at a cursor; `start` is that of the first page. */
+  constructor(
+    load: (at: number | string) => Promise<Page>,
+    start: number | string,
+    itemsMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#load = load;
-    this.#offset = offset;
+    this.#start = start;
     this.#itemsMax = itemsMax;
   }
 
   /** Requests pages until the last one, or until they hold `itemsMax` items. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     let count = 0;
-    for (let offset: number | null = this.#offset; offset !== null && count < this.#itemsMax; ) {
-      const page: Page = await this.#load(offset);
+    for (let at: number | string | null = this.#start; at !== null && count < this.#itemsMax; ) {
+      const page: Page = await this.#load(at);
       yield page;
       count += page.data.length;
-      offset = page.pagination.next_offset;
+      const { next_offset, next_cursor = null } = page.pagination;
+      at = typeof at === "string" ? next_cursor : next_offset;
     }
   }
 

@@ -43,6 +43,12 @@ class Pages(ClientCase):
         self.assertEqual([page["pagination"]["offset"] for page in pages[:2]], [5, 105])
         self.assertEqual(sum(len(page["data"]) for page in pages), pages[0]["pagination"]["total"] - 5)
 
+    def test_pages_that_begin_at_a_cursor_follow_cursors(self):
+        first = next(self.client.listings(limit=7, sort="price").iter_pages())
+        following = self.client.listings(limit=7, sort="price", cursor=first["pagination"]["next_cursor"], items_max=14)
+        whole = list(self.client.listings(limit=21, sort="price", items_max=21))
+        self.assertEqual([*first["data"], *following], whole)
+
     def test_the_inventory_of_a_dealer_is_that_of_the_dealer(self):
         dealer = next(iter(self.client.dealers()))
         listings = list(self.client.dealer_listings(dealer["dealer_id"], fields="dealer_id"))

@@ -341,10 +341,11 @@ class Client:
             raise error_of(response) from None
 
     def _paged(self, path: str, query: Mapping[str, Any], items_max: int | None) -> Pages[Any]:
-        """Returns the pages of a search, from `offset` of the query on."""
-        limit, offset = query.get("limit"), query.get("offset")
+        """Returns the pages of a search, from `cursor` or `offset` of the query on."""
+        limit, offset, cursor = query.get("limit"), query.get("offset"), query.get("cursor")
 
-        def load(at: int) -> Any:
-            return self._json(path, {**query, "limit": _PAGE_SIZE if limit is None else limit, "offset": at})
+        def load(at: int | str) -> Any:
+            position = {"cursor": at} if isinstance(at, str) else {"offset": at}
+            return self._json(path, {**query, "limit": _PAGE_SIZE if limit is None else limit, **position})
 
-        return Pages(load, 0 if offset is None else offset, items_max)
+        return Pages(load, cursor if cursor is not None else 0 if offset is None else offset, items_max)

@@ -24,22 +24,24 @@ class Pages(Generic[Item]):
     ends the requests. Each iteration requests and charges all pages again.
     """
 
-    def __init__(self, load: Callable[[int], Page[Item]], offset: int, items_max: int | None) -> None:
+    def __init__(self, load: Callable[[int | str], Page[Item]], start: int | str, items_max: int | None) -> None:
+        """`load` returns the page at an offset, or at a cursor; `start` is that of the first page."""
         if items_max is not None and items_max < 0:
             raise ValueError(f"Invalid value {items_max} for items_max: expected a whole number from 0.")
         self._load = load
-        self._offset = offset
+        self._start = start
         self._items_max = items_max
 
     def iter_pages(self) -> Iterator[Page[Item]]:
         """Requests pages until the last one, or until they hold `items_max` items."""
         count = 0
-        offset: int | None = self._offset
-        while offset is not None and (self._items_max is None or count < self._items_max):
-            page = self._load(offset)
+        at: int | str | None = self._start
+        while at is not None and (self._items_max is None or count < self._items_max):
+            page = self._load(at)
             yield page
             count += len(page["data"])
-            offset = page["pagination"]["next_offset"]
+            pagination = page["pagination"]
+            at = pagination.get("next_cursor") if isinstance(at, str) else pagination["next_offset"]
 
     def __iter__(self) -> Iterator[Item]:
         count = 0
