@@ -16,7 +16,7 @@ import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import type { OperationRequest } from "../operations/operation-request.ts";
-import { requestOfCall } from "./call-request.ts";
+import { countingRefusals, requestOfCall } from "./call-request.ts";
 import {
   type AgentCharts,
   hasPage,
@@ -131,11 +131,14 @@ async function callTool(
   values: Readonly<Record<string, unknown>>,
   options: AgentServerOptions & { readonly context: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { callOperation, explorerOrigin, isCharged, charts, context } = options;
-  const request = requestOfCall(tool, values);
-  const unpaid = isCharged ? confirmPrice(tool.name, microsOf(request), context) : undefined;
+  const { callOperation, countUncalled, explorerOrigin, isCharged, charts, context } = options;
+  const { request, micros } = countingRefusals(countUncalled, () => {
+    const request = requestOfCall(tool, values);
+    return { request, micros: isCharged ? microsOf(request) : 0 };
+  });
+  const unpaid = confirmPrice(tool.name, micros, context);
   if (unpaid !== undefined) {
-    options.countUncalled?.();
+    countUncalled?.();
     return unpaid;
   }
   const { body, usage } = await callOperation(request, context.mcpReq.signal);

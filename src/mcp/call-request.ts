@@ -20,6 +20,16 @@ export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
   return operationRequest(tool.id, query, params);
 }
 
+/** Returns what `read` returns. If it refuses the arguments, no operation counts the call against the rate limit, and `countUncalled` does. */
+export function countingRefusals<T>(countUncalled: (() => void) | undefined, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    countUncalled?.();
+    throw thrown;
+  }
+}
+
 /** Returns the parameters of a call, in the query and in the path. */
 export function parametersOfCall(
   { id, defaults }: AnyTool,

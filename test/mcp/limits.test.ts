@@ -52,6 +52,11 @@ describe("accounts", () => {
     while (called < 20 && !(await client.call("get_usage")).isError) called += 1;
     assert.ok(called >= 8 && called < 12, `${called} calls`);
     assert.match((await client.call("get_usage")).text, /^rate_limit_exceeded: .* Retry in \d+ seconds\.$/);
+    assert.match((await client.call("search_listings", { limit: 0 })).text, /^rate_limit_exceeded: /);
+    assert.match(
+      (await client.call("export_listings", { make: "Kia", filters: "make=Kia" })).text,
+      /^rate_limit_exceeded: /,
+    );
     const headers = { ...bearer, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
     const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
     const refusal = await fetch(`${service.url}/mcp`, { method: "POST", headers, body: list });

@@ -11,7 +11,7 @@ import { type ExportOrder, priceExport, spoolExport } from "../../http/exports/c
 import type { InternalCaller } from "../../http/internal-calls.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { queryString } from "../../operations/operation-request.ts";
-import { parametersOfCall } from "../call-request.ts";
+import { countingRefusals, parametersOfCall } from "../call-request.ts";
 import { extensionOf } from "../client-capabilities.ts";
 import { confirmPrice, priceText } from "../confirm-price.ts";
 import { resultOfRefusal, usageKey } from "../tool-results.ts";
@@ -33,7 +33,7 @@ export interface Exporter {
 
 /** Returns the exporter of a request. */
 export function exporterOf(
-  { exports, exportAdmission, tasks, authorization }: SiteServices & { readonly tasks: ExportTasks },
+  { accounts, exports, exportAdmission, tasks, authorization }: SiteServices & { readonly tasks: ExportTasks },
   { log, ...caller }: ExportCaller,
   refusalOf: (thrown: unknown) => Refusal,
 ): Exporter {
@@ -52,7 +52,8 @@ export function exporterOf(
   };
   return {
     async exportListings(tool, { format = tool.defaults.format, ...values }, context) {
-      const { query } = parametersOfCall(tool, values);
+      const countUncalled = (): void => accounts.countRequest(caller.identity);
+      const { query } = countingRefusals(countUncalled, () => parametersOfCall(tool, values));
       const search = queryString({ ...query, format: String(format) });
       const orderOf = (signal: AbortSignal): ExportOrder => ({
         ...{ queryString: search, log, caller: { ...caller, requestId: uuidV7(), signal } },
