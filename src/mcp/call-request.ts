@@ -36,19 +36,19 @@ export function parametersOfCall(
   values: Arguments,
 ): { readonly query: TextParameters; readonly params: TextParameters } {
   const { parameters } = operation(id);
-  const query: Record<string, string> = {};
-  const params: Record<string, string> = {};
+  const query: [string, string][] = [];
+  const params: [string, string][] = [];
   const given = givenIn(values);
   const further = givenIn(furtherFilters(values.filters));
   for (const parameter of Object.keys(further))
-    if (parameter in given) throw refuse("repeated_parameter", { parameter, times: 2 });
+    if (Object.hasOwn(given, parameter)) throw refuse("repeated_parameter", { parameter, times: 2 });
   for (const [name, value] of Object.entries({ ...defaults, ...given, ...further })) {
     const parameter = parameters.find((known) => known.name === name);
     const separator = parameter === undefined ? "," : separatorOf(parameter);
     const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
-    (parameter?.in === "path" ? params : query)[name] = text;
+    (parameter?.in === "path" ? params : query).push([name, text]);
   }
-  return { query, params };
+  return { query: Object.fromEntries(query), params: Object.fromEntries(params) };
 }
 
 /** Returns the values of `filters`, a query string. Many agents send an object. */

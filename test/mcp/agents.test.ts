@@ -245,6 +245,8 @@ describe("a refused call says what to change", () => {
     ["count_facets", { facets: ["make"], min_year: 2020 }, /Did you mean year\? It takes a list of model years\.$/],
     ["search_listings", { sort: "price_desc" }, /^invalid_parameter_value: .* Did you mean -price\?$/],
     ["search_listings", { make: "Ford", filters: "make=Kia" }, /^repeated_parameter: Parameter make appears 2 times/],
+    ["search_listings", { filters: "constructor=1" }, /^unknown_query_parameter: .*constructor/],
+    ["search_listings", { filters: "__proto__=1" }, /^unknown_query_parameter: .*__proto__/],
     ["search_listings", { filters: "exclude_brand=Kia" }, /^unknown_query_parameter: .*exclude_brand/],
     ["market_statistics", { facets: ["make"], metric: "avg_price" }, /Did you mean price\.mean\?$/],
     [

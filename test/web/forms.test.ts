@@ -138,6 +138,14 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
   assert.equal(balanceOf(id), 3_000_000);
 });
 
+test("a change is confirmed on the page after it, and an unknown one is not", async () => {
+  const textOf = async (changed: string): Promise<string> =>
+    (await get(`/dashboard/searches?changed=${changed}`)).text();
+  assert.match(await textOf("deleted"), /role="status">The search is deleted\./);
+  for (const unknown of ["other", "__proto__", "constructor"])
+    assert.doesNotMatch(await textOf(unknown), /role="status"/, unknown);
+});
+
 test("each destructive form is reached through a page that asks", async () => {
   const other = createCustomer(accounts);
   inAccountsFile(accounts, (database) => {

@@ -19,10 +19,10 @@ import { dashboardPage } from "./dashboard-page.tsx";
 
 const path = "/dashboard/searches";
 
-const notices: Readonly<Record<string, string>> = {
-  deleted: "The search is deleted.",
-  resumed: "The next message is posted within seconds.",
-};
+const notices: ReadonlyMap<string, string> = new Map([
+  ["deleted", "The search is deleted."],
+  ["resumed", "The next message is posted within seconds."],
+]);
 
 export const searchesPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
@@ -32,7 +32,7 @@ export const searchesPage =
       path,
       "Saved searches",
       <>
-        <Notice text={notices[query.get("changed") ?? ""]} />
+        <Notice text={notices.get(query.get("changed") ?? "")} />
         <section class="sheet pad">
           <p class="sub">
             After each published version, the changes of a saved search are posted to its webhook and appear in its Atom
@@ -149,7 +149,7 @@ export const deletionPage =
 
 /** Returns the handler of a form about a saved search, whose page then says what has changed. */
 const changingSearch =
-  (change: typeof removeSearch | typeof restartSearch, changed: keyof typeof notices) =>
+  (change: typeof removeSearch | typeof restartSearch, changed: string) =>
   (services: SiteServices) =>
   async ({ visitor, params: { searchId = "" } }: VisitorForm) => {
     await change(visitor.identity, searchId, services);
