@@ -8,7 +8,9 @@ import { exportFormats } from "../../src/formats/table-formats.ts";
 import { fieldsAmong } from "../../src/query/fields.ts";
 import { equivalentSql } from "../../src/web/explorer/equivalent-sql.ts";
 import { createCustomer } from "../support/accounts.ts";
+import { eventually } from "../support/eventually.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
+import { csrfTokenIn } from "../support/http/forms.ts";
 import { responseReaders } from "../support/http/read-formats.ts";
 import { sampleService, startService } from "../support/http/service.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
@@ -78,6 +80,23 @@ test("an export that is stopped has no file, and another account cannot see it",
   assert.equal((await send(`${location}/stop`, own, { csrf_token: token })).status, 303);
   assert.match(await (await send(location, own)).text(), /Stopped exporting \d+ listings.*cost \$0\.00/s);
   assert.equal((await send("/export", own, { csrf_token: "forged", make: "Toyota" })).status, 403);
+});
+
+test("the page before an export counts as one request, and so does its form", async () => {
+  const { accountId } = createCustomer(client.accounts, { override: { per10s: 2, per60s: 2 } });
+  const headers = {
+    Cookie: `carquet-session=${await client.sessions.create(accountId)}`,
+    "Sec-Fetch-Site": "same-origin",
+  };
+  const page = await fetch(`${client.url}/export?make=Toyota`, { headers });
+  const csrf_token = csrfTokenIn(await page.text());
+  const body = new URLSearchParams({ csrf_token, make: "Toyota", format: "csv" });
+  const started = await fetch(`${client.url}/export`, { method: "POST", redirect: "manual", headers, body });
+  const location = started.headers.get("Location") ?? "";
+  await eventually("exported", async () =>
+    /Exported \d+ listings/.test(await (await fetch(`${client.url}${location}`, { headers })).text()),
+  );
+  assert.equal((await fetch(`${client.url}/export?make=Toyota`, { headers })).status, 429);
 });
 
 test("the statement of a search finds as many listings as the search", async () => {

@@ -59,8 +59,9 @@ export const exportPage =
     const asOf = await asOfDay(services);
     const { format, ...view } = readView(query, asOf);
     const offers: Offer[] = [];
+    const page = { isCounted: false };
     for (const name of exportFormats)
-      offers.push({ format: name, ...(await exports.price(context, visitor, exportQuery(view, asOf, name))) });
+      offers.push({ format: name, ...(await exports.price(context, visitor, exportQuery(view, asOf, name), page)) });
     const chosen = formatOf(format);
     const [origin, querystring] = [serviceOrigin(context), queryString(exportQuery(view, asOf, chosen))];
     return {

@@ -7,6 +7,7 @@ import type { RequestContext } from "../../../http/context.ts";
 import { type ExportOrder, type ExportPrice, priceExport, spoolExport } from "../../../http/exports/charged-export.ts";
 import { loggedRefusalOf } from "../../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
+import type { Caller, CountedPage } from "../../../operations/caller.ts";
 import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
 import type { Visitor } from "../../shell/visitor.ts";
 
@@ -38,17 +39,19 @@ export class VisitorExports {
 
   constructor(private readonly services: ExportSiteServices) {}
 
-  /** Returns the rows and the price of an export. Throws the Refusal of the API. */
-  price(context: RequestContext, visitor: Visitor, query: TextParameters): Promise<ExportPrice> {
+  /** Returns the rows and the price of an export on a page. Throws the Refusal of the API. */
+  price(context: RequestContext, visitor: Visitor, query: TextParameters, page: CountedPage): Promise<ExportPrice> {
     const { exports, exportAdmission } = this.services;
-    return priceExport(exports, exportAdmission, orderOf(context, visitor, query, new AbortController().signal));
+    const { signal } = new AbortController();
+    return priceExport(exports, exportAdmission, orderOf(context, visitor, query, { signal, page }));
   }
 
   /** Starts an export as a visitor. Throws the Refusal of the API before it starts. */
   async start(context: RequestContext, visitor: Visitor, query: TextParameters): Promise<VisitorExport> {
     const { exports, exportAdmission, current } = this.services;
     const version = await current.use(async ({ manifest }) => manifest.version);
-    const price = await this.price(context, visitor, query);
+    const page = { isCounted: false };
+    const price = await this.price(context, visitor, query, page);
     const work = new AbortController();
     const shown: VisitorExport = {
       ...{ id: randomUUID(), accountId: visitor.identity.key.accountId, query, version, price },
@@ -59,7 +62,7 @@ export class VisitorExports {
       shown.micros = shown.rows === 0 ? 0 : (price.micros / exportUnits(price.rows)) * exportUnits(shown.rows);
     };
     this.remember(shown, work);
-    const order = { ...orderOf(context, visitor, query, work.signal), onRows };
+    const order = { ...orderOf(context, visitor, query, { signal: work.signal, page }), onRows };
     const { requestId, log } = context.state;
     spoolExport(exports, exportAdmission, order).then(
       ({ rows, bytes, micros }) => Object.assign(shown, { state: "written", rows, bytes, micros }),
@@ -94,8 +97,8 @@ const orderOf = (
   { state: { log } }: RequestContext,
   { identity }: Visitor,
   query: TextParameters,
-  signal: AbortSignal,
+  called: Pick<Caller, "signal" | "page">,
 ): ExportOrder => ({
   ...{ queryString: queryString(query), log },
-  caller: { identity, requestId: uuidV7(), arrivedAtMs: performance.now(), signal },
+  caller: { identity, requestId: uuidV7(), arrivedAtMs: performance.now(), ...called },
 });
