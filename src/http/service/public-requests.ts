@@ -77,9 +77,9 @@ export async function requestPublic(
 ): Promise<IncomingMessage> {
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  const refused = addresses.find((address) => !isAllowed(address));
-  if (refused !== undefined || addresses.length === 0)
-    throw new TypeError(`Address ${refused ?? "unknown"} of ${host} is not public: expected a public one.`);
+  // Without the address: accounts see the message, and not what names of the service's own network lead to.
+  if (addresses.length === 0 || !addresses.every(isAllowed))
+    throw new TypeError(`Address of ${host} is not public: expected a public one.`);
   const options = { ...request, agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
   const send = url.protocol === "http:" ? requestHttp : requestHttps;
   return new Promise((settle, reject) => {
