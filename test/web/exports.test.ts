@@ -7,10 +7,10 @@ import { exportColumns } from "../../src/export/columns.ts";
 import { exportFormats } from "../../src/formats/table-formats.ts";
 import { fieldsAmong } from "../../src/query/fields.ts";
 import { equivalentSql } from "../../src/web/explorer/equivalent-sql.ts";
-import { createCustomer } from "../support/accounts.ts";
+import { type CustomerOptions, createCustomer } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
-import { csrfTokenIn } from "../support/http/forms.ts";
+import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { responseReaders } from "../support/http/read-formats.ts";
 import { sampleService, startService } from "../support/http/service.ts";
 import { queryLake } from "../support/lakes/lakes.ts";
@@ -82,21 +82,33 @@ test("an export that is stopped has no file, and another account cannot see it",
   assert.equal((await send("/export", own, { csrf_token: "forged", make: "Toyota" })).status, 403);
 });
 
-test("the page before an export counts as one request, and so does its form", async () => {
-  const { accountId } = createCustomer(client.accounts, { override: { per10s: 2, per60s: 2 } });
-  const headers = {
-    Cookie: `carquet-session=${await client.sessions.create(accountId)}`,
-    "Sec-Fetch-Site": "same-origin",
+/** A new account, signed in, which exports without a browser. */
+async function visitorOf(options: CustomerOptions = {}) {
+  const { accountId } = createCustomer(client.accounts, options);
+  const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+  const open = (path: string): Promise<Response> => fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });
+  const csrf_token = csrfTokenIn(await (await open("/export?make=Toyota")).text());
+  const start = async (): Promise<string> => {
+    const started = await sendForm(client.url, "/export", { csrf_token, make: "Toyota", format: "csv" }, { cookie });
+    return started.headers.get("Location") ?? assert.fail(String(started.status));
   };
-  const page = await fetch(`${client.url}/export?make=Toyota`, { headers });
-  const csrf_token = csrfTokenIn(await page.text());
-  const body = new URLSearchParams({ csrf_token, make: "Toyota", format: "csv" });
-  const started = await fetch(`${client.url}/export`, { method: "POST", redirect: "manual", headers, body });
-  const location = started.headers.get("Location") ?? "";
-  await eventually("exported", async () =>
-    /Exported \d+ listings/.test(await (await fetch(`${client.url}${location}`, { headers })).text()),
-  );
-  assert.equal((await fetch(`${client.url}/export?make=Toyota`, { headers })).status, 429);
+  return { open, start };
+}
+
+test("the newest fifty exports of an account are remembered, however many others have", async () => {
+  const [one, other] = [await visitorOf(), await visitorOf()];
+  const [first, ofOther] = [await one.start(), await other.start()];
+  for (let count = 1; count < 50; count += 1) await one.start();
+  assert.equal((await one.open(first)).status, 200);
+  await one.start();
+  assert.deepEqual([(await one.open(first)).status, (await other.open(ofOther)).status], [404, 200]);
+});
+
+test("the page before an export counts as one request, and so does its form", async () => {
+  const { open, start } = await visitorOf({ override: { per10s: 2, per60s: 2 } });
+  const location = await start();
+  await eventually("exported", async () => /Exported \d+ listings/.test(await (await open(location)).text()));
+  assert.equal((await open("/export?make=Toyota")).status, 429);
 });
 
 test("the statement of a search finds as many listings as the search", async () => {

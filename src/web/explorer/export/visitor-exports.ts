@@ -31,8 +31,8 @@ export interface VisitorExport {
 
 type ExportSiteServices = Pick<SiteServices, "exports" | "exportAdmission" | "current">;
 
-/** The most exports that are remembered, the newest. */
-const rememberedMax = 1_000;
+/** The most exports of an account that are remembered, the newest. */
+const rememberedMax = 50;
 
 export class VisitorExports {
   private readonly started = new Map<string, { readonly shown: VisitorExport; readonly work: AbortController }>();
@@ -87,9 +87,10 @@ export class VisitorExports {
   }
 
   private remember(shown: VisitorExport, work: AbortController): void {
+    const own = [...this.started.values()].filter((other) => other.shown.accountId === shown.accountId);
+    const [oldest] = own;
+    if (own.length >= rememberedMax && oldest !== undefined) this.started.delete(oldest.shown.id);
     this.started.set(shown.id, { shown, work });
-    const [oldest] = this.started.keys();
-    if (this.started.size > rememberedMax && oldest !== undefined) this.started.delete(oldest);
   }
 }
 
