@@ -44,7 +44,7 @@ export class AccessTokens {
 
   /**
    * Returns a token that is neither unknown nor revoked. An attempt counts as failed until the token turns out to be valid; one with a token that was
-   * valid at its last look-up, or is being looked up, costs no look-up of its own and counts only if the token turns out to be invalid.
+   * valid at its last look-up, or is being looked up, counts only after the look-up, and only if the token is invalid.
    */
   private async find(secret: string, network: string): Promise<AccessToken | null> {
     const sha256 = secretHash(secret);
