@@ -8,7 +8,9 @@ import { projectPath } from "../../../src/base/project-files.ts";
 import { cachedFolder, hashOf } from "../lakes/cache.ts";
 
 /** The files of the program. */
-const copied = ["bin", "src", "schemas", "docs", "data/reference", "package.json", "CHANGELOG.md"];
+const copied = [
+  ...["bin", "src", "schemas", "docs", "data/reference", "data/mappings", "package.json", "CHANGELOG.md"],
+];
 
 export const nextVersion = "99.0.0";
 
