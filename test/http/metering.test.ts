@@ -192,7 +192,12 @@ test("a client that disconnects before the charge is not charged", async (t) => 
     const { status } = await narrow.get("/v1/listings?limit=1", customer.bearer);
     return status === 200;
   });
-  assert.equal(chargesOf(narrow, customer).length, 4 + 1);
+  // On a busy machine, a statement can begin before its client is gone; its charge is then refunded.
+  const paid = sql`SELECT sum(requests) AS n FROM usage_days WHERE account_id = ${customer.accountId}`;
+  await eventually("only the answered requests are paid", async () => {
+    const requests = inAccountsFile(narrow.accounts, (database) => database.one(paid)?.n);
+    return Number(requests) === 4 + 1;
+  });
   assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
 });
 
