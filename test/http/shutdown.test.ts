@@ -243,11 +243,13 @@ test("an API key in any part of a request reaches neither the log nor an answer;
     const received = decoded(`${JSON.stringify(answer.headers)}${answer.body}`);
     assert.ok(!received.includes(service.customer.key.slice(-43).toLowerCase()), path);
   }
+  await getOver(agent, `${service.url}/feeds/search_1.signature`, {});
   for (const [traceparent] of traceparents) await getOver(agent, `${service.url}/healthz`, { traceparent });
   agent.destroy();
   service.terminate();
   const { out, err } = await service.ended;
   assert.ok(!decoded(`${out}${err}`).includes(service.customer.key.slice(-43).toLowerCase()));
+  assert.ok(parseLog(err).some(({ path }) => path === "/feeds/search_1.[key]"));
   const logged = parseLog(err).filter(({ path }) => path === "/healthz");
   for (const [index, line] of logged.slice(-traceparents.length).entries()) {
     const [value, isValid] = traceparents[index] ?? [];

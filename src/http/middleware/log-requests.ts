@@ -22,7 +22,7 @@ export const logRequests =
         requestId,
         ...parseTraceparent(context.get("traceparent")),
         method: context.method,
-        path: context.path,
+        path: context.path.replace(feedSignature, "[key]"),
         query: redactedQuery(context.querystring),
         ip,
         account: context.state.identity?.key.accountId,
@@ -37,6 +37,9 @@ export const logRequests =
     });
     await next();
   };
+
+/** The part of a feed's address that lets anybody read it. */
+const feedSignature = /(?<=^\/feeds\/[^/.]+\.).+/;
 
 /** Returns a query string for the log: without the values of parameters that are named as secrets, at most 2000 characters; undefined if it is empty. */
 function redactedQuery(queryString: string): string | undefined {
