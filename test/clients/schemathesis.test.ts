@@ -28,7 +28,7 @@ const skip = skipInShortRun || unavailableReason("schemathesis", { commands: [] 
 
 test("Schemathesis finds no response that contradicts the document", { skip }, async (scope) => {
   const { lake } = await createLake(scope);
-  const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 2_000 } });
+  const client = await startService(scope, lake, { exports: { sqlDeadlineMs: 20_000 } });
   const key = client.customer.bearer.Authorization.replace("Bearer ", "");
   const examples = ["--max-examples", "10"];
   const api = [projectPath("schemas/openapi.yaml"), "--url", client.url];
