@@ -188,16 +188,11 @@ test("a client that disconnects before the charge is not charged", async (t) => 
   for (const leavingRequest of leaving)
     leavingRequest.on("error", () => undefined).once("finish", () => setTimeout(() => leavingRequest.destroy(), 20));
   await Promise.all(staying);
-  await eventually("all disconnected requests have ended", async () => {
-    const { status } = await narrow.get("/v1/listings?limit=1", customer.bearer);
-    return status === 200;
-  });
+  assert.equal((await narrow.get("/v1/listings?limit=1", customer.bearer)).status, 200);
   // On a busy machine, a statement can begin before its client is gone; its charge is then refunded.
-  const paid = sql`SELECT sum(requests) AS n FROM usage_days WHERE account_id = ${customer.accountId}`;
-  await eventually("only the answered requests are paid", async () => {
-    const requests = inAccountsFile(narrow.accounts, (database) => database.one(paid)?.n);
-    return Number(requests) === 4 + 1;
-  });
+  const usage = sql`SELECT sum(requests) AS n FROM usage_days WHERE account_id = ${customer.accountId}`;
+  const paid = (): unknown => inAccountsFile(narrow.accounts, (database) => database.one(usage)?.n);
+  await eventually("only the answered requests are paid", async () => Number(paid()) === 4 + 1);
   assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
 });
 
