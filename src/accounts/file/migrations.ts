@@ -7,10 +7,10 @@
 
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
-import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { sqliteDialect } from "../../db/sql-database.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { applyRefunds, isChargeOf } from "../ledger/refunds.ts";
+import { applyRefunds } from "../ledger/refunds.ts";
 
 /** The statements that migrate a file from the previous version to version `to`. */
 export interface Migration {
@@ -82,16 +82,13 @@ export const usageTrigger: Sql = sql`CREATE TRIGGER usage_follows_from_charges A
                                   last_entry = excluded.last_entry;
       END`;
 
+const newEntry = sql`(SELECT NEW.account_id AS account_id, NEW.kind AS kind, NEW.micros AS micros, NEW.reference AS reference)`;
+
 /** Added by version 6: a refunded charge counts neither as spending nor as usage. */
 export const refundTrigger: Sql = sql`CREATE TRIGGER usage_follows_from_refunds AFTER INSERT ON entries
       WHEN NEW.kind = 'adjustment' AND NEW.reference IS NOT NULL
       BEGIN
-        UPDATE spending SET micros = micros - NEW.micros
-        WHERE  (account_id, month) IN (SELECT account_id, strftime('%Y-%m', at_ms / 1000, 'unixepoch')
-                                       FROM entries AS charge WHERE ${isChargeOf(sql`NEW`)});
-        UPDATE usage_days SET requests = requests - 1, charged_micros = charged_micros - NEW.micros
-        WHERE  (account_id, day, usage_class) IN (SELECT account_id, date(at_ms / 1000, 'unixepoch'), usage_class
-                                                  FROM entries AS charge JOIN prices USING (price) WHERE ${isChargeOf(sql`NEW`)});
+        ${join(applyRefunds(sqliteDialect, newEntry), sql`;\n        `)};
       END`;
 
 /** Added by version 4: registered clients, authorization requests, codes and tokens. Their ids are secrets, so that only hashes of them are stored. */

@@ -9,14 +9,11 @@ import { adjustBalance } from "./ledger.ts";
 
 export const refundReference = (chargeId: string): string => `refund_${chargeId}`;
 
-/** The condition that `charge` is the charge that an entry refunds. */
-export const isChargeOf = (entry: Sql): Sql => sql`
-  charge.entry_id = substr(${entry}.reference, 8) AND ${entry}.reference = 'refund_' || charge.entry_id AND ${entry}.kind = 'adjustment'
-  AND charge.kind = 'charge' AND charge.account_id = ${entry}.account_id AND charge.micros = -${entry}.micros`;
-
 /** Selects the charges that some entries refund. */
-export const chargesRefundedBy = (entries: Sql): Sql =>
-  sql`SELECT charge.* FROM ${entries} AS refund CROSS JOIN entries AS charge WHERE ${isChargeOf(sql`refund`)}`;
+export const chargesRefundedBy = (entries: Sql): Sql => sql`
+  SELECT charge.* FROM ${entries} AS refund CROSS JOIN entries AS charge
+  WHERE  charge.entry_id = substr(refund.reference, 8) AND refund.reference = 'refund_' || charge.entry_id AND refund.kind = 'adjustment'
+         AND charge.kind = 'charge' AND charge.account_id = refund.account_id AND charge.micros = -refund.micros`;
 
 /** Returns the statements that take the charges refunded by some entries from spending and usage. */
 export const applyRefunds = ({ monthOf, dayOf }: SqlDialect, entries: Sql): readonly Sql[] => [
