@@ -1,7 +1,7 @@
 /** Checks of style and architecture over all sources. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 import ts from "typescript";
 import { projectPath } from "../src/base/project-files.ts";
@@ -30,9 +30,6 @@ const layers: Readonly<Record<string, number>> = {
   cli: 11,
   "main.ts": 12,
 };
-
-/** A reader sees the names of this many files at a glance. */
-const folderFilesMax = 16;
 
 /** The lowest layer that may read the clock. */
 const clockLayer = 9;
@@ -130,20 +127,8 @@ test("layers below the entry points do not read the clock", () => {
   assertNone(({ text }) => text.match(/Date\.now\(\)|new Date\(\)/g) ?? [], below);
 });
 
-test("a file has at most 300 lines", () => {
-  assertNone(({ text }) => (text.split("\n").length > 301 ? [`${text.split("\n").length - 1} lines`] : []));
-});
-
-test("a folder has at most sixteen files", () => {
-  const exempt = /node_modules|\.gen\.|^test\/(golden|fixtures)\/|\/examples\//;
-  const counts = new Map<string, number>();
-  for (const folder of ["src", "test", "bench"])
-    for (const entry of readdirSync(projectPath(folder), { recursive: true, withFileTypes: true })) {
-      const path = relative(projectPath("."), join(entry.parentPath, entry.name));
-      if (entry.isFile() && !exempt.test(path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    }
-  const crowded = [...counts].filter(([, files]) => files > folderFilesMax);
-  assert.deepEqual(Object.fromEntries(crowded), {});
+test("a file has at most 500 lines", () => {
+  assertNone(({ text }) => (text.split("\n").length > 501 ? [`${text.split("\n").length - 1} lines`] : []));
 });
 
 test("every module of src begins with a comment that says what it is for", () => {
@@ -183,7 +168,8 @@ test("no two modules export the same name", () => {
   assert.deepEqual(duplicates, []);
 });
 
-const [functionLinesMax, parametersMax] = [40, 4];
+const functionLinesMax = 60;
+const parametersMax = 5;
 
 /** Returns the functions of a file that are too long or have too many parameters, with their line numbers. */
 function oversizedFunctions({ path, text }: Source): readonly string[] {
@@ -204,7 +190,7 @@ function oversizedFunctions({ path, text }: Source): readonly string[] {
   return violations;
 }
 
-test("a function of src or bench has at most 40 lines and four parameters", () => {
+test("a function of src or bench has at most 60 lines and five parameters", () => {
   const checked = sources.filter(({ path }) => !path.startsWith("test/"));
   assertNone(oversizedFunctions, checked);
 });
