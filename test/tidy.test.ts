@@ -240,13 +240,7 @@ function documentsIn(path: string): readonly Source[] {
     : readdirSync(projectPath(path), { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(md|ya?ml|json)$/.test(name) && !name.startsWith("examples/"))
         .map((name) => join(path, name));
-  return paths.map((name) => ({ path: name, text: textOf(name) }));
-}
-
-/** Returns the text of a file; of the changelog, the part of the next release. */
-function textOf(path: string): string {
-  const text = readFileSync(projectPath(path), "utf8");
-  return path === "CHANGELOG.md" ? (text.split(/^## /m)[1] ?? "") : text;
+  return paths.map((name) => ({ path: name, text: readFileSync(projectPath(name), "utf8") }));
 }
 
 test("texts use plain terms", () => {
