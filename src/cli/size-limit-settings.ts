@@ -1,5 +1,5 @@
 /** Settings of the limits of feed files that hold when a file is fetched and when it is ingested. */
-import { defaultFeedLimits } from "../ingest/feed/feed-limits.ts";
+import { defaultFeedLimits } from "../ingest/feed/feed-file.ts";
 import { integerParser, sizeParser } from "./option-parsers.ts";
 import type { SettingRows } from "./settings.ts";
 

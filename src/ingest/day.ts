@@ -22,14 +22,15 @@ import { openPartition } from "../lake/tables.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
 import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
-import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
 import {
   assignBuildKeys,
+  assignDealerKeys,
   assignOptionKeys,
   assignTokenKeys,
   createRawBuildsAndLists,
   loadDimensions,
   maxKeys,
+  normalizeDealers,
 } from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { ReadSettings } from "./feed/file-formats.ts";
@@ -39,9 +40,8 @@ import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { type Judgement, judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
-import { loadReferenceTables } from "./normalize/spellings.ts";
 import { fillFromVins } from "./normalize/vin-filling.ts";
-import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
+import { createSpellings, loadReferenceTables, type Spellings } from "./normalize/vocabularies.ts";
 
 const steps = [
   "reading files",

@@ -17,7 +17,7 @@ import { withoutValuations, withValuations } from "../valuation/value-market.ts"
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
-import { defaultFeedLimits, type FeedLimits } from "./feed/feed-limits.ts";
+import { defaultFeedLimits, type FeedLimits } from "./feed/feed-file.ts";
 import type { Mapping } from "./mapping/rules.ts";
 
 export interface IngestOptions extends DatabaseOptions {

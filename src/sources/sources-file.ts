@@ -10,7 +10,7 @@ import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
-import { feedEndings, fileOf, tableOfName } from "../ingest/feed/file-names.ts";
+import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
 import { readMapping } from "../ingest/mapping/mapping.ts";
 import type { PresetName } from "../ingest/mapping/presets.ts";
 import { type FilePattern, isFileName, parsePattern } from "./file-pattern.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
-import { fieldsByColumn } from "../../src/ingest/proposal/column-use.ts";
+import { fieldsByColumn } from "../../src/ingest/proposal/match-columns.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { realCsvPath, skipWithoutRealCsv, vinOf } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";

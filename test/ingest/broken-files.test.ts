@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { UserError } from "../../src/base/user-error.ts";
-import type { FeedLimits } from "../../src/ingest/feed/feed-limits.ts";
+import type { FeedLimits } from "../../src/ingest/feed/feed-file.ts";
 import { ingestMutatedFeeds } from "../support/campaigns/feed-draws.ts";
 import { extentOf } from "../support/extent.ts";
 import { deepParquet } from "../support/lakes/deep-parquet.ts";

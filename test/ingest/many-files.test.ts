@@ -9,7 +9,7 @@ import { messageOf } from "../../src/base/user-error.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { pathLiteral, sql } from "../../src/db/sql.ts";
 import { type Delivery, deliveriesAt } from "../../src/ingest/feed/delivery.ts";
-import { defaultFeedLimits } from "../../src/ingest/feed/feed-limits.ts";
+import { defaultFeedLimits } from "../../src/ingest/feed/feed-file.ts";
 import type { ReadSettings } from "../../src/ingest/feed/file-formats.ts";
 import { readDelivery } from "../../src/ingest/feed/read-files.ts";
 import { mappingOf } from "../../src/ingest/mapping/mapping.ts";

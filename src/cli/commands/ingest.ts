@@ -2,9 +2,14 @@
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
-import { deliveriesByColumn } from "../../ingest/feed/dated-rows.ts";
-import { deliveriesAt, type MappedDay, mappedDayOf, undatedFiles } from "../../ingest/feed/delivery.ts";
-import { defaultFeedLimits } from "../../ingest/feed/feed-limits.ts";
+import {
+  deliveriesAt,
+  deliveriesByColumn,
+  type MappedDay,
+  mappedDayOf,
+  undatedFiles,
+} from "../../ingest/feed/delivery.ts";
+import { defaultFeedLimits } from "../../ingest/feed/feed-file.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
 import { readMapping } from "../../ingest/mapping/mapping.ts";
 import { type PresetName, preset, presetNames } from "../../ingest/mapping/presets.ts";

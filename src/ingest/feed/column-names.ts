@@ -2,10 +2,8 @@
 import { parse } from "csv-parse";
 import { printable, type UserError } from "../../base/user-error.ts";
 import { distinctNames } from "../mapping/column-matching.ts";
-import { type FeedFile, layoutOf } from "./feed-file.ts";
-import { type FeedLimits, feedColumnsMax, limitMessages } from "./feed-limits.ts";
+import { chunksOf, type FeedFile, type FeedLimits, feedColumnsMax, layoutOf, limitMessages } from "./feed-file.ts";
 import { fieldOfColumn } from "./feed-schema.ts";
-import { chunksOf } from "./file-content.ts";
 import { fileError } from "./file-errors.ts";
 
 /** Reads the column names of a CSV file in UTF-8. Throws a UserError if the header is malformed or too large. */

@@ -1,18 +1,26 @@
 /**
- * Finds the feed files of deliveries: one folder per day, or a single inventory file. Does not read them.
+ * Finds the feed files of deliveries: one folder per day, a single inventory file, or files with months of history whose rows have their day in a
+ * column.
  *
  * Folders may belong to third parties, so a symbolic link in one is followed only to a target in the same folder.
  */
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { isDay } from "../../base/day.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
+import { DuckDatabase, type Session } from "../../db/duckdb.ts";
+import { sql } from "../../db/sql.ts";
+import { preparedFiles, withScratch } from "../documents/prepared-files.ts";
+import { matchingColumns } from "../mapping/column-matching.ts";
+import { daysOfRows } from "../mapping/mapped-rows.ts";
 import { mappingIn } from "../mapping/mapping.ts";
 import type { DayRule, Mapping } from "../mapping/rules.ts";
-import type { FeedFile } from "./feed-file.ts";
+import { type FeedFile, feedEndings, fileOf, tableOfName } from "./feed-file.ts";
 import { feedTables } from "./feed-schema.ts";
-import { describeSystemError } from "./file-errors.ts";
-import { feedEndings, fileOf, tableOfName } from "./file-names.ts";
+import { checkFeedFile } from "./file-checks.ts";
+import { describeFileError, describeSystemError, fileError } from "./file-errors.ts";
+import { type ReadSettings, relationOf, shapeOf } from "./file-formats.ts";
 
 export interface Delivery {
   readonly day: string;
@@ -192,4 +200,64 @@ function feedFile(path: string, name: string): Omit<FeedFile, "table"> {
   const kind = fileOf(name);
   if (kind !== undefined) return { ...kind, path, name };
   throw new UserError(`${printable(name)}: unknown file format: expected ${feedEndings}.`);
+}
+
+/** Returns the days of the mapping's column as deliveries in order. Throws a UserError for the first row without one. */
+export async function deliveriesByColumn(
+  files: readonly FeedFile[],
+  mapping: Mapping,
+  settings: ReadSettings,
+): Promise<readonly Delivery[]> {
+  const database = await DuckDatabase.open({ threads: 1 });
+  const filesOfDay = new Map<string, FeedFile[]>();
+  try {
+    await database.using((session) =>
+      withScratch(settings, async (scratch) => {
+        for (const file of files)
+          for (const day of await daysIn(session, file, { ...settings, mapping, scratch }))
+            filesOfDay.set(day, [...(filesOfDay.get(day) ?? []), { ...file, mapping: { ...mapping, onDay: day } }]);
+      }),
+    );
+  } finally {
+    database.close();
+  }
+  if (filesOfDay.size === 0) throw new UserError(`${printable(mapping.name)}: no rows: expected days in the files.`);
+  return [...filesOfDay]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([day, ofDay]) => ({ day, files: ofDay }));
+}
+
+/** Returns the days of the rows of a file. */
+async function daysIn(
+  session: Session,
+  file: FeedFile,
+  settings: ReadSettings & { readonly scratch: string; readonly mapping: Mapping },
+): Promise<readonly string[]> {
+  const { mapping, limits } = settings;
+  const days: string[] = [];
+  for (const prepared of await preparedFiles(file, { ...settings, remark: () => {}, onRecognized: () => {} })) {
+    await checkFeedFile(prepared, limits);
+    const read = async (): Promise<void> => {
+      const shape = await shapeOf(session, prepared, settings);
+      const name = typeof mapping.day === "object" ? (mapping.day.column ?? "") : "";
+      if (matchingColumns(shape.columns, name).length === 0)
+        throw fileError(
+          prepared,
+          `, row 0 (header): missing column "${printable(name, 40)}": expected by the mapping of day.`,
+        );
+      const rows = daysOfRows(relationOf({ files: [prepared], file: prepared, shape }, settings), mapping);
+      const found = await session.rows(sql`SELECT "day", min("row")::INTEGER AS "row" FROM (${rows}) GROUP BY "day"`);
+      const without = found.find(({ day }) => day === null);
+      if (without !== undefined)
+        throw fileError(
+          prepared,
+          `, row ${integerIn(without, "row")}: no day in column "${printable(name, 40)}": expected a date, as in day.dates.`,
+        );
+      days.push(...found.map((row) => textIn(row, "day")));
+    };
+    await read().catch(async (thrown: unknown) => {
+      throw await describeFileError(prepared, { columns: [], limits }, thrown);
+    });
+  }
+  return days;
 }

@@ -6,9 +6,7 @@
 import { isObject } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { type FeedFile, layoutOf } from "./feed-file.ts";
-import { type FeedLimits, limitMessages } from "./feed-limits.ts";
-import { chunksOf, linesOf } from "./file-content.ts";
+import { chunksOf, type FeedFile, type FeedLimits, layoutOf, limitMessages, linesOf } from "./feed-file.ts";
 
 /**
  * Returns the column names of a file as a list for a message, shortened; only their number if none of them is known, because then they may

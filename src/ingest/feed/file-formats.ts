@@ -5,8 +5,7 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { checkColumnNames, readCsvHeader } from "./column-names.ts";
-import { type FeedFile, type FeedFormat, layoutOf } from "./feed-file.ts";
-import { type FeedLimits, feedColumnsMax } from "./feed-limits.ts";
+import { type FeedFile, type FeedFormat, type FeedLimits, feedColumnsMax, layoutOf } from "./feed-file.ts";
 import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
 import { fileError, limitError } from "./file-errors.ts";
 

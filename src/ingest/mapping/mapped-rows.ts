@@ -1,5 +1,4 @@
 /** Rows of mapped files: compiles a mapping to the inventory rows of files of one shape, and to a row for each of their dealers. */
-
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
@@ -7,7 +6,7 @@ import type { FeedFile } from "../feed/feed-file.ts";
 import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import type { FeedRelation } from "../feed/file-formats.ts";
-import { knownText } from "../normalize/unknown-markers.ts";
+import { knownText } from "../normalize/field-readers.ts";
 import { matchingColumns } from "./column-matching.ts";
 import { dayText, type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
 import { columnsInTemplate, type Mapping, patternsOf, type Rule, type Source } from "./rules.ts";

@@ -4,7 +4,6 @@
  * An invalid value becomes unknown (null). A row without a valid required value is rejected. Every such change is recorded with its
  * reason.
  */
-
 import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
@@ -12,8 +11,7 @@ import { all, columnType, ident, join, literal, type Sql, sql } from "../../db/s
 import { tables } from "../../lake/tables.ts";
 import { hasValidCheckDigit } from "../../listing/vins.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
-import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { isMarker, knownText, markersOf } from "./unknown-markers.ts";
+import { type FieldReader, fieldReader, isMarker, knownText, markersOf } from "./field-readers.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
 const rejectedCharactersMax = 200;

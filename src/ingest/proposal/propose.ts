@@ -9,9 +9,16 @@ import { fileError } from "../feed/file-errors.ts";
 import { foldName } from "../mapping/column-matching.ts";
 import { mappingOf } from "../mapping/mapping.ts";
 import type { FileMapping, Mapping } from "../mapping/rules.ts";
-import { fieldsByColumn } from "./column-use.ts";
-import { type ColumnTarget, columnNameOf, groupedBy, targets } from "./known-columns.ts";
-import { type Match, matchesByName, matchesByValues } from "./match-columns.ts";
+import {
+  type ColumnTarget,
+  columnNameOf,
+  fieldsByColumn,
+  groupedBy,
+  type Match,
+  matchesByName,
+  matchesByValues,
+  targets,
+} from "./match-columns.ts";
 import type { Sample } from "./sample.ts";
 import { writtenMapping } from "./written-mapping.ts";
 

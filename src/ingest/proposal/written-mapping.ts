@@ -4,8 +4,7 @@ import { join, sql } from "../../db/sql.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import { foldName, matchingColumns } from "../mapping/column-matching.ts";
 import type { FileMapping, FileRule, FileSource, Mapping, Rule, Rules, Source } from "../mapping/rules.ts";
-import { aliases, type ColumnTarget, targets } from "./known-columns.ts";
-import type { Match } from "./match-columns.ts";
+import { aliases, type ColumnTarget, type Match, targets } from "./match-columns.ts";
 import type { Sample } from "./sample.ts";
 
 /** The share of texts that have the separator of their list. */

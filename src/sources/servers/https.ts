@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
 import { UserError } from "../../base/user-error.ts";
-import { fileOf } from "../../ingest/feed/file-names.ts";
+import { fileOf } from "../../ingest/feed/feed-file.ts";
 import { lengthIn, requestFile, statusFault } from "../../replication/http-source.ts";
 import type { FeedServer, SecretOf } from "../feed-server.ts";
 import type { HttpsSettings } from "../sources-file.ts";

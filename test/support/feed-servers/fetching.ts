@@ -1,7 +1,7 @@
 /** Fetches into a queue by a sources file, at times that a test chooses. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-limits.ts";
+import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { fetchSources, type SourceReport } from "../../../src/sources/fetch-sources.ts";
 import { readSources } from "../../../src/sources/sources-file.ts";
 import { temporaryFolder } from "../lakes/lakes.ts";

@@ -7,7 +7,7 @@ import { integerIn } from "../../../src/base/json.ts";
 import { UserError } from "../../../src/base/user-error.ts";
 import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { sql } from "../../../src/db/sql.ts";
-import { defaultFeedLimits } from "../../../src/ingest/feed/feed-limits.ts";
+import { defaultFeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { feed } from "../../../src/ingest/feed/feed-schema.ts";
 import { readDelivery } from "../../../src/ingest/feed/read-files.ts";
 import { readMapping } from "../../../src/ingest/mapping/mapping.ts";

@@ -3,7 +3,7 @@ import { isObject, type Row } from "../../../src/base/json.ts";
 import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { sql } from "../../../src/db/sql.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
-import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-limits.ts";
+import { defaultFeedLimits, type FeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { readDelivery } from "../../../src/ingest/feed/read-files.ts";
 import { mappingOf } from "../../../src/ingest/mapping/mapping.ts";
 import type { Mapping } from "../../../src/ingest/mapping/rules.ts";

@@ -1,7 +1,7 @@
 /** `carquet fetch`: fetches feeds from the sources of a file into a queue, and closes the days that are complete. */
 import { Command } from "commander";
 import { UserError } from "../../../base/user-error.ts";
-import { defaultFeedLimits } from "../../../ingest/feed/feed-limits.ts";
+import { defaultFeedLimits } from "../../../ingest/feed/feed-file.ts";
 import { fetchSources, type SourceReport } from "../../../sources/fetch-sources.ts";
 import { readSources } from "../../../sources/sources-file.ts";
 import { logCommand, ScheduledRun } from "../../scheduled.ts";
