@@ -5,31 +5,7 @@ import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 import ts from "typescript";
 import { projectPath } from "../src/base/project-files.ts";
-
-/** Layers of `src`, by folder. A folder imports only from folders of lower layers. */
-const layers: Readonly<Record<string, number>> = {
-  base: 0,
-  contract: 1,
-  db: 2,
-  listing: 3,
-  formats: 3,
-  lake: 4,
-  valuation: 5,
-  serving: 6,
-  ingest: 7,
-  query: 7,
-  accounts: 7,
-  replication: 7,
-  demo: 8,
-  export: 8,
-  sources: 8,
-  http: 9,
-  operations: 8,
-  mcp: 10,
-  web: 10,
-  cli: 11,
-  "main.ts": 12,
-};
+import { folders } from "./folders.ts";
 
 /** The lowest layer that may read the clock. */
 const clockLayer = 9;
@@ -58,6 +34,8 @@ function importsOf({ path, text }: Source): readonly string[] {
 /** Returns the folder below `src`, or the file name of a module without one. */
 const folderOf = (path: string): string => path.split("/")[1] ?? "";
 
+const layerOf = (folder: string): number | undefined => folders[folder]?.layer;
+
 /** Fails with every violation that `find` returns for a source. */
 function assertNone(find: (source: Source) => readonly string[], checked = sources): void {
   const violations = checked.flatMap((source) => find(source).map((violation) => `${source.path}: ${violation}`));
@@ -67,11 +45,11 @@ function assertNone(find: (source: Source) => readonly string[], checked = sourc
 test("every folder of src has a layer and imports only from lower ones", () => {
   assertNone((source) => {
     const folder = folderOf(source.path);
-    const layer = layers[folder];
+    const layer = layerOf(folder);
     if (layer === undefined) return [`the folder ${folder} has no layer`];
     return importsOf(source)
       .filter((path) => path.startsWith("src/") && folderOf(path) !== folder)
-      .filter((path) => (layers[folderOf(path)] ?? Number.POSITIVE_INFINITY) >= layer)
+      .filter((path) => (layerOf(folderOf(path)) ?? Number.POSITIVE_INFINITY) >= layer)
       .map((path) => `imports ${path}, which is not in a lower layer`);
   }, productSources);
 });
@@ -123,12 +101,27 @@ test("no source has the type any, an open task or a silenced check", () => {
 });
 
 test("layers below the entry points do not read the clock", () => {
-  const below = productSources.filter(({ path }) => (layers[folderOf(path)] ?? 0) < clockLayer);
+  const below = productSources.filter(({ path }) => (layerOf(folderOf(path)) ?? 0) < clockLayer);
   assertNone(({ text }) => text.match(/Date\.now\(\)|new Date\(\)/g) ?? [], below);
 });
 
 test("a file has at most 500 lines", () => {
   assertNone(({ text }) => (text.split("\n").length > 501 ? [`${text.split("\n").length - 1} lines`] : []));
+});
+
+test("a folder of src keeps within its budget of lines", () => {
+  const lines = new Map(Object.keys(folders).map((folder) => [folder, 0]));
+  for (const path of readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })) {
+    if (!/\.(tsx?|cjs|css)$/.test(path) || /\.gen\.|\bgenerated\b/.test(path)) continue;
+    const folder = folderOf(`src/${path}`);
+    const text = readFileSync(projectPath(`src/${path}`), "utf8");
+    lines.set(folder, (lines.get(folder) ?? 0) + text.split("\n").length - 1);
+  }
+  const excess = [...lines].filter(([folder, count]) => count > (folders[folder]?.linesMax ?? 0));
+  assert.deepEqual(
+    excess.map(([folder, count]) => `src/${folder}: ${count} lines, expected at most ${folders[folder]?.linesMax}`),
+    [],
+  );
 });
 
 test("every module of src begins with a comment that says what it is for", () => {
