@@ -17,6 +17,7 @@ import { tools } from "../../src/mcp/tools.ts";
 import { qualityChecks } from "../../src/query/quality/checks.ts";
 import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
 import { toolVersions } from "../clients/tools.ts";
+import { folders } from "../folders.ts";
 import { type NamedCommand, runnableCommands, shownOptions } from "./command-list.ts";
 
 const code = (text: string): string => (text === "" ? "" : `\`${text.replaceAll("|", "\\|")}\``);
@@ -249,6 +250,18 @@ function clients(): string {
   );
 }
 
+/** The folders of `src/`. */
+const folderTable = (): string =>
+  markdownTable(
+    ["layer", "folder", "lines at most", "contents"],
+    Object.entries(folders).map(([name, { layer, linesMax, contents }]) => [
+      String(layer),
+      code(name.includes(".") ? `src/${name}` : `src/${name}/`),
+      String(linesMax),
+      contents,
+    ]),
+  );
+
 /** The generated parts of the documentation, by the name in their marker. */
 export const references: Readonly<Record<string, () => string>> = {
   settings,
@@ -266,4 +279,5 @@ export const references: Readonly<Record<string, () => string>> = {
   metrics,
   agentTools,
   clients,
+  folders: folderTable,
 };
