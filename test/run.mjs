@@ -42,14 +42,20 @@ const compiled = compile(["src", "test", "bench", "clients"]);
 const entries = groupsOf(chosen).map(writeEntry);
 const usageFolder = mkdtempSync(join(tmpdir(), "carquet-usage-"));
 process.env.CARQUET_USAGE_FOLDER = usageFolder;
+/** How many tests were skipped, by the reason. */
+const skipped = new Map();
 const reporter = run({ files: entries, concurrency })
   .on("test:fail", ({ todo }) => {
     if (!todo) process.exitCode = 1;
+  })
+  .on("test:pass", ({ skip }) => {
+    if (skip !== undefined && skip !== false) skipped.set(String(skip), (skipped.get(String(skip)) ?? 0) + 1);
   })
   .compose(new spec());
 reporter.pipe(process.stdout);
 await finished(reporter);
 reportUsage();
+reportSkipped();
 
 function names(word, file) {
   return word === "compatibility" ? compatibilityFiles.includes(file) : file.startsWith(word);
@@ -103,6 +109,13 @@ function largestFirst(usages) {
 
 function printUsage(seconds, of) {
   process.stdout.write(`${seconds.toFixed(1).padStart(7)} CPU seconds  ${of}\n`);
+}
+
+/** Prints how many tests were skipped for each reason, such as a program that is not installed. */
+function reportSkipped() {
+  const count = (tests) => `${tests} ${tests === 1 ? "test was" : "tests were"} skipped`;
+  for (const [reason, tests] of [...skipped].sort(([, one], [, other]) => other - one))
+    process.stdout.write(`${count(tests)}: ${reason === "true" ? "no reason given" : reason}\n`);
 }
 
 /** Prints the processor seconds of the most expensive files, of each group and of all; fails the run if they exceed the budget. */

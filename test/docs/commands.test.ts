@@ -49,6 +49,7 @@ const notRun: Readonly<Record<string, string>> = {
   postgres: "needs a server; test/accounts runs both engines, and ledger copy",
   sbom: "not a command of carquet; test/cli compares the list with the lock file",
   package: "needs the registry of npm; test/deploy installs and starts the package",
+  suite: "is the run of this test",
   remote: "needs a web server or a bucket; test/replication follows and pushes to both",
 };
 
