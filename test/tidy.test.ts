@@ -11,6 +11,7 @@ const layers: Readonly<Record<string, number>> = {
   base: 0,
   contract: 1,
   db: 2,
+  connectors: 3,
   listing: 3,
   formats: 3,
   lake: 4,

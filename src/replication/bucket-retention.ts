@@ -4,11 +4,11 @@
  */
 import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
+import type { Bucket } from "../connectors/bucket.ts";
+import { forEachOf, repeat, type TransferOptions } from "../connectors/transfer.ts";
 import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
 import { compareVersions, filesOf, type Manifest, manifestKey, versionOfKey } from "../lake/manifest.ts";
-import type { BucketObject, S3Store } from "./s3.ts";
 import { readSourceManifest } from "./source-manifest.ts";
-import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
 /** The age at which an upload that has not been completed is one of a killed push. */
 const unfinishedUploadMs = 86_400_000;
@@ -21,21 +21,21 @@ interface RemovalOptions extends TransferOptions {
 
 /** Applies the retention to a bucket that has just published a version. Returns how many versions were removed. */
 export async function removeExpired(
-  store: S3Store,
+  bucket: Bucket,
   published: Manifest,
   retention: BucketRetention,
   options: RemovalOptions,
 ): Promise<number> {
-  const [current] = await repeat(() => store.list("CURRENT"), options);
+  const [current] = await repeat(() => bucket.objects("CURRENT"), options);
   if (current === undefined) return 0;
-  await abortUnfinishedUploads(store, published, current.modifiedMs);
-  const versions = await storedVersions(store, options);
+  await abortUnfinishedUploads(bucket, published, current.modifiedMs);
+  const versions = await storedVersions(bucket, options);
   const expired = expiredVersions(versions, published, { ...retention, nowMs: current.modifiedMs });
   if (expired.size === 0) return 0;
   const kept = versions.map(({ version }) => version).filter((version) => !expired.has(version));
-  const needed = await pathsIn(store, kept, options);
-  const listed = await pathsIn(store, [...expired], options);
-  const remove = (path: string): Promise<void> => repeat(() => store.remove(path), options);
+  const needed = await pathsIn(bucket, kept, options);
+  const listed = await pathsIn(bucket, [...expired], options);
+  const remove = (path: string): Promise<void> => repeat(() => bucket.remove(path), options);
   const orphans = [...listed].filter((path) => !needed.has(path));
   await forEachOf(orphans, options.transfers, remove);
   // Manifests are removed last: until then, they name the files that a killed removal has left.
@@ -47,12 +47,13 @@ export async function removeExpired(
 }
 
 /** A version whose manifest a bucket has, and when it was written. */
-interface StoredVersion extends Pick<BucketObject, "modifiedMs"> {
+interface StoredVersion {
+  readonly modifiedMs: number;
   readonly version: string;
 }
 
-async function storedVersions(store: S3Store, options: RemovalOptions): Promise<readonly StoredVersion[]> {
-  const objects = await repeat(() => store.list("versions/"), options);
+async function storedVersions(bucket: Bucket, options: RemovalOptions): Promise<readonly StoredVersion[]> {
+  const objects = await repeat(() => bucket.objects("versions/"), options);
   return objects
     .flatMap(({ path, modifiedMs }) => {
       const version = versionOfKey(path);
@@ -78,25 +79,27 @@ function expiredVersions(
 
 /** Returns the paths of the files that some versions list. A manifest can have 16 MiB, so that only a few are read at once. */
 async function pathsIn(
-  store: S3Store,
+  bucket: Bucket,
   versions: readonly string[],
   options: RemovalOptions,
 ): Promise<ReadonlySet<string>> {
   const paths = new Set<string>();
   await forEachOf(versions, options.transfers, async (version) => {
-    for (const { path } of filesOf(await readManifest(store, version, options))) paths.add(path);
+    for (const { path } of filesOf(await readManifest(bucket, version, options))) paths.add(path);
   });
   return paths;
 }
 
-async function readManifest(store: S3Store, version: string, options: RemovalOptions): Promise<Manifest> {
-  const manifest = await readSourceManifest(store, version, options);
+async function readManifest(bucket: Bucket, version: string, options: RemovalOptions): Promise<Manifest> {
+  const manifest = await readSourceManifest(bucket, version, options);
   if (manifest !== undefined) return manifest;
-  throw new UserError(`${store.placeOf(manifestKey(version))}: not found: expected the manifest. Nothing was removed.`);
+  throw new UserError(
+    `${bucket.placeOf(manifestKey(version))}: not found: expected the manifest. Nothing was removed.`,
+  );
 }
 
 /** Aborts uploads that killed pushes have left of files that the published version has. */
-async function abortUnfinishedUploads(store: S3Store, published: Manifest, nowMs: number): Promise<void> {
+async function abortUnfinishedUploads(bucket: Bucket, published: Manifest, nowMs: number): Promise<void> {
   const listed = new Set(filesOf(published).map(({ path }) => path));
-  await store.abortUploads((path) => listed.has(path), nowMs - unfinishedUploadMs);
+  await bucket.abortUploads((path) => listed.has(path), nowMs - unfinishedUploadMs);
 }

@@ -5,23 +5,27 @@
  */
 import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { createFolder, syncToDisk } from "../base/files.ts";
+import { createFolder, sha256Of, syncToDisk } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
+import { type Connector, MissingFile, TransferFault } from "../connectors/connector.ts";
+import { forEachOf, readText, receive, repeat, sizeOf, type TransferOptions } from "../connectors/transfer.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
+import { ingestRecordKey, parseIngestRecord, readIngestRecord, writeIngestRecord } from "../lake/ingest-record.ts";
+import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
 import { compareVersions, currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { incomingFolder, publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
-import { followIngestRecord } from "./ingest-record.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
-import { type LakeSource, MissingFile } from "./source.ts";
 import { readSourceManifest, readSourceVersion } from "./source-manifest.ts";
-import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
 
 /** How often a follower begins again because the source has published another version meanwhile. */
 const attemptsMax = 5;
+
+/** The largest record of an ingest that is read. */
+const recordBytesMax = 65_536;
 
 export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {
   /** How many files are transferred at once. */
@@ -51,7 +55,7 @@ export class Follower {
   #isChecked = false;
 
   constructor(
-    private readonly source: LakeSource,
+    private readonly source: Connector,
     private readonly lake: string,
     private readonly options: FollowerOptions,
   ) {}
@@ -62,8 +66,18 @@ export class Follower {
    */
   async follow(): Promise<FollowResult | undefined> {
     const followed = await this.followCurrent();
-    await followIngestRecord(this.source, this.lake, this.options);
+    // No version lists the record of the last ingest: the next check reads it again.
+    await this.followIngestRecord().catch(() => undefined);
     return followed;
+  }
+
+  /** Copies the record of the source's last ingest if it is newer. */
+  private async followIngestRecord(): Promise<void> {
+    const read = await readText(this.source, ingestRecordKey, recordBytesMax, this.options);
+    const record = read && parseIngestRecord(read.text);
+    const local = await readIngestRecord(this.lake);
+    if (record !== undefined && (local === undefined || Date.parse(record.at) > Date.parse(local.at)))
+      await writeIngestRecord(this.lake, record);
   }
 
   private async followCurrent(): Promise<FollowResult | undefined> {
@@ -226,4 +240,44 @@ async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void
     folders.add(dirname(target));
   }
   for (const folder of folders) await syncToDisk(folder);
+}
+
+/** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
+async function fetchFile(source: Connector, file: ListedFile, target: string, options: TransferOptions): Promise<void> {
+  await createFolder(dirname(target));
+  const place = source.placeOf(file.path);
+  const requireSize = (bytes: number | undefined): void => {
+    const mismatch = mismatchOf(file, { bytes });
+    if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
+  };
+  let tag: string | undefined;
+  let mismatches = 0;
+  const receiveRest = async (): Promise<void> => {
+    const received = await sizeOf(target);
+    if (received === file.bytes) return;
+    const opened = await receive(source, file.path, target, {
+      offset: received < file.bytes ? received : 0,
+      tag,
+      bytes: file.bytes,
+      stallMs: options.stallMs,
+      onOpen: (opened) => {
+        requireSize(opened.bytes);
+        tag = opened.tag;
+      },
+      checkSize: (bytes) => requireSize(Math.max(bytes, file.bytes)),
+    });
+    if (opened === undefined)
+      throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
+  };
+  const attempt = async (): Promise<void> => {
+    await receiveRest();
+    const mismatch = mismatchOf(file, { sha256: await sha256Of(target) });
+    if (mismatch === undefined) return;
+    await rm(target);
+    mismatches += 1;
+    // A second whole transfer excludes that the first one continued another file.
+    throw mismatches === 1 ? new TransferFault(`${place}: ${mismatch}`) : new UserError(`${place}: ${mismatch}`);
+  };
+  await repeat(attempt, options, () => sizeOf(target));
+  await syncToDisk(target);
 }

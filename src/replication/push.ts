@@ -6,15 +6,15 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
+import type { Bucket } from "../connectors/bucket.ts";
+import { forEachOf, repeat, type TransferOptions } from "../connectors/transfer.ts";
+import { ingestRecordKey, ingestRecordText, readIngestRecord } from "../lake/ingest-record.ts";
 import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { compareVersions, filesOf, type Manifest, manifestKey, manifestPath, manifestText } from "../lake/manifest.ts";
 import { viewsPath } from "../lake/writer/writer.ts";
 import { type BucketRetention, removeExpired } from "./bucket-retention.ts";
 import { mebibytes } from "./follower.ts";
-import { pushIngestRecord } from "./ingest-record.ts";
-import type { S3Store } from "./s3.ts";
 import { readSourceManifest, readSourceVersion, requireSameLake, type SourceVersion } from "./source-manifest.ts";
-import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
 export interface PushOptions extends TransferOptions {
   /** How many files are uploaded at once. */
@@ -40,20 +40,20 @@ export interface PushResult {
 export async function push(
   lake: string,
   manifest: Manifest,
-  store: S3Store,
+  bucket: Bucket,
   options: PushOptions,
 ): Promise<PushResult> {
-  const published = await readSourceVersion(store, options);
-  const before = await requireOlder(lake, manifest, store, { published, options });
+  const published = await readSourceVersion(bucket, options);
+  const before = await requireOlder(lake, manifest, bucket, published, options);
   try {
-    const uploaded = await uploadFiles(lake, manifest, store, options);
+    const uploaded = await uploadFiles(lake, manifest, bucket, options);
     // A manifest that is written again would postpone the removal of the version before it.
     const isNew = before === undefined || manifestText(before) !== manifestText(manifest);
-    if (isNew) await writeManifest(store, lake, manifest.version, options);
-    await replaceCurrent(store, manifest.version, { published, options });
-    await pushIngestRecord(lake, store);
+    if (isNew) await writeManifest(bucket, lake, manifest.version, options);
+    await replaceCurrent(bucket, manifest.version, published, options);
+    await pushIngestRecord(lake, bucket).catch(() => undefined);
     const { retention } = options;
-    const removed = retention === undefined ? 0 : await removeExpired(store, manifest, retention, options);
+    const removed = retention === undefined ? 0 : await removeExpired(bucket, manifest, retention, options);
     return { version: manifest.version, ...uploaded, removed };
   } catch (thrown) {
     if (!isNotFound(thrown)) throw thrown;
@@ -61,24 +61,19 @@ export async function push(
   }
 }
 
-/** The published version of the bucket at the start of a push. */
-interface BucketState {
-  readonly published: SourceVersion | undefined;
-  readonly options: PushOptions;
-}
-
 /** Returns the published manifest of the bucket. Throws a UserError if the version does not follow it. */
 async function requireOlder(
   lake: string,
   manifest: Manifest,
-  store: S3Store,
-  { published, options }: BucketState,
+  bucket: Bucket,
+  published: SourceVersion | undefined,
+  options: PushOptions,
 ): Promise<Manifest | undefined> {
   if (published === undefined) return undefined;
   const { version } = published;
-  requireNotNewer(version, store.placeOf("CURRENT"), manifest.version, lake);
-  const before = await readSourceManifest(store, version, options);
-  if (before !== undefined) requireSameLake(before, store.placeOf(manifestKey(version)), [manifest], lake);
+  requireNotNewer(version, bucket.placeOf("CURRENT"), manifest.version, lake);
+  const before = await readSourceManifest(bucket, version, options);
+  if (before !== undefined) requireSameLake(before, bucket.placeOf(manifestKey(version)), [manifest], lake);
   return before?.version === manifest.version ? before : undefined;
 }
 
@@ -93,7 +88,7 @@ export function requireNotNewer(found: string, place: string, version: string, l
 async function uploadFiles(
   lake: string,
   manifest: Manifest,
-  store: S3Store,
+  bucket: Bucket,
   options: PushOptions,
 ): Promise<Pick<PushResult, "files" | "bytes">> {
   const listed = filesOf(manifest);
@@ -107,7 +102,7 @@ async function uploadFiles(
       sent = sentNow;
       if (sent < file.bytes) report();
     };
-    const isUploaded = await uploadUnlessPresent(join(lake, file.path), file, store, { options, onPart });
+    const isUploaded = await uploadUnlessPresent(join(lake, file.path), file, bucket, options, onPart);
     if (isUploaded) files += 1;
     if (isUploaded) bytes += file.bytes;
     inParts -= sent;
@@ -118,32 +113,46 @@ async function uploadFiles(
 }
 
 /** Writes the manifest of a version whose files the bucket has. */
-async function writeManifest(store: S3Store, lake: string, version: string, options: PushOptions): Promise<void> {
+async function writeManifest(bucket: Bucket, lake: string, version: string, options: PushOptions): Promise<void> {
   const texts = [
     [`versions/${version}.sql`, await readFile(viewsPath(lake, version), "utf8")],
     [manifestKey(version), await readFile(manifestPath(lake, version), "utf8")],
   ] as const;
-  for (const [path, text] of texts) await repeat(() => store.writeText(path, text), options);
+  for (const [path, text] of texts) await repeat(() => bucket.writeText(path, text), options);
 }
 
 /** Publishes a version. Throws a UserError if another push has published one meanwhile. */
-async function replaceCurrent(store: S3Store, version: string, { published, options }: BucketState): Promise<void> {
-  const isReplaced = await repeat(() => store.writeText("CURRENT", `${version}\n`, published?.tag ?? null), options);
+async function replaceCurrent(
+  bucket: Bucket,
+  version: string,
+  published: SourceVersion | undefined,
+  options: PushOptions,
+): Promise<void> {
+  const isReplaced = await repeat(() => bucket.writeText("CURRENT", `${version}\n`, published?.tag ?? null), options);
   // The answer to an earlier attempt can have been lost.
-  if (isReplaced || (await readSourceVersion(store, options))?.version === version) return;
-  throw new UserError(`${store.placeOf("CURRENT")}: changed during the push: expected one push at a time. Push again.`);
+  if (isReplaced || (await readSourceVersion(bucket, options))?.version === version) return;
+  throw new UserError(
+    `${bucket.placeOf("CURRENT")}: changed during the push: expected one push at a time. Push again.`,
+  );
 }
 
 /** Returns whether a file had to be uploaded. */
 async function uploadUnlessPresent(
   path: string,
   file: ListedFile,
-  store: S3Store,
-  { options, onPart }: { readonly options: PushOptions; readonly onPart: (sent: number) => void },
+  bucket: Bucket,
+  options: PushOptions,
+  onPart: (sent: number) => void,
 ): Promise<boolean> {
-  if (await repeat(() => store.has(file), options)) return false;
+  if (await repeat(() => bucket.has(file), options)) return false;
   const mismatch = mismatchOf(file, { bytes: (await stat(path)).size });
   if (mismatch !== undefined) throw new UserError(`${path}: ${mismatch}`);
-  await repeat(() => store.upload(file, path, onPart), options);
+  await repeat(() => bucket.upload(file, path, onPart), options);
   return true;
+}
+
+/** Uploads the record of the last ingest, if the lake has one. No version lists it: the next push uploads it again if this one fails. */
+async function pushIngestRecord(lake: string, bucket: Bucket): Promise<void> {
+  const record = await readIngestRecord(lake);
+  if (record !== undefined) await bucket.writeText(ingestRecordKey, ingestRecordText(record));
 }

@@ -1,7 +1,7 @@
 /** Fetches from all sources into a queue, several at once, and closes the days that are complete. A source that fails stops no other. */
 import { DateTime } from "luxon";
 import { messageOf } from "../base/user-error.ts";
-import { forEachOf } from "../replication/transfer.ts";
+import { forEachOf } from "../connectors/transfer.ts";
 import { closeDays, lastClosedDay, readKnown, withQueueLock } from "./arrivals.ts";
 import { type FetchOptions, type FetchResult, fetchSource } from "./fetch-source.ts";
 import type { FeedSources } from "./sources-file.ts";
@@ -45,10 +45,11 @@ async function isComplete(day: string, file: FeedSources, { queue, now }: FetchS
   if (deadline.toMillis() <= now.getTime()) return true;
   if (day > dayOfTime(now, file)) return false;
   for (const { name, requiredFiles, pattern } of file.sources) {
-    const hasDay = pattern?.hasDay === true;
     const delivered = Object.values(await readKnown(queue, name)).filter(
       (known) =>
-        known.fault === null && known.day === day && (hasDay || dayOfTime(new Date(known.arrivedAt), file) === day),
+        known.fault === null &&
+        known.day === day &&
+        (pattern.hasDay || dayOfTime(new Date(known.arrivedAt), file) === day),
     );
     if (delivered.length < requiredFiles) return false;
   }

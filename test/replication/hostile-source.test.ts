@@ -236,10 +236,10 @@ test("of two followers of one lake, the later one with an older version publishe
   const slow = sourceAt(older);
   const follower = createTestFollower(
     {
-      placeOf: slow.placeOf,
-      open: async (path, from, signal) => {
+      ...slow,
+      read: async (path, from, signal) => {
         if (path.startsWith("versions/")) await createTestFollower(newer, lake).follow();
-        return slow.open(path, from, signal);
+        return slow.read(path, from, signal);
       },
     },
     lake,

@@ -1,6 +1,6 @@
 /**
- * A published lake in a bucket of Amazon S3 or of a compatible store. Credentials, region and endpoint come from the usual settings of AWS:
- * environment variables, profiles, roles. Loaded only when a location is an `s3://` URL.
+ * A bucket of Amazon S3 or of a compatible store, or a part of one. Credentials, region and endpoint come from the usual settings of AWS, environment
+ * variables, profiles and roles, unless they are set. Loaded only when a bucket is used.
  */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -21,20 +21,35 @@ import {
 import { Upload } from "@aws-sdk/lib-storage";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
-import { type LakeSource, TransferFault } from "./source.ts";
+import { type Connector, type RemoteFile, TransferFault } from "./connector.ts";
+import { type FilePattern, fitsPattern, requireName } from "./file-pattern.ts";
 
 /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
 export const uploadPartBytes = 32 * 2 ** 20;
 const uploadPartsMax = 10_000;
 
-export interface S3Settings {
+export interface BucketSettings {
+  /** `s3://<bucket>/<prefix>`. */
+  readonly location: string;
   /** The URL of a store other than Amazon S3; its buckets are addressed by path. */
   readonly endpoint?: string | undefined;
-  /** Instead of those of the environment. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** How long a connection may be idle during a request. */
-  readonly stallMs: number;
+}
+
+export interface BucketCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A file to upload, and its content. */
+interface KnownContent {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface BucketObject extends RemoteFile {
+  /** By the store's clock. */
+  readonly modifiedMs: number;
 }
 
 const ignore = (): void => undefined;
@@ -42,16 +57,18 @@ const ignore = (): void => undefined;
 /** The client would warn of each failed request, which is retried or becomes an error. */
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A bucket, or a part of one, that holds a lake. */
-export class S3Store implements LakeSource {
+export class Bucket implements Connector {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
 
-  /** `location` is `s3://<bucket>/<prefix>`. */
-  constructor(location: URL, { endpoint, credentials, stallMs }: S3Settings) {
-    this.#bucket = location.hostname;
-    this.#prefix = location.pathname.replace(/^\/|\/$/g, "");
+  /** `stallMs` is how long a connection may be idle during a request. */
+  constructor({ location, endpoint }: BucketSettings, stallMs: number, credentials?: BucketCredentials) {
+    const { hostname, pathname } = new URL(location);
+    this.#bucket = hostname;
+    this.#prefix = pathname.replace(/^\/|\/$/g, "");
+    // The client's versions of this minor release support Node.js 20.
+    Object.assign(process.env, { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" });
     this.#client = new S3Client({
       // Stores other than Amazon's need no region, and some do not know its newer checksums.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: "us-east-1" }),
@@ -67,7 +84,13 @@ export class S3Store implements LakeSource {
     return `s3://${this.#bucket}/${this.#keyOf(path)}`;
   }
 
-  readonly open: LakeSource["open"] = async (path, { offset, tag }, signal) => {
+  async list(pattern: FilePattern): Promise<readonly RemoteFile[]> {
+    const files = (await this.objects("")).filter(({ path }) => fitsPattern(pattern, path));
+    for (const { path } of files) for (const name of path.split("/")) requireName(name);
+    return files;
+  }
+
+  readonly read: Connector["read"] = async (path, { offset = 0, tag }, signal) => {
     const range = offset === 0 ? {} : { Range: `bytes=${offset}-`, ...(tag === undefined ? {} : { IfMatch: tag }) };
     try {
       const command = new GetObjectCommand({ ...this.#objectAt(path), ...range });
@@ -86,23 +109,23 @@ export class S3Store implements LakeSource {
     } catch (thrown) {
       const status = statusOf(thrown);
       // The object has changed, or is shorter than the offset.
-      if (offset > 0 && (status === 412 || status === 416)) return this.open(path, { offset: 0 }, signal);
+      if (offset > 0 && (status === 412 || status === 416)) return this.read(path, { offset: 0 }, signal);
       if (status === 404 && nameOf(thrown) !== "NoSuchBucket") return undefined;
       throw this.#faultOf(path, thrown);
     }
   };
 
-  /** Returns whether the bucket has a file with its size, and with its SHA-256 if that is recorded. */
-  async has(file: ListedFile): Promise<boolean> {
+  /** Returns whether the bucket has a file with this size, and with this SHA-256 if that is recorded. */
+  async has({ path, bytes, sha256 }: KnownContent): Promise<boolean> {
     try {
-      const command = new HeadObjectCommand({ ...this.#objectAt(file.path), ChecksumMode: "ENABLED" });
+      const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
       const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command);
       // The checksum of an upload in parts, such as "...-3", is not the file's.
       const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
-      return ContentLength !== undefined && mismatchOf(file, { bytes: ContentLength, sha256: recorded }) === undefined;
+      return ContentLength === bytes && (recorded ?? sha256) === sha256;
     } catch (thrown) {
       if (statusOf(thrown) === 404) return false;
-      throw this.#faultOf(file.path, thrown);
+      throw this.#faultOf(path, thrown);
     }
   }
 
@@ -110,7 +133,7 @@ export class S3Store implements LakeSource {
    * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves no
    * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match the manifest.
    */
-  async upload(file: ListedFile, from: string, onPart: (sent: number) => void): Promise<void> {
+  async upload(file: KnownContent, from: string, onPart: (sent: number) => void): Promise<void> {
     const { path, bytes, sha256 } = file;
     const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
     if (bytes > uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
@@ -121,7 +144,7 @@ export class S3Store implements LakeSource {
   }
 
   async #uploadInParts(
-    file: ListedFile,
+    file: KnownContent,
     from: string,
     common: Pick<PutObjectCommandInput, "CacheControl" | "Metadata">,
     onPart: (sent: number) => void,
@@ -166,7 +189,7 @@ export class S3Store implements LakeSource {
   }
 
   /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
-  async list(prefix: string): Promise<readonly BucketObject[]> {
+  async objects(prefix: string): Promise<readonly BucketObject[]> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
     return this.#call(prefix, async () => {
       const objects: BucketObject[] = [];
@@ -226,16 +249,8 @@ export class S3Store implements LakeSource {
   }
 }
 
-/** An object of a bucket, by its path in the lake. */
-export interface BucketObject {
-  readonly path: string;
-  readonly modifiedMs: number;
-  readonly bytes: number | undefined;
-  readonly tag: string | undefined;
-}
-
 /** Reads a file; fails at its end unless it matches the manifest, so that an upload in parts is not completed. */
-async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
+async function* verifiedContent(file: KnownContent, from: string): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
@@ -246,9 +261,10 @@ async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<
 }
 
 /** Throws a UserError if the hash of a file's content does not match the manifest. */
-function requireSha256(file: ListedFile, from: string, hash: Hash): void {
-  const mismatch = mismatchOf(file, { sha256: hash.digest("hex") });
-  if (mismatch !== undefined) throw new UserError(`${from}: ${mismatch}`);
+function requireSha256({ sha256 }: KnownContent, from: string, hash: Hash): void {
+  const found = hash.digest("hex");
+  if (found !== sha256)
+    throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);
 }
 
 const inBase64 = (sha256: string): string => Buffer.from(sha256, "hex").toString("base64");
