@@ -2,9 +2,8 @@
  * A bucket of Amazon S3 or of a compatible store, or a part of one. Credentials, region and endpoint come from the usual settings of AWS, environment
  * variables, profiles and roles, unless they are set. Loaded only when a bucket is used.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { addAbortSignal, Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -13,7 +12,6 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   PutObjectCommand,
-  type PutObjectCommandInput,
   paginateListObjectsV2,
   S3Client,
   S3ServiceException,
@@ -21,8 +19,8 @@ import {
 import { Upload } from "@aws-sdk/lib-storage";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { type Connector, type RemoteFile, TransferFault } from "./connector.ts";
-import { type FilePattern, fitsPattern, requireName } from "./file-pattern.ts";
+import { type Connector, type RemoteFile, requireName, TransferFault } from "./connector.ts";
+import { type FilePattern, fitsPattern } from "./file-pattern.ts";
 
 /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
 export const uploadPartBytes = 32 * 2 ** 20;
@@ -131,39 +129,24 @@ export class Bucket implements Connector {
 
   /**
    * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves no
-   * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match the manifest.
+   * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match its SHA-256.
    */
   async upload(file: KnownContent, from: string, onPart: (sent: number) => void): Promise<void> {
-    const { path, bytes, sha256 } = file;
-    const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
-    if (bytes > uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
-    const content = await readFile(from);
-    requireSha256(file, from, createHash("sha256").update(content));
-    const input = { ...this.#objectAt(path), ...common, Body: content, ChecksumSHA256: inBase64(sha256) };
-    await this.#call(path, () => this.#client.send(new PutObjectCommand(input)));
-  }
-
-  async #uploadInParts(
-    file: KnownContent,
-    from: string,
-    common: Pick<PutObjectCommandInput, "CacheControl" | "Metadata">,
-    onPart: (sent: number) => void,
-  ): Promise<void> {
-    const { path, bytes } = file;
     const upload = new Upload({
       client: this.#client,
       params: {
-        ...this.#objectAt(path),
-        ...common,
+        ...this.#objectAt(file.path),
+        CacheControl: "public, max-age=31536000, immutable",
+        Metadata: { sha256: file.sha256 },
         Body: Readable.from(verifiedContent(file, from)),
-        ContentLength: bytes,
+        ContentLength: file.bytes,
         ChecksumAlgorithm: "SHA256",
       },
-      partSize: Math.max(uploadPartBytes, Math.ceil(bytes / uploadPartsMax)),
+      partSize: Math.max(uploadPartBytes, Math.ceil(file.bytes / uploadPartsMax)),
       queueSize: 1,
     });
     upload.on("httpUploadProgress", ({ loaded = 0 }) => onPart(loaded));
-    await this.#call(path, () => upload.done());
+    await this.#call(file.path, () => upload.done());
   }
 
   /**
@@ -249,25 +232,18 @@ export class Bucket implements Connector {
   }
 }
 
-/** Reads a file; fails at its end unless it matches the manifest, so that an upload in parts is not completed. */
-async function* verifiedContent(file: KnownContent, from: string): AsyncGenerator<Buffer, void, undefined> {
+/** Reads a file; throws a UserError at its end unless its hash is the expected one, so that an upload is not completed. */
+async function* verifiedContent({ sha256 }: KnownContent, from: string): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
   }
-  requireSha256(file, from, hash);
-}
-
-/** Throws a UserError if the hash of a file's content does not match the manifest. */
-function requireSha256({ sha256 }: KnownContent, from: string, hash: Hash): void {
   const found = hash.digest("hex");
   if (found !== sha256)
     throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);
 }
-
-const inBase64 = (sha256: string): string => Buffer.from(sha256, "hex").toString("base64");
 
 const inHex = (base64: string | undefined): string | undefined =>
   base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("hex");

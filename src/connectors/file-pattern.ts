@@ -1,7 +1,5 @@
-/** Patterns of paths: `*` is any text within a name, `?` a character, and `%Y`, `%m`, `%d` the parts of a day. And their search in folders. */
+/** Patterns of paths: `*` is any text within a name, `?` a character, and `%Y`, `%m`, `%d` the parts of a day. */
 import { isDay } from "../base/day.ts";
-import { printable, UserError } from "../base/user-error.ts";
-import { type RemoteFile, tagOf } from "./connector.ts";
 
 export interface FilePattern {
   /** An expression for each part of a path; a text where the part is literal. */
@@ -48,7 +46,8 @@ function expressionOf(segment: string): RegExp {
 /** Returns the pattern of a single file. */
 export const patternOfName = (name: string): FilePattern => ({ parts: [name], hasDealers: false, hasDay: false });
 
-const fitsPart = (part: string | RegExp | undefined, name: string): boolean =>
+/** Returns whether a name fits a part of a pattern. */
+export const fitsPart = (part: string | RegExp | undefined, name: string): boolean =>
   typeof part === "string" ? part === name : part?.test(name) === true;
 
 /** Returns whether a path fits a pattern. Its day can be invalid. */
@@ -72,41 +71,3 @@ export function matchPath(pattern: FilePattern, path: string): FileMatch | undef
 
 /** Returns whether a name is that of a file in a folder, and not a path. */
 export const isFileName = (name: string): boolean => name.length <= 200 && !/^\.{0,2}$|[/\\\p{Cc}]/u.test(name);
-
-/** Throws a UserError for a name that would lead out of a folder: the server is broken, or hostile. */
-export function requireName(name: string): void {
-  if (!isFileName(name))
-    throw new UserError(`invalid name "${printable(name, 80)}" at the source: expected a name of a file.`);
-}
-
-/** An entry of a folder. */
-export interface FolderEntry extends Pick<RemoteFile, "bytes" | "modifiedMs"> {
-  readonly name: string;
-  readonly isFolder: boolean;
-}
-
-/** Lists the regular files and folders of a folder. Only names that fit are used. */
-export type ListFolder = (folder: string, fits: (name: string) => boolean) => Promise<readonly FolderEntry[]>;
-
-/** Returns the files that fit a pattern, in folders that are listed only where it has wildcards. */
-export async function findFiles(
-  pattern: FilePattern,
-  listFolder: ListFolder,
-  folder: readonly string[] = [],
-): Promise<readonly RemoteFile[]> {
-  const { parts } = pattern;
-  const part = parts[folder.length];
-  const isLast = folder.length === parts.length - 1;
-  if (typeof part === "string" && !isLast) return findFiles(pattern, listFolder, [...folder, part]);
-  const found: RemoteFile[] = [];
-  const fits = (name: string): boolean => fitsPart(part, name);
-  for (const { name, isFolder, bytes, modifiedMs } of await listFolder(folder.join("/"), fits)) {
-    if (name === "." || name === "..") continue;
-    requireName(name);
-    if (isFolder === isLast || !fits(name)) continue;
-    const path = [...folder, name];
-    if (isLast) found.push({ path: path.join("/"), bytes, modifiedMs, tag: tagOf(bytes, modifiedMs) });
-    else found.push(...(await findFiles(pattern, listFolder, path)));
-  }
-  return found;
-}

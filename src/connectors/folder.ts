@@ -4,8 +4,7 @@ import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import type { Connector, OpenedFile } from "./connector.ts";
-import { type FolderEntry, findFiles } from "./file-pattern.ts";
+import { type Connector, type FolderEntry, findFiles, type OpenedFile } from "./connector.ts";
 
 /** Returns the connector of a folder. Lists no links: they could lead anywhere. Refuses to read files outside the folder, and irregular ones. */
 export function folderConnector(root: string): Connector {

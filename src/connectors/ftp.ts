@@ -2,8 +2,7 @@
 import { PassThrough } from "node:stream";
 import { Client, FTPError } from "basic-ftp";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Connector, TransferFault } from "./connector.ts";
-import { findFiles } from "./file-pattern.ts";
+import { type Connector, findFiles, TransferFault } from "./connector.ts";
 
 export interface FtpSettings {
   readonly host: string;

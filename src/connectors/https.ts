@@ -5,7 +5,7 @@
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { type Connector, type OpenedFile, type ReadOptions, TransferFault } from "./connector.ts";
+import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from "./connector.ts";
 
 /** Redirects that a web server can answer with, one after another. */
 const redirectsMax = 5;
@@ -126,7 +126,7 @@ export const basic = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** Files are requested uncompressed, because their sizes are compared. A weak tag cannot be compared by `If-Range`. */
-function headersOf({ offset = 0, tag, knownTag, isFresh }: ReadOptions): Readonly<Record<string, string>> {
+function headersOf({ offset = 0, tag, knownTag, isFresh }: ReadFrom): Readonly<Record<string, string>> {
   return {
     "Accept-Encoding": "identity",
     ...(isFresh && { "Cache-Control": "no-cache" }),

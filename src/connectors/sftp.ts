@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from "ssh2";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Connector, TransferFault } from "./connector.ts";
-import { findFiles, type ListFolder } from "./file-pattern.ts";
+import { type Connector, findFiles, type ListFolder, TransferFault } from "./connector.ts";
 
 export interface SftpSettings {
   readonly host: string;

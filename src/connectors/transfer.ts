@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
-import { type Connector, type OpenedFile, type ReadOptions, TransferFault } from "./connector.ts";
+import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from "./connector.ts";
 
 /** What counts as progress: sources can send a byte now and then. */
 const progressBytesMin = 1024;
@@ -23,7 +23,7 @@ export interface TransferOptions extends RepeatOptions {
   readonly stallMs: number;
 }
 
-export interface ReceiveOptions extends ReadOptions {
+export interface ReceiveOptions extends ReadFrom {
   readonly stallMs: number;
   /** The size of the file if the source does not state it when it opens the file. */
   readonly bytes?: number | undefined;

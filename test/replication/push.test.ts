@@ -7,8 +7,7 @@ import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
 import { Bucket, uploadPartBytes } from "../../src/connectors/bucket.ts";
 import { filesOf, manifestText } from "../../src/lake/manifest.ts";
-import type { BucketRetention } from "../../src/replication/bucket-retention.ts";
-import { type PushResult, push } from "../../src/replication/push.ts";
+import { type BucketRetention, Push, type PushResult } from "../../src/replication/push.ts";
 import { carquet, carquetHere, failureOf } from "../support/command-line.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -99,10 +98,13 @@ function openStore({ env }: StoreSettings, bucket = "cars"): Bucket {
 
 /** Pushes a lake; with a retention, removes versions. */
 const pushTo = async (store: Bucket, lake: string, retention?: BucketRetention): Promise<PushResult> =>
-  push(lake, await manifestOf(lake), store, {
-    ...{ transfers: 4, stallMs: 5_000, retryMs: 10, retention },
+  new Push(lake, await manifestOf(lake), store, {
+    transfers: 4,
+    stallMs: 5_000,
+    retryMs: 10,
+    retention,
     onStep: () => undefined,
-  });
+  }).push();
 
 /** Keeps the newest version only. */
 const newest: BucketRetention = { versionDays: 1, graceMs: 0 };

@@ -6,7 +6,7 @@ import { openBucket, protocolOf, withoutSecrets } from "../../connectors/locatio
 import { currentPath, currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
 import { Follower, mebibytes } from "../../replication/follower.ts";
-import { type PushResult, push, requireNotNewer } from "../../replication/push.ts";
+import { Push, type PushResult, requireNotNewer } from "../../replication/push.ts";
 import type { Progress } from "../progress.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -73,10 +73,10 @@ async function pushTo(target: string, settings: PushValues, progress: Progress):
   }
   if (protocol !== "s3")
     throw new UserError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
-  return push(lake, manifest, await openBucket(target, stallMs, s3Endpoint), {
+  return new Push(lake, manifest, await openBucket(target, stallMs, s3Endpoint), {
     transfers,
     stallMs,
     retention: settings.remove ? { versionDays, graceMs } : undefined,
     onStep: (done, files, description) => progress.step(version, done, files, description),
-  });
+  }).push();
 }
