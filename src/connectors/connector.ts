@@ -50,6 +50,12 @@ export class TransferFault extends Error {
   override readonly name = "TransferFault";
 }
 
+/** Returns the path on a server of a path below a folder; "." is where a session begins. */
+export function serverPath(folder: string, path: string): string {
+  if (path === "" || folder === ".") return path || folder;
+  return `${folder.replace(/\/$/, "")}/${path}`;
+}
+
 /** Throws a UserError for a name that would lead out of a folder: the server is broken, or hostile. */
 export function requireName(name: string): void {
   if (!isFileName(name))

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { Client, FTPError } from "basic-ftp";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Connector, findFiles, TransferFault } from "./connector.ts";
+import { type Connector, findFiles, serverPath, TransferFault } from "./connector.ts";
 
 export interface FtpSettings {
   readonly host: string;
@@ -23,13 +23,12 @@ export async function connectFtp(
 ): Promise<Connector> {
   const client = new Client(stallMs);
   signal.addEventListener("abort", () => client.close(), { once: true });
-  const pathOf = (path: string): string => (root === "." ? path || "." : `${root.replace(/\/$/, "")}/${path}`);
   await orFault(client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }));
   return {
-    placeOf: (path) => `ftp://${host}/${pathOf(path).replace(/^\//, "")}`,
+    placeOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
     list: (pattern) =>
       findFiles(pattern, async (folder) => {
-        const entries = await orFault(client.list(pathOf(folder)));
+        const entries = await orFault(client.list(serverPath(root, folder)));
         return entries.map(({ name, isDirectory, size, modifiedAt }) => ({
           name,
           isFolder: isDirectory,
@@ -39,7 +38,9 @@ export async function connectFtp(
       }),
     read: async (path) => {
       const content = new PassThrough().on("error", () => undefined);
-      client.downloadTo(content, pathOf(path)).catch((thrown: unknown) => content.destroy(faultOfReply(thrown)));
+      client
+        .downloadTo(content, serverPath(root, path))
+        .catch((thrown: unknown) => content.destroy(faultOfReply(thrown)));
       return { offset: 0, bytes: undefined, tag: undefined, content };
     },
   };

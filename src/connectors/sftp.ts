@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from "ssh2";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Connector, findFiles, type ListFolder, TransferFault } from "./connector.ts";
+import { type Connector, findFiles, type ListFolder, serverPath, TransferFault } from "./connector.ts";
 
 export interface SftpSettings {
   readonly host: string;
@@ -33,22 +33,22 @@ export async function connectSftp(
     throw faultOf(thrown);
   });
   const listFolder: ListFolder = async (folder, fits) => {
-    const path = joined(root, folder);
+    const path = serverPath(root, folder);
     const entries = await called<readonly FileEntryWithStats[]>((done) => sftp.readdir(path, done), path);
     const listed = entries.map(async ({ filename: name, attrs }) => {
       const isLink = attrs.isSymbolicLink() && fits(name);
-      const stats = isLink ? await targetOf(sftp, joined(path, name)) : attrs;
+      const stats = isLink ? await targetOf(sftp, serverPath(path, name)) : attrs;
       if (stats === undefined) return [];
       return [{ name, isFolder: stats.isDirectory(), bytes: stats.size, modifiedMs: 1000 * stats.mtime }];
     });
     return (await Promise.all(listed)).flat();
   };
   return {
-    placeOf: (path) => `sftp://${host}/${joined(root, path).replace(/^\//, "")}`,
+    placeOf: (path) => `sftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
     list: (pattern) => findFiles(pattern, listFolder),
     read: async (path) => {
       // Without a listener, an end of the connection while the file is closed would end the process.
-      const content = sftp.createReadStream(joined(root, path)).on("error", () => undefined);
+      const content = sftp.createReadStream(serverPath(root, path)).on("error", () => undefined);
       return { offset: 0, bytes: undefined, tag: undefined, content };
     },
   };
@@ -60,9 +60,6 @@ const targetOf = (sftp: SFTPWrapper, path: string): Promise<Stats | undefined> =
     if (thrown instanceof UserError) return undefined;
     throw thrown;
   });
-
-const joined = (folder: string, name: string): string =>
-  name === "" ? folder : `${folder.replace(/\/$/, "")}/${name}`;
 
 /** Connects and opens the SFTP channel. Rejects with a UserError if the server has another key than those that are pinned. */
 function connected(

@@ -7,7 +7,6 @@ import { Cron } from "croner";
 import { IANAZone } from "luxon";
 import { parse } from "yaml";
 import { isNotFound } from "../base/files.ts";
-import { isObject } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import type { BucketSettings } from "../connectors/bucket.ts";
 import { type FilePattern, isFileName, parsePattern, patternOfName } from "../connectors/file-pattern.ts";
@@ -18,19 +17,16 @@ import { feedEndings, fileOf, tableOfName } from "../ingest/feed/file-names.ts";
 import { readMapping } from "../ingest/mapping/mapping.ts";
 import type { PresetName } from "../ingest/mapping/presets.ts";
 
-export const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
-
-interface HttpsSettings {
-  readonly url?: string;
-  readonly urlVariable?: string;
-  readonly name?: string;
-  readonly username?: string;
-  readonly passwordVariable?: string;
-  readonly tokenVariable?: string;
-}
+const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
 
 /** Names of environment variables that hold secrets, by the key of the secret. */
 type Variables<Key extends string> = { readonly [K in Key as `${K}Variable`]?: string };
+
+interface HttpsSettings extends Variables<"url" | "password" | "token"> {
+  readonly url?: string;
+  readonly name?: string;
+  readonly username?: string;
+}
 
 interface FileSource {
   readonly folder?: { readonly path: string };
@@ -67,13 +63,7 @@ const check = checker<SourcesFile>("sources");
 
 /** Reads and validates a sources file. Throws a UserError that names the source, the key and what was expected. */
 export async function readSources(path: string): Promise<FeedSources> {
-  const content = await readYaml(path);
-  const literal = literalCredential(content);
-  if (literal !== undefined)
-    throw new UserError(
-      `${path}: ${literal}: a credential in the file: expected ${literal.split(".").at(-1)}Variable, the name of an environment variable.`,
-    );
-  const file = check(content, path);
+  const file = check(await readYaml(path), path);
   const fail = (key: string, message: string): never => {
     throw new UserError(`${path}: ${key}: ${message}.`);
   };
@@ -152,17 +142,4 @@ async function readYaml(path: string): Promise<unknown> {
     if (isNotFound(thrown)) throw new UserError(`${path}: file of sources not found.`);
     throw new UserError(`${path}: invalid YAML: ${printable(messageOf(thrown))}.`);
   }
-}
-
-const credentialKeys = ["password", "passphrase", "privateKey", "token", "accessKey", "secretKey", "secretAccessKey"];
-
-/** Returns the path of the first key that holds a credential. */
-function literalCredential(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    if (credentialKeys.includes(key) && typeof inner !== "object") return key;
-    const found = literalCredential(inner);
-    if (found !== undefined) return `${key}.${found}`;
-  }
-  return undefined;
 }
