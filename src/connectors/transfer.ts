@@ -11,16 +11,13 @@ import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from ".
 /** What counts as progress: sources can send a byte now and then. */
 const progressBytesMin = 1024;
 
-export interface RepeatOptions {
+export interface TransferOptions {
+  /** How long a transfer may bring no kibibyte before it is repeated. */
+  readonly stallMs: number;
   /** The wait after the first failure, by default a quarter of a second; it doubles with each further one. */
   readonly retryMs?: number;
   /** Attempts in a row without progress, after which a transfer fails. Default: 5. */
   readonly attemptsMax?: number;
-}
-
-export interface TransferOptions extends RepeatOptions {
-  /** How long a transfer may bring no kibibyte before it is repeated. */
-  readonly stallMs: number;
 }
 
 export interface ReceiveOptions extends ReadFrom {
@@ -81,20 +78,21 @@ export function receive(
     const { bytes = options.bytes } = opened;
     if (bytes !== undefined) options.checkSize(bytes);
     const output = createWriteStream(target, { flags: opened.offset === 0 ? "w" : "a" });
-    try {
-      await pipeline(checkedContent(opened, options.checkSize, onBytes), output, { signal });
-    } catch (thrown) {
+    const content = checkedContent(opened, options.checkSize, onBytes);
+    const failure = await pipeline(content, output, { signal }).catch((thrown: unknown) => {
       // A connection can fail after the last byte.
       if (isExplained(thrown) || bytes === undefined) throw thrown;
-    }
-    requireWhole(place, bytes, await sizeOf(target));
+      return thrown;
+    });
+    requireWhole(place, bytes, await sizeOf(target), failure);
     return opened;
   });
 }
 
-function requireWhole(place: string, expected: number | undefined, found: number): void {
-  if (expected !== undefined && found !== expected)
-    throw new TransferFault(`${place}: cut off: expected ${expected} bytes, found ${found}.`);
+function requireWhole(place: string, expected: number | undefined, found: number, failure?: unknown): void {
+  if (expected === undefined || found === expected) return;
+  const reason = failure === undefined ? "" : ` (${messageOf(failure)})`;
+  throw new TransferFault(`${place}: cut off: expected ${expected} bytes, found ${found}${reason}.`);
 }
 
 async function* checkedContent(
@@ -158,7 +156,7 @@ const isExplained = (thrown: unknown): boolean =>
  */
 export async function repeat<T>(
   attempt: () => Promise<T>,
-  { retryMs = 250, attemptsMax = 5 }: RepeatOptions,
+  { retryMs = 250, attemptsMax = 5 }: Omit<TransferOptions, "stallMs">,
   progress = async (): Promise<number> => 0,
 ): Promise<T> {
   for (let failures = 0; ; ) {

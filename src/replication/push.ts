@@ -25,7 +25,7 @@ import {
   versionOfKey,
 } from "../lake/manifest.ts";
 import { viewsPath } from "../lake/writer/writer.ts";
-import { mebibytes } from "./follower.ts";
+import { type FollowResult, mebibytes } from "./follower.ts";
 import { readSourceManifest, readSourceVersion, requireSameLake, type SourceVersion } from "./source-manifest.ts";
 
 /** The age at which an upload that has not been completed is one of a killed push. */
@@ -43,12 +43,7 @@ export interface PushOptions extends TransferOptions {
 }
 
 /** The uploaded files, and the number of removed versions. */
-export interface PushResult {
-  readonly version: string;
-  readonly files: number;
-  readonly bytes: number;
-  readonly removed: number;
-}
+export type PushResult = Omit<FollowResult, "built">;
 
 /** Throws a UserError if a target's version, which `place` names, is newer than the one to push. */
 export function requireNotNewer(found: string, place: string, version: string, lake: string): void {

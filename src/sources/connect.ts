@@ -3,14 +3,23 @@ import { UserError } from "../base/user-error.ts";
 import type { Connector } from "../connectors/connector.ts";
 import type { FeedSource } from "./sources-file.ts";
 
+/** Returns the secret of a key, from the environment variable that the file names. */
+type SecretOf = (key: string, variable: string | undefined) => string | undefined;
+
 /**
  * Connects to a source. `stallMs` is how long a connection may be idle; the signal ends it. Throws a TransferFault if a retry may help, else a
  * UserError.
  */
 export async function connectTo(source: FeedSource, stallMs: number, signal: AbortSignal): Promise<Connector> {
   const { folder, https, sftp, ftp, s3 } = source;
-  const secretOf = (key: string, variable: string | undefined): string | undefined =>
-    variable === undefined ? undefined : secretIn(`sources.${source.name}.${key}`, variable);
+  const secretOf: SecretOf = (key, variable) => {
+    if (variable === undefined) return undefined;
+    const value = process.env[variable];
+    if (value !== undefined && value !== "") return value;
+    throw new UserError(
+      `sources.${source.name}.${key}: the environment variable ${variable} is not set: expected the secret.`,
+    );
+  };
   if (folder !== undefined) return (await import("../connectors/folder.ts")).folderConnector(folder.path);
   if (https !== undefined) return connectHttps(https, secretOf);
   if (sftp !== undefined) {
@@ -32,10 +41,7 @@ export async function connectTo(source: FeedSource, stallMs: number, signal: Abo
   return new (await import("../connectors/bucket.ts")).Bucket(s3, stallMs, credentials);
 }
 
-async function connectHttps(
-  settings: NonNullable<FeedSource["https"]>,
-  secretOf: (key: string, variable: string | undefined) => string | undefined,
-): Promise<Connector> {
+async function connectHttps(settings: NonNullable<FeedSource["https"]>, secretOf: SecretOf): Promise<Connector> {
   const { basic, httpsFileConnector } = await import("../connectors/https.ts");
   const { urlVariable, username = "" } = settings;
   const url = settings.url ?? secretOf("https.urlVariable", urlVariable) ?? "";
@@ -45,11 +51,4 @@ async function connectHttps(
   const password = secretOf("https.passwordVariable", settings.passwordVariable);
   const authorization = token !== undefined ? `Bearer ${token}` : password && basic(username, password);
   return httpsFileConnector(new URL(url), urlVariable !== undefined, authorization);
-}
-
-/** Returns the value of an environment variable, which `key` of the sources file names. Throws a UserError if it is not set. */
-function secretIn(key: string, variable: string): string {
-  const value = process.env[variable];
-  if (value !== undefined && value !== "") return value;
-  throw new UserError(`${key}: the environment variable ${variable} is not set: expected the secret.`);
 }
