@@ -6,7 +6,7 @@ import { printable, UserError } from "../base/user-error.ts";
 import type { Connector } from "../connectors/connector.ts";
 import { readText, type TransferOptions } from "../connectors/transfer.ts";
 import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf, versionIn } from "../lake/manifest.ts";
-import { type TableName, tableNames, tableOf } from "../lake/tables.ts";
+import { pathInTable, type TableName, tableNames, tableOf } from "../lake/tables.ts";
 
 /** The largest manifest that is fetched: one of a thousand days has some 3 MB. And the largest `CURRENT`. */
 const manifestBytesMax = 16 * 2 ** 20;
@@ -63,11 +63,10 @@ function requireLakeFiles(manifest: Manifest, place: string): void {
 
 /** Returns true if a file has a path of its table and partition. */
 function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
-  const { partition: key } = tableOf(table);
-  if (key === undefined ? partition !== null : !/^(\d{4}-\d{2}(-\d{2})?|open)$/.test(partition ?? "")) return false;
-  const folder = key === undefined ? `${table}/` : `${table}/${key}=${partition}/`;
-  const inTables = path.replace(/^files\//, "");
-  return inTables.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(inTables.slice(folder.length));
+  const isPartitioned = tableOf(table).partition !== undefined;
+  if (isPartitioned ? !/^(\d{4}-\d{2}|open)$/.test(partition ?? "") : partition !== null) return false;
+  const folder = `files/${pathInTable(table, partition, "")}`;
+  return path.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(path.slice(folder.length));
 }
 
 /**
