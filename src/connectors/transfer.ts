@@ -72,6 +72,7 @@ export function receive(
 ): Promise<OpenedFile | "unchanged" | undefined> {
   const place = source.placeOf(path);
   return withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
+    if (options.bytes !== undefined) options.checkSize(options.bytes);
     const opened = await source.read(path, options, signal);
     if (opened === undefined || opened === "unchanged") return opened;
     options.onOpen?.(opened);
