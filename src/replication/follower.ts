@@ -5,23 +5,38 @@
  */
 import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { createFolder, syncToDisk } from "../base/files.ts";
+import { createFolder, sha256Of, syncToDisk } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
+import { type Connector, TransferFault } from "../connectors/connector.ts";
+import { forEachOf, readText, receive, repeat, sizeOf, type TransferOptions } from "../connectors/transfer.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
+import { ingestRecordKey, parseIngestRecord, readIngestRecord, writeIngestRecord } from "../lake/ingest-record.ts";
+import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
-import { compareVersions, currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
+import {
+  compareVersions,
+  currentManifest,
+  filesOf,
+  type LakeFile,
+  type Manifest,
+  manifestKey,
+  readManifest,
+  type ServingFile,
+  tableFilesOf,
+  versionsIn,
+} from "../lake/manifest.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { incomingFolder, publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
-import { followIngestRecord } from "./ingest-record.ts";
-import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
-import { type LakeSource, MissingFile } from "./source.ts";
-import { readSourceManifest, readSourceVersion } from "./source-manifest.ts";
-import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
+import { neededFiles, usableFiles } from "../serving/files/serving-files.ts";
+import { readSourceManifest, readSourceVersion, requireSameLake } from "./source-manifest.ts";
 
 /** How often a follower begins again because the source has published another version meanwhile. */
 const attemptsMax = 5;
+
+/** The largest record of an ingest that is read. */
+const recordBytesMax = 65_536;
 
 export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {
   /** How many files are transferred at once. */
@@ -51,7 +66,7 @@ export class Follower {
   #isChecked = false;
 
   constructor(
-    private readonly source: LakeSource,
+    private readonly source: Connector,
     private readonly lake: string,
     private readonly options: FollowerOptions,
   ) {}
@@ -62,8 +77,18 @@ export class Follower {
    */
   async follow(): Promise<FollowResult | undefined> {
     const followed = await this.followCurrent();
-    await followIngestRecord(this.source, this.lake, this.options);
+    // No version lists the record of the last ingest: the next check reads it again.
+    await this.followIngestRecord().catch(() => undefined);
     return followed;
+  }
+
+  /** Copies the record of the source's last ingest if it is newer. */
+  private async followIngestRecord(): Promise<void> {
+    const read = await readText(this.source, ingestRecordKey, recordBytesMax, this.options);
+    const record = read && parseIngestRecord(read.text);
+    const local = await readIngestRecord(this.lake);
+    if (record !== undefined && (local === undefined || Date.parse(record.at) > Date.parse(local.at)))
+      await writeIngestRecord(this.lake, record);
   }
 
   private async followCurrent(): Promise<FollowResult | undefined> {
@@ -89,7 +114,7 @@ export class Follower {
     const local = await currentManifest(this.lake);
     if (isOlder(version, local) || (local?.version === version && this.#isChecked)) return undefined;
     const manifest = await this.readManifest(version);
-    const plan = await this.planFor(manifest, await versionChain(this.lake, local));
+    const plan = await this.plan(manifest, local);
     const isNew = local?.version !== version;
     const followed = isNew || plan.missing.length > 0 ? await this.take(manifest) : undefined;
     this.#isChecked = true;
@@ -103,8 +128,8 @@ export class Follower {
     throw new MissingFile(`${place}: not found: expected the manifest of ${version}, which CURRENT names.`);
   }
 
-  private planFor(manifest: Manifest, chain: readonly Manifest[]): Promise<TransferPlan> {
-    return planTransfer(this.lake, manifest, chain, this.source.placeOf(manifestKey(manifest.version)));
+  private plan(manifest: Manifest, local: Manifest | undefined): Promise<TransferPlan> {
+    return planTransfer(this.lake, local, manifest, this.source.placeOf(manifestKey(manifest.version)));
   }
 
   /** Fetches the missing files of a version and publishes it, as the lake's writer. Another follower may have published it before. */
@@ -115,14 +140,13 @@ export class Follower {
     return withWriter(lake, options.engine, async (writer) => {
       const local = await currentManifest(lake);
       if (isOlder(manifest.version, local)) return undefined;
-      const plan = await this.planFor(manifest, await versionChain(lake, local));
-      await this.fetch(plan, manifest.version);
-      await putInPlace(lake, plan);
-      const { missing, serving } = plan;
+      const { missing, serving } = await this.plan(manifest, local);
+      await this.fetch(missing, manifest.version);
+      await putInPlace(lake, missing);
       const replayedFrom = await this.replayedSince(local, manifest);
       const replay = replayedFrom === undefined ? {} : { replayed_from: replayedFrom };
       const next = { ...manifest, ...replay, serving, previous: local?.version ?? null };
-      const fetched = { version: manifest.version, files: missing.length, bytes: bytesOf(plan) };
+      const fetched = { version: manifest.version, files: missing.length, bytes: bytesOf(missing) };
       const isNew = local?.version !== manifest.version;
       const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
       if (isNew) await publish(lake, complete);
@@ -152,11 +176,12 @@ export class Follower {
     return first;
   }
 
-  private async fetch({ missing, ...plan }: TransferPlan, version: string): Promise<void> {
+  private async fetch(missing: TransferPlan["missing"], version: string): Promise<void> {
     const { lake, options, source } = this;
     const received = await removeOthers(lake, missing);
-    await requireSpace(lake, bytesOf({ missing, ...plan }) - received);
-    let [files, bytes] = [0, 0];
+    await requireSpace(lake, bytesOf(missing) - received);
+    let files = 0;
+    let bytes = 0;
     await forEachOf(missing, options.transfers, async (file) => {
       await fetchFile(source, file, join(lake, incomingFolder, file.path), options);
       files += 1;
@@ -180,11 +205,59 @@ export class Follower {
   }
 }
 
+/** A file that the source lacks. It may have been removed because a newer version is published. */
+class MissingFile extends UserError {}
+
+interface TransferPlan {
+  readonly missing: readonly (LakeFile | ServingFile)[];
+  /** The serving files of the version after the transfer: those of the lake, and those to fetch. */
+  readonly serving: readonly ServingFile[];
+}
+
+/**
+ * Returns the plan for a lake whose published version is `local`. Throws a UserError if the manifest, at `place`, lists a file that the lake has with
+ * another content.
+ */
+async function planTransfer(
+  lake: string,
+  local: Manifest | undefined,
+  manifest: Manifest,
+  place: string,
+): Promise<TransferPlan> {
+  const chain = await versionChain(lake, local);
+  requireSameLake(manifest, place, chain, lake);
+  const known = new Map(chain.flatMap(filesOf).map((file) => [file.path, file]));
+  const localServing = local?.serving ?? [];
+  const present = new Set<LakeFile | ServingFile>();
+  for (const file of [...filesOf(manifest), ...localServing])
+    if (known.get(file.path)?.sha256 === file.sha256 && (await sizeOf(join(lake, file.path))) === file.bytes)
+      present.add(file);
+  const offered = usableFiles(manifest);
+  const candidates = [...usableFiles({ ...manifest, serving: localServing }), ...offered];
+  const serving = neededFiles(manifest).flatMap(({ kind, source }) => {
+    const needed = (file: ServingFile): boolean => file.kind === kind && file.source === source;
+    return candidates.find((file) => needed(file) && present.has(file)) ?? offered.find(needed) ?? [];
+  });
+  return { serving, missing: [...tableFilesOf(manifest), ...serving].filter((file) => !present.has(file)) };
+}
+
+/** Returns the versions of a lake from the published one back, as far as their manifests exist. */
+async function versionChain(lake: string, published: Manifest | undefined): Promise<readonly Manifest[]> {
+  const existing = new Set(await versionsIn(lake));
+  const chain: Manifest[] = [];
+  for (let at = published; at !== undefined; ) {
+    chain.push(at);
+    const previous: string | null = at.previous;
+    at = previous !== null && existing.has(previous) ? await readManifest(lake, previous) : undefined;
+  }
+  return chain;
+}
+
 /** Returns whether a version is older than the lake's: a cache on the way to the source may still name one. */
 const isOlder = (version: string, local: Pick<Manifest, "version"> | undefined): boolean =>
   local !== undefined && compareVersions(version, local.version) < 0;
 
-const bytesOf = ({ missing }: TransferPlan): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);
+const bytesOf = (missing: TransferPlan["missing"]): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Returns a size in MiB, for people. */
 export const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
@@ -214,7 +287,7 @@ async function requireSpace(lake: string, bytes: number): Promise<void> {
 }
 
 /** Links complete files to their paths in the lake. Each keeps its incoming path too, so that a kill before the publish loses none. */
-async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void> {
+async function putInPlace(lake: string, missing: TransferPlan["missing"]): Promise<void> {
   const folders = new Set<string>();
   for (const { path } of missing) {
     const target = join(lake, path);
@@ -226,4 +299,44 @@ async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void
     folders.add(dirname(target));
   }
   for (const folder of folders) await syncToDisk(folder);
+}
+
+/** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
+async function fetchFile(source: Connector, file: ListedFile, target: string, options: TransferOptions): Promise<void> {
+  await createFolder(dirname(target));
+  const place = source.placeOf(file.path);
+  const requireSize = (bytes: number | undefined): void => {
+    const mismatch = mismatchOf(file, { bytes });
+    if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
+  };
+  let tag: string | undefined;
+  let mismatches = 0;
+  const receiveRest = async (): Promise<void> => {
+    const received = await sizeOf(target);
+    if (received === file.bytes) return;
+    const opened = await receive(source, file.path, target, {
+      offset: received < file.bytes ? received : 0,
+      tag,
+      bytes: file.bytes,
+      stallMs: options.stallMs,
+      onOpen: (opened) => {
+        requireSize(opened.bytes);
+        tag = opened.tag;
+      },
+      checkSize: (bytes) => requireSize(Math.max(bytes, file.bytes)),
+    });
+    if (opened === undefined)
+      throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
+  };
+  const attempt = async (): Promise<void> => {
+    await receiveRest();
+    const mismatch = mismatchOf(file, { sha256: await sha256Of(target) });
+    if (mismatch === undefined) return;
+    await rm(target);
+    mismatches += 1;
+    // A second whole transfer excludes that the first one continued another file.
+    throw mismatches === 1 ? new TransferFault(`${place}: ${mismatch}`) : new UserError(`${place}: ${mismatch}`);
+  };
+  await repeat(attempt, options, () => sizeOf(target));
+  await syncToDisk(target);
 }

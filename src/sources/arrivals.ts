@@ -62,7 +62,7 @@ export async function incomingPath(queue: string, source: string, path: string):
 }
 
 /** Moves a received file to its path in a day. Keeps another file that was there. */
-export async function placeFile(queue: string, day: string, path: string, { from, sha256 }: Received): Promise<void> {
+export async function placeFile(queue: string, day: string, path: string, from: string, sha256: string): Promise<void> {
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
@@ -72,11 +72,6 @@ export async function placeFile(queue: string, day: string, path: string, { from
     await moveFile(target, join(kept, `${Math.max(0, ...numbers) + 1}-${basename(path)}`));
   }
   await moveFile(from, target);
-}
-
-export interface Received {
-  readonly from: string;
-  readonly sha256: string;
 }
 
 /** Writes a text file of a day unless it has this content. */

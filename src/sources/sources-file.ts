@@ -7,62 +7,33 @@ import { Cron } from "croner";
 import { IANAZone } from "luxon";
 import { parse } from "yaml";
 import { isNotFound } from "../base/files.ts";
-import { isObject } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
+import type { BucketSettings } from "../connectors/bucket.ts";
+import { type FilePattern, isFileName, parsePattern, patternOfName } from "../connectors/file-pattern.ts";
+import type { FtpSettings } from "../connectors/ftp.ts";
+import type { SftpSettings } from "../connectors/sftp.ts";
 import { checker } from "../contract/schema.ts";
 import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
 import { readMapping } from "../ingest/mapping/mapping.ts";
 import type { PresetName } from "../ingest/mapping/presets.ts";
-import { type FilePattern, isFileName, parsePattern } from "./file-pattern.ts";
 
-export interface FolderSettings {
-  readonly path: string;
-}
+const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
 
-export interface HttpsSettings {
+/** Names of environment variables that hold secrets, by the key of the secret. */
+type Variables<Key extends string> = { readonly [K in Key as `${K}Variable`]?: string };
+
+interface HttpsSettings extends Variables<"url" | "password" | "token"> {
   readonly url?: string;
-  readonly urlVariable?: string;
   readonly name?: string;
   readonly username?: string;
-  readonly passwordVariable?: string;
-  readonly tokenVariable?: string;
 }
-
-export interface SftpSettings {
-  readonly host: string;
-  readonly port: number;
-  readonly username: string;
-  readonly passwordVariable?: string;
-  readonly privateKeyVariable?: string;
-  readonly passphraseVariable?: string;
-  readonly hostKeys: readonly string[];
-  readonly path: string;
-}
-
-export interface FtpSettings {
-  readonly host: string;
-  readonly port?: number;
-  readonly tls: "explicit" | "implicit" | "none";
-  readonly username: string;
-  readonly passwordVariable?: string;
-  readonly path: string;
-}
-
-export interface BucketSettings {
-  readonly location: string;
-  readonly endpoint?: string;
-  readonly accessKeyVariable?: string;
-  readonly secretKeyVariable?: string;
-}
-
-export const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
 
 interface FileSource {
-  readonly folder?: FolderSettings;
+  readonly folder?: { readonly path: string };
   readonly https?: HttpsSettings;
-  readonly sftp?: SftpSettings;
-  readonly ftp?: FtpSettings;
-  readonly s3?: BucketSettings;
+  readonly sftp?: SftpSettings & Variables<"password" | "privateKey" | "passphrase">;
+  readonly ftp?: FtpSettings & Variables<"password">;
+  readonly s3?: BucketSettings & Variables<"accessKey" | "secretKey">;
   readonly files?: string;
   readonly mapping?: string;
   readonly preset?: PresetName | "carquet";
@@ -78,10 +49,10 @@ interface SourcesFile {
   readonly sources: Readonly<Record<string, FileSource>>;
 }
 
-/** A source, with the pattern of its files; https has none. */
+/** A source, with the pattern of its files; for https, that of the name of its file. */
 export interface FeedSource extends Omit<FileSource, "files"> {
   readonly name: string;
-  readonly pattern: FilePattern | undefined;
+  readonly pattern: FilePattern;
 }
 
 export interface FeedSources extends Omit<SourcesFile, "sources"> {
@@ -92,13 +63,7 @@ const check = checker<SourcesFile>("sources");
 
 /** Reads and validates a sources file. Throws a UserError that names the source, the key and what was expected. */
 export async function readSources(path: string): Promise<FeedSources> {
-  const content = await readYaml(path);
-  const literal = literalCredential(content);
-  if (literal !== undefined)
-    throw new UserError(
-      `${path}: ${literal}: a credential in the file: expected ${literal.split(".").at(-1)}Variable, the name of an environment variable.`,
-    );
-  const file = check(content, path);
+  const file = check(await readYaml(path), path);
   const fail = (key: string, message: string): never => {
     throw new UserError(`${path}: ${key}: ${message}.`);
   };
@@ -124,20 +89,29 @@ function sourceOf(name: string, { files, ...source }: FileSource, folder: string
   if (kinds.length !== 1) fail("", `${kinds.join(" and ") || "no kind"}: expected one of ${sourceKinds.join(", ")}`);
   if (!tableOfName(name).isForeign) fail("", "begins with the name of a table: expected another name");
   if (mapping !== undefined && preset !== undefined) fail("", "mapping and preset: expected one of them");
-  if (https === undefined && files === undefined) fail("", "must have required property 'files'");
-  if (https !== undefined) checkHttps(https, files, fail);
   if (sftp !== undefined && sftp.passwordVariable === undefined && sftp.privateKeyVariable === undefined)
     fail(".sftp", "no credential: expected passwordVariable or privateKeyVariable");
-  const pattern = files === undefined ? undefined : parsePattern(files, (message) => fail(".files", message));
-  if (dealer !== undefined && (pattern?.hasDealers || preset === "carquet"))
+  const pattern = patternOf(https, files, fail);
+  if (dealer !== undefined && (pattern.hasDealers || preset === "carquet"))
     fail(".dealer", "not used: expected none where a folder of files has a *, or with the preset carquet");
   return { ...source, name, pattern, ...(mapping === undefined ? {} : { mapping: resolve(folder, mapping) }) };
 }
 
-function checkHttps({ url, urlVariable, name, username, ...secrets }: HttpsSettings, files: unknown, fail: Fail): void {
+/** Returns the pattern of a source's files. */
+function patternOf(https: HttpsSettings | undefined, files: string | undefined, fail: Fail): FilePattern {
+  if (https !== undefined) return patternOfName(checkHttps(https, files, fail));
+  if (files === undefined) return fail("", "must have required property 'files'");
+  return parsePattern(files, (message) => fail(".files", message));
+}
+
+/** Returns the name of the file at a URL. */
+function checkHttps(
+  { url, urlVariable, name, username, passwordVariable, tokenVariable }: HttpsSettings,
+  files: string | undefined,
+  fail: Fail,
+): string {
   if (files !== undefined) fail(".files", "not used by https: expected none");
   if ((url === undefined) === (urlVariable === undefined)) fail(".https", "expected either url or urlVariable");
-  const { passwordVariable, tokenVariable } = secrets;
   if ((username === undefined) !== (passwordVariable === undefined))
     fail(".https", "expected both username and passwordVariable, or neither");
   if (username !== undefined && tokenVariable !== undefined) fail(".https", "expected username or tokenVariable");
@@ -150,6 +124,7 @@ function checkHttps({ url, urlVariable, name, username, ...secrets }: HttpsSetti
     (username ?? tokenVariable) !== undefined
   )
     fail(".https.url", "would send credentials in the clear: expected https://");
+  return file;
 }
 
 /** Throws a UserError if the mapping of a source cannot be used in dated folders. */
@@ -160,16 +135,6 @@ async function checkMapping({ name, mapping }: FeedSource): Promise<void> {
   );
 }
 
-/** Returns the value of an environment variable that holds a secret; undefined without a variable. Throws a UserError if it is not set. */
-export function secretIn(source: string, key: string, variable: string | undefined): string | undefined {
-  if (variable === undefined) return undefined;
-  const value = process.env[variable];
-  if (value !== undefined && value !== "") return value;
-  throw new UserError(
-    `sources.${source}.${key}: the environment variable ${variable} is not set: expected the secret.`,
-  );
-}
-
 async function readYaml(path: string): Promise<unknown> {
   try {
     return parse(await readFile(path, "utf8"));
@@ -177,17 +142,4 @@ async function readYaml(path: string): Promise<unknown> {
     if (isNotFound(thrown)) throw new UserError(`${path}: file of sources not found.`);
     throw new UserError(`${path}: invalid YAML: ${printable(messageOf(thrown))}.`);
   }
-}
-
-const credentialKeys = ["password", "passphrase", "privateKey", "token", "accessKey", "secretKey", "secretAccessKey"];
-
-/** Returns the path of the first key that holds a credential. */
-function literalCredential(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    if (credentialKeys.includes(key) && typeof inner !== "object") return key;
-    const found = literalCredential(inner);
-    if (found !== undefined) return `${key}.${found}`;
-  }
-  return undefined;
 }

@@ -5,18 +5,16 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import type { Readiness } from "../../src/http/service/health.ts";
+import type { Connector } from "../../src/connectors/connector.ts";
 import { readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { currentVersion, filesOf } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
-import type { LakeSource } from "../../src/replication/source.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { Chance } from "../support/chance.ts";
 import { carquet, failureOf, spawnCarquet } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
-import { copyFixtureLake, fixtureDays } from "../support/lakes/fixtures.ts";
 import { createLake, samplePath } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
@@ -79,17 +77,6 @@ test("a follower builds the serving files that its source lacks, and a service u
   assert.equal((await manifestOf(lake)).serving.length, serving.length);
 });
 
-test("a past day of a followed lake of a former format is read from its copies, and the row store stays in use", async (scope) => {
-  const lake = await newLake(scope);
-  await createTestFollower(await copyFixtureLake(scope, 2), lake).follow();
-  const service = await startService(scope, lake);
-  const [past, published] = [fixtureDays[2][3], fixtureDays[2].at(-1)];
-  const page = await service.getBody("searchListings", `/v1/listings?snapshot_date=${past}&limit=3`);
-  assert.ok(page.data.length === 3 && page.meta.as_of === published);
-  const { body } = await service.get("/readyz");
-  assert.deepEqual((body as Readiness["report"]).serving, { index: true, rows: true, fallbacks: 0 });
-});
-
 test("the record of the last ingest is followed too, and an older one does not replace a newer", async (scope) => {
   const { source, server } = await serverOf(scope, older);
   const lake = await newLake(scope);
@@ -141,11 +128,11 @@ test("interrupted files are resumed, and requests to failing servers retried", a
 test("content that stops, and does not end when its request is aborted, is requested again", async (scope) => {
   const source = sourceAt(newer);
   const stopped = new Set<string>();
-  const stopping: LakeSource = {
+  const stopping: Connector = {
     ...source,
-    open: async (path, from, signal) => {
-      const opened = await source.open(path, from, signal);
-      if (opened === undefined || stopped.has(path) || !path.startsWith("files/builds/")) return opened;
+    read: async (path, from, signal) => {
+      const opened = await source.read(path, from, signal);
+      if (typeof opened !== "object" || stopped.has(path) || !path.startsWith("files/builds/")) return opened;
       stopped.add(path);
       return { ...opened, content: withoutEnd(opened.content) };
     },

@@ -211,7 +211,7 @@ test("a folder's links that leave it, and special files, are refused", async (sc
   await assert.rejects(follow, /builds.*: links to .*builds\.parquet: expected a file in /);
   await rm(path);
   await promisify(execFile)("mkfifo", [path]);
-  await assert.rejects(follow, /builds.*: not a regular file: expected a file of a lake\./);
+  await assert.rejects(follow, /builds.*: not a regular file: expected one\./);
   await rm(path);
   await cp(elsewhere, `${path}.moved`);
   await symlink(`${path}.moved`, path);
@@ -236,10 +236,10 @@ test("of two followers of one lake, the later one with an older version publishe
   const slow = sourceAt(older);
   const follower = createTestFollower(
     {
-      placeOf: slow.placeOf,
-      open: async (path, from, signal) => {
+      ...slow,
+      read: async (path, from, signal) => {
         if (path.startsWith("versions/")) await createTestFollower(newer, lake).follow();
-        return slow.open(path, from, signal);
+        return slow.read(path, from, signal);
       },
     },
     lake,

@@ -170,6 +170,26 @@ test("a URL is requested with the tag of its last file, and its query and the to
   for (const path of filesIn("")) assert.doesNotMatch(textOf(path), /secret|since/, path);
 });
 
+test("a user name and a password in a secret URL are sent as basic authentication, and are in no file and message", async (t) => {
+  const sent: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    sent.push(request.headers.authorization);
+    response.writeHead(sent.length === 1 ? 403 : 200).end(first);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(t, async () => void server.close());
+  const { port } = server.address() as AddressInfo;
+  setVariables(t, { TEST_URL: `http://dealer:secret@127.0.0.1:${port}/stock.csv` });
+  const { writeSources, fetch, filesIn, textOf } = await fetchingIn(t);
+  writeSources({ alpha: { https: { urlVariable: "TEST_URL", name: "stock.csv" }, requiredFiles: 2 } });
+  assert.deepEqual((await fetch()).of.alpha?.quarantined, {
+    "stock.csv": `127.0.0.1:${port}: status 403: expected 200.`,
+  });
+  assert.equal((await fetch()).of.alpha?.fetched, 1);
+  assert.deepEqual(new Set(sent), new Set([`Basic ${Buffer.from("dealer:secret").toString("base64")}`]));
+  for (const path of filesIn("")) assert.doesNotMatch(textOf(path), /secret/, path);
+});
+
 /** Starts an SFTP and an FTP server; returns a source for each. */
 async function bothServers(scope: Scope) {
   setVariables(scope, { TEST_SECRET: "secret" });

@@ -44,7 +44,7 @@ const refused: readonly (readonly [what: string, text: string, message: string])
   [
     "a credential",
     fileOf(`sftp: { host: h, username: u, password: p }, files: "*"`),
-    "sources.acme.sftp.password: a credential in the file: expected passwordVariable, the name of an environment variable.",
+    "sources.acme.sftp must have required property 'hostKeys'; sources.acme.sftp must NOT have additional properties (password): expected host, port, username, passwordVariable, privateKeyVariable, passphraseVariable, hostKeys, path.",
   ],
   [
     "a credential in place of a variable",

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
-import { type Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
+import { connectorAt } from "../../connectors/location.ts";
+import { Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
-import { createFollower, openSource } from "../replication-options.ts";
 import { commandProgress, reportFailure, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -38,8 +38,14 @@ async function follow(argument: string | undefined, settings: FollowValues): Pro
   const location = argument ?? settings.source;
   if (location === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
   const progress = commandProgress("follow");
-  const source = await openSource(location, settings);
-  const follower = createFollower(source, settings.lake, { ...settings, buildsServingFiles: true }, progress);
+  const source = await connectorAt(location, settings.stallMs, settings.s3Endpoint);
+  const follower = new Follower(source, settings.lake, {
+    ...settings,
+    engine: settings,
+    buildsServingFiles: true,
+    nowMs: Date.now,
+    onStep: progress.step,
+  });
   try {
     if (settings.once) printFollowed(await followOnce(follower, settings), settings);
     else await followForever(follower, settings);

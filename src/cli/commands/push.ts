@@ -1,13 +1,13 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
+import { folderConnector } from "../../connectors/folder.ts";
+import { openBucket, protocolOf, withoutSecrets } from "../../connectors/location.ts";
 import { currentPath, currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
-import { folderSource } from "../../replication/folder-source.ts";
-import { mebibytes } from "../../replication/follower.ts";
-import { type PushResult, push, requireNotNewer } from "../../replication/push.ts";
+import { Follower, mebibytes } from "../../replication/follower.ts";
+import { Push, type PushResult, requireNotNewer } from "../../replication/push.ts";
 import type { Progress } from "../progress.ts";
-import { createFollower, openStore, remoteUrl, withoutSecrets } from "../replication-options.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -54,23 +54,29 @@ async function pushAndReport(target: string, settings: PushValues, run: Schedule
 
 /** A folder is a follower of the lake. */
 async function pushTo(target: string, settings: PushValues, progress: Progress): Promise<PushResult> {
-  const { lake, transfers, stallMs, versionDays, graceMs } = settings;
+  const { lake, transfers, stallMs, versionDays, graceMs, s3Endpoint } = settings;
   const manifest = await requireManifest(lake);
   const { version } = manifest;
-  const url = remoteUrl(target);
-  if (url === undefined) {
+  const protocol = protocolOf(target);
+  if (protocol === undefined) {
     await requireLakeFolder(target);
     const found = await currentVersion(target);
     if (found !== undefined) requireNotNewer(found, currentPath(target), version, lake);
-    const options = { ...settings, buildsServingFiles: false };
-    const followed = await createFollower(folderSource(lake), target, options, progress).follow();
-    return followed ?? { version, files: 0, bytes: 0, removed: 0 };
+    const follower = new Follower(folderConnector(lake), target, {
+      ...settings,
+      engine: {},
+      buildsServingFiles: false,
+      nowMs: Date.now,
+      onStep: progress.step,
+    });
+    return (await follower.follow()) ?? { version, files: 0, bytes: 0, removed: 0 };
   }
-  if (url.protocol !== "s3:")
+  if (protocol !== "s3")
     throw new UserError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
-  return push(lake, manifest, await openStore(url, settings), {
-    ...{ transfers, stallMs },
+  return new Push(lake, manifest, await openBucket(target, stallMs, s3Endpoint), {
+    transfers,
+    stallMs,
     retention: settings.remove ? { versionDays, graceMs } : undefined,
     onStep: (done, files, description) => progress.step(version, done, files, description),
-  });
+  }).push();
 }

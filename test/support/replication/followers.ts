@@ -1,16 +1,16 @@
 /** Followers for tests. */
-import { folderSource } from "../../../src/replication/folder-source.ts";
+import type { Connector } from "../../../src/connectors/connector.ts";
+import { folderConnector } from "../../../src/connectors/folder.ts";
+import { httpsConnector } from "../../../src/connectors/https.ts";
 import { Follower, type FollowerOptions } from "../../../src/replication/follower.ts";
-import { httpSource } from "../../../src/replication/http-source.ts";
-import type { LakeSource } from "../../../src/replication/source.ts";
 
-/** Returns the source of a folder or of a URL. */
-export const sourceAt = (location: string): LakeSource =>
-  /^https?:/.test(location) ? httpSource(new URL(location)) : folderSource(location);
+/** Returns the connector of a folder or of a URL. */
+export const sourceAt = (location: string): Connector =>
+  /^https?:/.test(location) ? httpsConnector(new URL(location)) : folderConnector(location);
 
 /** Creates a follower of a source, or of the folder or URL of one, with short timeouts. */
 export const createTestFollower = (
-  source: string | LakeSource,
+  source: string | Connector,
   lake: string,
   options: Partial<FollowerOptions> = {},
 ): Follower =>

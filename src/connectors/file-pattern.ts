@@ -1,4 +1,4 @@
-/** Patterns of files at a source: `*` is any text within a name, `?` a character, and `%Y`, `%m`, `%d` the parts of a day. */
+/** Patterns of paths: `*` is any text within a name, `?` a character, and `%Y`, `%m`, `%d` the parts of a day. */
 import { isDay } from "../base/day.ts";
 
 export interface FilePattern {
@@ -43,16 +43,25 @@ function expressionOf(segment: string): RegExp {
   return new RegExp(`^${source}$`, "u");
 }
 
+/** Returns the pattern of a single file. */
+export const patternOfName = (name: string): FilePattern => ({ parts: [name], hasDealers: false, hasDay: false });
+
 /** Returns whether a name fits a part of a pattern. */
 export const fitsPart = (part: string | RegExp | undefined, name: string): boolean =>
   typeof part === "string" ? part === name : part?.test(name) === true;
 
+/** Returns whether a path fits a pattern. Its day can be invalid. */
+export function fitsPattern({ parts }: FilePattern, path: string): boolean {
+  const names = path.split("/");
+  return names.length === parts.length && parts.every((part, index) => fitsPart(part, names[index] ?? ""));
+}
+
 /** Returns what a path says; undefined if it does not fit, or has no valid day where one is expected. */
-export function matchPath({ parts }: FilePattern, path: string): FileMatch | undefined {
+export function matchPath(pattern: FilePattern, path: string): FileMatch | undefined {
+  if (!fitsPattern(pattern, path)) return undefined;
+  const { parts } = pattern;
   const names = path.split("/");
   const name = names.at(-1) ?? "";
-  if (names.length !== parts.length || !parts.every((part, index) => fitsPart(part, names[index] ?? "")))
-    return undefined;
   const last = parts.at(-1);
   const { Y, m, d } = (last instanceof RegExp ? last.exec(name)?.groups : undefined) ?? {};
   const day = Y === undefined ? undefined : `${Y}-${m}-${d}`;

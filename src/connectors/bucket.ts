@@ -1,10 +1,9 @@
 /**
- * A published lake in a bucket of Amazon S3 or of a compatible store. Credentials, region and endpoint come from the usual settings of AWS:
- * environment variables, profiles, roles. Loaded only when a location is an `s3://` URL.
+ * A bucket of Amazon S3 or of a compatible store, or a part of one. Credentials, region and endpoint come from the usual settings of AWS, environment
+ * variables, profiles and roles, unless they are set. Loaded only when a bucket is used.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { addAbortSignal, Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -13,7 +12,6 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   PutObjectCommand,
-  type PutObjectCommandInput,
   paginateListObjectsV2,
   S3Client,
   S3ServiceException,
@@ -21,20 +19,35 @@ import {
 import { Upload } from "@aws-sdk/lib-storage";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
-import { type LakeSource, TransferFault } from "./source.ts";
+import { type Connector, type RemoteFile, requireName, TransferFault } from "./connector.ts";
+import { type FilePattern, fitsPattern } from "./file-pattern.ts";
 
 /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
 export const uploadPartBytes = 32 * 2 ** 20;
 const uploadPartsMax = 10_000;
 
-export interface S3Settings {
+export interface BucketSettings {
+  /** `s3://<bucket>/<prefix>`. */
+  readonly location: string;
   /** The URL of a store other than Amazon S3; its buckets are addressed by path. */
   readonly endpoint?: string | undefined;
-  /** Instead of those of the environment. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** How long a connection may be idle during a request. */
-  readonly stallMs: number;
+}
+
+export interface BucketCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A file to upload, and its content. */
+interface KnownContent {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface BucketObject extends RemoteFile {
+  /** By the store's clock. */
+  readonly modifiedMs: number;
 }
 
 const ignore = (): void => undefined;
@@ -42,16 +55,18 @@ const ignore = (): void => undefined;
 /** The client would warn of each failed request, which is retried or becomes an error. */
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A bucket, or a part of one, that holds a lake. */
-export class S3Store implements LakeSource {
+export class Bucket implements Connector {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
 
-  /** `location` is `s3://<bucket>/<prefix>`. */
-  constructor(location: URL, { endpoint, credentials, stallMs }: S3Settings) {
-    this.#bucket = location.hostname;
-    this.#prefix = location.pathname.replace(/^\/|\/$/g, "");
+  /** `stallMs` is how long a connection may be idle during a request. */
+  constructor({ location, endpoint }: BucketSettings, stallMs: number, credentials?: BucketCredentials) {
+    const { hostname, pathname } = new URL(location);
+    this.#bucket = hostname;
+    this.#prefix = pathname.replace(/^\/|\/$/g, "");
+    // The client's versions of this minor release support Node.js 20.
+    Object.assign(process.env, { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" });
     this.#client = new S3Client({
       // Stores other than Amazon's need no region, and some do not know its newer checksums.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: "us-east-1" }),
@@ -67,7 +82,13 @@ export class S3Store implements LakeSource {
     return `s3://${this.#bucket}/${this.#keyOf(path)}`;
   }
 
-  readonly open: LakeSource["open"] = async (path, { offset, tag }, signal) => {
+  async list(pattern: FilePattern): Promise<readonly RemoteFile[]> {
+    const files = (await this.objects("")).filter(({ path }) => fitsPattern(pattern, path));
+    for (const { path } of files) for (const name of path.split("/")) requireName(name);
+    return files;
+  }
+
+  readonly read: Connector["read"] = async (path, { offset = 0, tag }, signal) => {
     const range = offset === 0 ? {} : { Range: `bytes=${offset}-`, ...(tag === undefined ? {} : { IfMatch: tag }) };
     try {
       const command = new GetObjectCommand({ ...this.#objectAt(path), ...range });
@@ -86,61 +107,46 @@ export class S3Store implements LakeSource {
     } catch (thrown) {
       const status = statusOf(thrown);
       // The object has changed, or is shorter than the offset.
-      if (offset > 0 && (status === 412 || status === 416)) return this.open(path, { offset: 0 }, signal);
+      if (offset > 0 && (status === 412 || status === 416)) return this.read(path, { offset: 0 }, signal);
       if (status === 404 && nameOf(thrown) !== "NoSuchBucket") return undefined;
       throw this.#faultOf(path, thrown);
     }
   };
 
-  /** Returns whether the bucket has a file with its size, and with its SHA-256 if that is recorded. */
-  async has(file: ListedFile): Promise<boolean> {
+  /** Returns whether the bucket has a file with this size, and with this SHA-256 if that is recorded. */
+  async has({ path, bytes, sha256 }: KnownContent): Promise<boolean> {
     try {
-      const command = new HeadObjectCommand({ ...this.#objectAt(file.path), ChecksumMode: "ENABLED" });
+      const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
       const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command);
       // The checksum of an upload in parts, such as "...-3", is not the file's.
       const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
-      return ContentLength !== undefined && mismatchOf(file, { bytes: ContentLength, sha256: recorded }) === undefined;
+      return ContentLength === bytes && (recorded ?? sha256) === sha256;
     } catch (thrown) {
       if (statusOf(thrown) === 404) return false;
-      throw this.#faultOf(file.path, thrown);
+      throw this.#faultOf(path, thrown);
     }
   }
 
   /**
    * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves no
-   * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match the manifest.
+   * parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file does not match its SHA-256.
    */
-  async upload(file: ListedFile, from: string, onPart: (sent: number) => void): Promise<void> {
-    const { path, bytes, sha256 } = file;
-    const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
-    if (bytes > uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
-    const content = await readFile(from);
-    requireSha256(file, from, createHash("sha256").update(content));
-    const input = { ...this.#objectAt(path), ...common, Body: content, ChecksumSHA256: inBase64(sha256) };
-    await this.#call(path, () => this.#client.send(new PutObjectCommand(input)));
-  }
-
-  async #uploadInParts(
-    file: ListedFile,
-    from: string,
-    common: Pick<PutObjectCommandInput, "CacheControl" | "Metadata">,
-    onPart: (sent: number) => void,
-  ): Promise<void> {
-    const { path, bytes } = file;
+  async upload(file: KnownContent, from: string, onPart: (sent: number) => void): Promise<void> {
     const upload = new Upload({
       client: this.#client,
       params: {
-        ...this.#objectAt(path),
-        ...common,
+        ...this.#objectAt(file.path),
+        CacheControl: "public, max-age=31536000, immutable",
+        Metadata: { sha256: file.sha256 },
         Body: Readable.from(verifiedContent(file, from)),
-        ContentLength: bytes,
+        ContentLength: file.bytes,
         ChecksumAlgorithm: "SHA256",
       },
-      partSize: Math.max(uploadPartBytes, Math.ceil(bytes / uploadPartsMax)),
+      partSize: Math.max(uploadPartBytes, Math.ceil(file.bytes / uploadPartsMax)),
       queueSize: 1,
     });
     upload.on("httpUploadProgress", ({ loaded = 0 }) => onPart(loaded));
-    await this.#call(path, () => upload.done());
+    await this.#call(file.path, () => upload.done());
   }
 
   /**
@@ -166,7 +172,7 @@ export class S3Store implements LakeSource {
   }
 
   /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
-  async list(prefix: string): Promise<readonly BucketObject[]> {
+  async objects(prefix: string): Promise<readonly BucketObject[]> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
     return this.#call(prefix, async () => {
       const objects: BucketObject[] = [];
@@ -226,32 +232,18 @@ export class S3Store implements LakeSource {
   }
 }
 
-/** An object of a bucket, by its path in the lake. */
-export interface BucketObject {
-  readonly path: string;
-  readonly modifiedMs: number;
-  readonly bytes: number | undefined;
-  readonly tag: string | undefined;
-}
-
-/** Reads a file; fails at its end unless it matches the manifest, so that an upload in parts is not completed. */
-async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
+/** Reads a file; throws a UserError at its end unless its hash is the expected one, so that an upload is not completed. */
+async function* verifiedContent({ sha256 }: KnownContent, from: string): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
   }
-  requireSha256(file, from, hash);
+  const found = hash.digest("hex");
+  if (found !== sha256)
+    throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);
 }
-
-/** Throws a UserError if the hash of a file's content does not match the manifest. */
-function requireSha256(file: ListedFile, from: string, hash: Hash): void {
-  const mismatch = mismatchOf(file, { sha256: hash.digest("hex") });
-  if (mismatch !== undefined) throw new UserError(`${from}: ${mismatch}`);
-}
-
-const inBase64 = (sha256: string): string => Buffer.from(sha256, "hex").toString("base64");
 
 const inHex = (base64: string | undefined): string | undefined =>
   base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("hex");

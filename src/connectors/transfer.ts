@@ -1,20 +1,14 @@
-/**
- * Transfers of files: resumes what was interrupted, compares size and SHA-256 with the manifest, and retries after faults. A transfer fails after
- * several attempts in a row without progress.
- */
+/** Transfers from connectors: a stalled one fails, and is repeated after a fault, up to several attempts in a row without progress. */
 import { createWriteStream } from "node:fs";
-import { rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createFolder, isNotFound, sha256Of, syncToDisk } from "../base/files.ts";
+import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { classifyFault } from "../db/engine-faults.ts";
-import { type ListedFile, mismatchOf } from "../lake/listed-file.ts";
-import { type LakeSource, MissingFile, type OpenedFile, TransferFault } from "./source.ts";
+import { type Connector, type OpenedFile, type ReadFrom, TransferFault } from "./connector.ts";
 
-/** Attempts in a row without progress, after which a transfer fails, and what counts as progress: sources can send a byte now and then. */
-const attemptsMax = 5;
+/** What counts as progress: sources can send a byte now and then. */
 const progressBytesMin = 1024;
 
 export interface TransferOptions {
@@ -22,30 +16,18 @@ export interface TransferOptions {
   readonly stallMs: number;
   /** The wait after the first failure, by default a quarter of a second; it doubles with each further one. */
   readonly retryMs?: number;
+  /** Attempts in a row without progress, after which a transfer fails. Default: 5. */
+  readonly attemptsMax?: number;
 }
 
-/** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
-export async function fetchFile(
-  source: LakeSource,
-  file: ListedFile,
-  target: string,
-  options: TransferOptions,
-): Promise<void> {
-  await createFolder(dirname(target));
-  const transfer: Transfer = { file, target, tag: undefined };
-  let mismatches = 0;
-  const attempt = async (): Promise<void> => {
-    await fetchRest(source, transfer, options);
-    const mismatch = mismatchOf(file, { sha256: await sha256Of(target) });
-    if (mismatch === undefined) return;
-    await rm(target);
-    mismatches += 1;
-    const message = `${source.placeOf(file.path)}: ${mismatch}`;
-    // A second whole transfer excludes that the first one continued another file.
-    throw mismatches === 1 ? new TransferFault(message) : new UserError(message);
-  };
-  await repeat(attempt, options, () => sizeOf(target));
-  await syncToDisk(target);
+export interface ReceiveOptions extends ReadFrom {
+  readonly stallMs: number;
+  /** The size of the file if the source does not state it when it opens the file. */
+  readonly bytes?: number | undefined;
+  /** Called before content is received. */
+  readonly onOpen?: (opened: OpenedFile) => void;
+  /** Throws if a file must not have this many bytes. */
+  readonly checkSize: (bytes: number) => void;
 }
 
 /** A small file and its tag at the source. */
@@ -56,74 +38,73 @@ export interface ReadText {
 
 /** Reads a file of at most `bytesMax` bytes as text; undefined if it does not exist. Throws a UserError. */
 export async function readText(
-  source: LakeSource,
+  source: Connector,
   path: string,
   bytesMax: number,
   options: TransferOptions,
 ): Promise<ReadText | undefined> {
   const place = source.placeOf(path);
+  const checkSize = (bytes: number): void => {
+    if (bytes > bytesMax) throw new UserError(`${place}: too large: expected at most ${bytesMax} bytes.`);
+  };
   const read = (): Promise<ReadText | undefined> =>
     withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
-      const opened = await source.open(path, { offset: 0 }, signal);
-      if (opened === undefined) return undefined;
+      const opened = await source.read(path, { isFresh: true }, signal);
+      if (opened === undefined || opened === "unchanged") return undefined;
       const chunks: Uint8Array[] = [];
-      let bytes = 0;
-      for await (const chunk of opened.content) {
-        bytes += chunk.length;
-        if (bytes > bytesMax) throw new UserError(`${place}: too large: expected at most ${bytesMax} bytes.`);
-        onBytes(chunk.length);
-        chunks.push(chunk);
-      }
-      if (opened.bytes !== undefined && opened.bytes !== bytes)
-        throw new TransferFault(`${place}: invalid size: expected ${opened.bytes} bytes, found ${bytes}.`);
-      return { text: Buffer.concat(chunks).toString("utf8"), tag: opened.tag };
+      for await (const chunk of checkedContent(opened, checkSize, onBytes)) chunks.push(chunk);
+      const content = Buffer.concat(chunks);
+      requireWhole(place, opened.bytes, content.length);
+      return { text: content.toString("utf8"), tag: opened.tag };
     });
   return repeat(read, options);
 }
 
-/** A file on its way, and the tag that it had when its transfer began: undefined at first. */
-interface Transfer {
-  readonly file: ListedFile;
-  readonly target: string;
-  tag: string | undefined;
-}
-
-/** Appends the missing rest of a file to its target. */
-async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: TransferOptions): Promise<void> {
-  const { file, target, tag } = transfer;
-  const received = await sizeOf(target);
-  if (received === file.bytes) return;
-  const offset = received < file.bytes ? received : 0;
-  const place = source.placeOf(file.path);
-  return withStallTimeout(place, stallMs, async (signal, onBytes) => {
-    const opened = await source.open(file.path, { offset, tag }, signal);
-    if (opened === undefined)
-      throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
-    const mismatch = mismatchOf(file, { bytes: opened.bytes });
-    if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
-    transfer.tag = opened.tag;
-    const flags = opened.offset === 0 ? "w" : "a";
-    const content = limitedContent(opened, file, place, onBytes);
-    const failure = await pipeline(content, createWriteStream(target, { flags }), { signal }).catch(
-      (thrown: unknown) => thrown,
-    );
-    if (failure !== undefined && isExplained(failure)) throw failure;
-    const size = await sizeOf(target);
-    if (size < file.bytes) throw new TransferFault(`${place}: cut off: expected ${file.bytes} bytes, found ${size}.`);
+/**
+ * Appends the content of a file, from an offset, to a local one; replaces that if the source sends the file from its start. Returns what was
+ * opened; undefined if the file does not exist, "unchanged" if its tag is the known one. Throws a TransferFault if it was cut off.
+ */
+export function receive(
+  source: Connector,
+  path: string,
+  target: string,
+  options: ReceiveOptions,
+): Promise<OpenedFile | "unchanged" | undefined> {
+  const place = source.placeOf(path);
+  return withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
+    if (options.bytes !== undefined) options.checkSize(options.bytes);
+    const opened = await source.read(path, options, signal);
+    if (opened === undefined || opened === "unchanged") return opened;
+    options.onOpen?.(opened);
+    const { bytes = options.bytes } = opened;
+    if (bytes !== undefined) options.checkSize(bytes);
+    const output = createWriteStream(target, { flags: opened.offset === 0 ? "w" : "a" });
+    const content = checkedContent(opened, options.checkSize, onBytes);
+    const failure = await pipeline(content, output, { signal }).catch((thrown: unknown) => {
+      // A connection can fail after the last byte.
+      if (isExplained(thrown) || bytes === undefined) throw thrown;
+      return thrown;
+    });
+    requireWhole(place, bytes, await sizeOf(target), failure);
+    return opened;
   });
 }
 
-/** Passes content on; throws a TransferFault if it is longer than the file. */
-async function* limitedContent(
+function requireWhole(place: string, expected: number | undefined, found: number, failure?: unknown): void {
+  if (expected === undefined || found === expected) return;
+  const reason = failure === undefined ? "" : ` (${messageOf(failure)})`;
+  throw new TransferFault(`${place}: cut off: expected ${expected} bytes, found ${found}${reason}.`);
+}
+
+async function* checkedContent(
   { content, offset }: OpenedFile,
-  { bytes }: ListedFile,
-  place: string,
+  checkSize: (bytes: number) => void,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let received = offset;
   for await (const chunk of content) {
     received += chunk.length;
-    if (received > bytes) throw new TransferFault(`${place}: invalid size: expected ${bytes} bytes, found more.`);
+    checkSize(received);
     onBytes(chunk.length);
     yield chunk;
     // The time of a slow disk is not the source's.
@@ -176,7 +157,7 @@ const isExplained = (thrown: unknown): boolean =>
  */
 export async function repeat<T>(
   attempt: () => Promise<T>,
-  { retryMs = 250 }: Pick<TransferOptions, "retryMs">,
+  { retryMs = 250, attemptsMax = 5 }: Omit<TransferOptions, "stallMs">,
   progress = async (): Promise<number> => 0,
 ): Promise<T> {
   for (let failures = 0; ; ) {
@@ -192,7 +173,8 @@ export async function repeat<T>(
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** Returns the size of a file; 0 if it does not exist. */
+export async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (thrown) {

@@ -1,35 +1,55 @@
-/** Feeds on an SFTP server whose key is pinned: nothing, no password either, is sent to a server with another key. */
+/** Files on an SFTP server whose key is pinned: nothing, no password either, is sent to a server with another key. */
 import { createHash } from "node:crypto";
 import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from "ssh2";
-import { messageOf, UserError } from "../../base/user-error.ts";
-import { TransferFault } from "../../replication/source.ts";
-import { type Connection, type FeedServer, findFiles, type ListFolder, type SecretOf } from "../feed-server.ts";
-import type { SftpSettings } from "../sources-file.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { type Connector, findFiles, type ListFolder, serverPath, TransferFault } from "./connector.ts";
 
-export async function connectSftp(settings: SftpSettings & Connection, secret: SecretOf): Promise<FeedServer> {
-  const { path: root, pattern, signal } = settings;
+export interface SftpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  /** Fingerprints of the server's keys. */
+  readonly hostKeys: readonly string[];
+  readonly path: string;
+}
+
+export interface SftpCredentials {
+  readonly password: string | undefined;
+  readonly privateKey: string | undefined;
+  readonly passphrase: string | undefined;
+}
+
+/** Connects to a server within `stallMs`; the signal ends the connection. */
+export async function connectSftp(
+  settings: SftpSettings,
+  credentials: SftpCredentials,
+  stallMs: number,
+  signal: AbortSignal,
+): Promise<Connector> {
+  const { host, path: root } = settings;
   const client = new ssh2.Client();
   signal.addEventListener("abort", () => client.destroy(), { once: true });
-  const sftp = await connected(client, settings, secret).catch((thrown: unknown) => {
+  const sftp = await connected(client, settings, credentials, stallMs).catch((thrown: unknown) => {
     throw faultOf(thrown);
   });
   const listFolder: ListFolder = async (folder, fits) => {
-    const path = joined(root, folder);
+    const path = serverPath(root, folder);
     const entries = await called<readonly FileEntryWithStats[]>((done) => sftp.readdir(path, done), path);
     const listed = entries.map(async ({ filename: name, attrs }) => {
       const isLink = attrs.isSymbolicLink() && fits(name);
-      const stats = isLink ? await targetOf(sftp, joined(path, name)) : attrs;
+      const stats = isLink ? await targetOf(sftp, serverPath(path, name)) : attrs;
       if (stats === undefined) return [];
       return [{ name, isFolder: stats.isDirectory(), bytes: stats.size, modifiedMs: 1000 * stats.mtime }];
     });
     return (await Promise.all(listed)).flat();
   };
   return {
-    list: () => findFiles(pattern, listFolder),
-    open: async (file) => {
+    placeOf: (path) => `sftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
+    list: (pattern) => findFiles(pattern, listFolder),
+    read: async (path) => {
       // Without a listener, an end of the connection while the file is closed would end the process.
-      const content = sftp.createReadStream(joined(root, file.path)).on("error", () => undefined);
-      return { ...file, content };
+      const content = sftp.createReadStream(serverPath(root, path)).on("error", () => undefined);
+      return { offset: 0, bytes: undefined, tag: undefined, content };
     },
   };
 }
@@ -41,16 +61,13 @@ const targetOf = (sftp: SFTPWrapper, path: string): Promise<Stats | undefined> =
     throw thrown;
   });
 
-const joined = (folder: string, name: string): string =>
-  name === "" ? folder : `${folder.replace(/\/$/, "")}/${name}`;
-
 /** Connects and opens the SFTP channel. Rejects with a UserError if the server has another key than those that are pinned. */
-function connected(client: Client, settings: SftpSettings & Connection, secret: SecretOf): Promise<SFTPWrapper> {
-  const { host, port, username, hostKeys, stallMs: readyTimeout } = settings;
-  const password = secret("sftp.passwordVariable", settings.passwordVariable);
-  // Where variables have one line, the lines of a key are separated by \n.
-  const privateKey = secret("sftp.privateKeyVariable", settings.privateKeyVariable)?.replaceAll("\\n", "\n");
-  const passphrase = secret("sftp.passphraseVariable", settings.passphraseVariable);
+function connected(
+  client: Client,
+  { host, port, username, hostKeys }: SftpSettings,
+  { password, privateKey, passphrase }: SftpCredentials,
+  readyTimeout: number,
+): Promise<SFTPWrapper> {
   return new Promise((resolve, reject) => {
     const hostVerifier = (key: Buffer): boolean => {
       const seen = `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=$/, "")}`;
@@ -64,7 +81,8 @@ function connected(client: Client, settings: SftpSettings & Connection, secret: 
       .on("ready", () => client.sftp((error, sftp) => (error === undefined ? resolve(sftp) : reject(error))));
     const credentials = {
       ...(password === undefined ? {} : { password }),
-      ...(privateKey === undefined ? {} : { privateKey }),
+      // Where variables have one line, the lines of a key are separated by \n.
+      ...(privateKey === undefined ? {} : { privateKey: privateKey.replaceAll("\\n", "\n") }),
       ...(passphrase === undefined ? {} : { passphrase }),
     };
     client.connect({ host, port, username, ...credentials, readyTimeout, keepaliveInterval: 10_000, hostVerifier });

@@ -1,0 +1,60 @@
+/** Files on an FTP server, by default over TLS. */
+import { PassThrough } from "node:stream";
+import { Client, FTPError } from "basic-ftp";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { type Connector, findFiles, serverPath, TransferFault } from "./connector.ts";
+
+export interface FtpSettings {
+  readonly host: string;
+  readonly port?: number;
+  readonly tls: "explicit" | "implicit" | "none";
+  readonly username: string;
+  readonly path: string;
+}
+
+const secured = { explicit: true, implicit: "implicit", none: false } as const;
+
+/** Connects to a server. `stallMs` is how long the connection may be idle; the signal ends it. */
+export async function connectFtp(
+  { host, tls, username: user, path: root, port = tls === "implicit" ? 990 : 21 }: FtpSettings,
+  password: string | undefined,
+  stallMs: number,
+  signal: AbortSignal,
+): Promise<Connector> {
+  const client = new Client(stallMs);
+  signal.addEventListener("abort", () => client.close(), { once: true });
+  await orFault(client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }));
+  return {
+    placeOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
+    list: (pattern) =>
+      findFiles(pattern, async (folder) => {
+        const entries = await orFault(client.list(serverPath(root, folder)));
+        return entries.map(({ name, isDirectory, size, modifiedAt }) => ({
+          name,
+          isFolder: isDirectory,
+          bytes: size,
+          modifiedMs: modifiedAt?.getTime(),
+        }));
+      }),
+    read: async (path) => {
+      const content = new PassThrough().on("error", () => undefined);
+      client
+        .downloadTo(content, serverPath(root, path))
+        .catch((thrown: unknown) => content.destroy(faultOfReply(thrown)));
+      return { offset: 0, bytes: undefined, tag: undefined, content };
+    },
+  };
+}
+
+const orFault = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((thrown: unknown) => {
+    throw faultOfReply(thrown);
+  });
+
+/** Returns the error of a failed command: a UserError for a reply that is final (5xx), as of a wrong password, and for a certificate that is not trusted. */
+function faultOfReply(thrown: unknown): Error {
+  const text = messageOf(thrown);
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  const isFinal = thrown instanceof FTPError ? thrown.code >= 500 : /CERT|SIGNATURE/.test(String(code));
+  return isFinal ? new UserError(`${text}.`) : new TransferFault(text);
+}
