@@ -2,7 +2,7 @@
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { extname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
@@ -14,7 +14,7 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import { damagedMessage, exportEngineSettings, exportMemory } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
-import { answerFormats, type FormatName, fileFormats } from "../../formats/table-formats.ts";
+import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-formats.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { DamagedFile } from "../../serving/files/version-files.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
@@ -67,21 +67,11 @@ function decode(parameters: readonly string[], { format: option, output }: Expor
   const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
   if (option !== undefined && query.format !== undefined)
     throw new UserError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
-  const format = option ?? query.format ?? formatOf(output);
+  const format = option ?? query.format ?? formatOfFile(output, fileFormats, "parquet");
   const isText = format === "csv" || format === "ndjson" || format === "json";
   if (output === "-" && process.stdout.isTTY && !isText)
     throw new UserError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
   return { query, format };
-}
-
-/** Returns the format that the extension of a file names; Parquet without an extension. Throws a UserError if it is unknown. */
-function formatOf(path: string): FormatName {
-  const extension = extname(path).toLowerCase();
-  if (extension === "") return "parquet";
-  const format = fileFormats.find((name) => answerFormats[name].extensions.includes(extension.slice(1)));
-  if (format !== undefined) return format;
-  const known = fileFormats.flatMap((name) => answerFormats[name].extensions.map((one) => `.${one}`));
-  throw new UserError(`Unknown extension ${extension} of --output ${path}: expected ${known.join(", ")}, or --format.`);
 }
 
 /** Writes an export to a temporary folder next to its file, then moves it there. A special file receives the bytes of the complete export. */

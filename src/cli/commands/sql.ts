@@ -1,18 +1,17 @@
 /** `carquet sql`: runs an analyst's SQL statements over the views of a version: of an argument, a file or standard input. */
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command, type ParseOptionsResult } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import { formatOfFile } from "../../formats/table-formats.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { catalogName } from "../../lake/analyst/catalog.ts";
 import { checkParameters } from "../../lake/analyst/parameters.ts";
 import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
-import { checkPrintable, formatOfFile, resultFormats } from "../sql/result-formats.ts";
-import { printResults, type ResultForm, statementsIn, writeLastResult } from "../sql/run-statements.ts";
+import { checkPrintable, printResults, resultFormats, writeLastResult } from "../statement-results.ts";
 
 // biome-ignore format: a table is read by its columns
 const sqlSettings = {
@@ -59,16 +58,17 @@ export const sqlCommand = (): Command =>
             `For a prompt: duckdb -readonly ${join(settings.lake, catalogName)}`,
         );
       const isFormatSet = command.getOptionValueSource("format") !== "default";
-      const { lake, output } = settings;
-      const format = output === undefined || isFormatSet ? settings.format : formatOfFile(output, settings.format);
+      const { lake, output, escapesFormulas } = settings;
+      const isRaw = escapesFormulas !== true;
+      const format =
+        output === undefined || isFormatSet ? settings.format : formatOfFile(output, resultFormats, settings.format);
       endWithParent();
       exitOnSignals();
       await openAnalystDatabase(lake, settings, async (database) => {
         const text = query === undefined ? textOf(settings) : oneText(query);
-        const form = { format, escapesFormulas: settings.escapesFormulas ?? false };
-        if (output !== undefined) return writeResult(database, text, { ...settings, ...form, output });
+        if (output !== undefined) return writeResult(database, text, settings, { file: output, format, isRaw });
         checkPrintable(format, process.stdout.isTTY);
-        return printResults(database, statementsIn(await checkedText(text, settings)), form);
+        return printResults(database, await checkedText(text, settings), format, isRaw);
       });
     });
 
@@ -78,13 +78,13 @@ const reasonCharactersMax = 1000;
 /** Writes the result of statements to a file. Reports its size, or why there is none, to the service that has started this process. */
 async function writeResult(
   database: AnalystDatabase,
-  chunks: AsyncIterable<string>,
-  { output: file, ...settings }: SqlValues & ResultForm & { readonly output: string },
+  text: AsyncIterable<string>,
+  settings: SqlValues,
+  target: Parameters<typeof writeLastResult>[2],
 ): Promise<void> {
   try {
-    const statements = statementsIn(await checkedText(chunks, settings));
-    const rows = await writeLastResult(database, statements, { ...settings, file });
-    process.send?.({ rows, bytes: (await stat(file)).size });
+    const written = await writeLastResult(database, await checkedText(text, settings), target);
+    process.send?.(written);
   } catch (thrown) {
     if (thrown instanceof UserError) process.send?.({ invalid: thrown.message.slice(0, reasonCharactersMax) });
     throw thrown;

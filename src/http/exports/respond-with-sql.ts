@@ -8,7 +8,7 @@ import { decoderOf } from "../../contract/decode.ts";
 import { decodeBody } from "../../contract/decode-body.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
-import { jsonItemsOf } from "../../formats/json-items.ts";
+import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
