@@ -11,7 +11,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { damagedMessage, exportEngineSettings, exportMemory } from "../../export/limits.ts";
+import { exportEngineSettings, exportMemory, report } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-formats.ts";
@@ -52,6 +52,7 @@ export const exportCommand = (): Command =>
         process.stderr.write(
           `Warning: no listing has ever had ${parameter} ${value}.${did_you_mean ? ` Did you mean ${did_you_mean}?` : ""}\n`,
         );
+      report({ rows, bytes });
       if (json) process.stdout.write(`${JSON.stringify({ rows, bytes })}\n`);
       else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
     });
@@ -122,7 +123,7 @@ async function write(decoded: DecodedExport, settings: ExportValues, folder: str
     const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
     // A file can be damaged after it was checked.
     if (isRefused || thrown instanceof DamagedFile || ["missing", "damaged"].includes(classifyFault(thrown)))
-      process.send?.(damagedMessage);
+      report({ isDamaged: true });
     throw asUserError(thrown);
   }
 }
@@ -143,7 +144,7 @@ async function writeVersion(
     return await writeExport(query, version, {
       ...{ format, folder },
       // The service that has started this process charges for what is begun.
-      onBegin: (rows) => void process.send?.(rows),
+      onBegin: (begun) => report({ begun }),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
   } finally {

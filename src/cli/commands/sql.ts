@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { Command, type ParseOptionsResult } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import { report } from "../../export/limits.ts";
 import { formatOfFile } from "../../formats/table-formats.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { catalogName } from "../../lake/analyst/catalog.ts";
@@ -83,10 +84,9 @@ async function writeResult(
   target: Parameters<typeof writeLastResult>[2],
 ): Promise<void> {
   try {
-    const written = await writeLastResult(database, await checkedText(text, settings), target);
-    process.send?.(written);
+    report(await writeLastResult(database, await checkedText(text, settings), target));
   } catch (thrown) {
-    if (thrown instanceof UserError) process.send?.({ invalid: thrown.message.slice(0, reasonCharactersMax) });
+    if (thrown instanceof UserError) report({ invalid: thrown.message.slice(0, reasonCharactersMax) });
     throw thrown;
   }
 }
