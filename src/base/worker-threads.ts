@@ -93,11 +93,11 @@ async function textOf(stream: Readable | null): Promise<string> {
   return text;
 }
 
-/** Resolves with the exit code of a process; null if a signal ended it. */
+/** Resolves with the exit code of a process, after all of its messages; null if a signal ended it. */
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", resolve);
+    child.once("close", resolve);
   });
 
 const tsxRegistration = (): string =>

@@ -1,24 +1,14 @@
-/** Formats rows as an aligned table, CSV or JSON lines. */
-import { stringify } from "csv-stringify/sync";
+/** Formats rows as an aligned table or JSON lines. */
 import type { Json, Row } from "../base/json.ts";
 import type { QueryResult } from "../db/duckdb.ts";
 
-type Format = "table" | "csv" | "json";
-
 /** Formats rows; every line ends with a newline. */
-export function formatRows({ columns, rows }: QueryResult, format: Format): string {
-  if (format === "json") return formatJsonLines(rows);
-  const cells = [columns, ...cellsOf(rows, columns)];
-  if (format === "csv") return formatCsv(cells);
-  const widths = columnWidths(cells, []);
-  const [head = [], ...body] = cells;
-  return `${formatTableHead(head, widths)}${formatTableLines(body, widths)}${formatRowCount(rows.length)}`;
+export function formatRows({ columns, rows }: QueryResult, format: "table" | "json"): string {
+  if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const cells = cellsOf(rows, columns);
+  const widths = columnWidths([columns, ...cells], []);
+  return `${formatTableHead(columns, widths)}${formatTableLines(cells, widths)}${formatRowCount(rows.length)}`;
 }
-
-export const formatJsonLines = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-
-export const formatCsv = (cells: readonly (readonly string[])[]): string =>
-  stringify([...cells], { quoted_match: /\r/ });
 
 /** Returns the cells of rows as text. Null is empty. */
 export const cellsOf = (rows: readonly Row[], columns: readonly string[]): readonly (readonly string[])[] =>

@@ -2,16 +2,13 @@
 import { onlyReplica } from "../accounts/policy/replica.ts";
 import { exportMemory } from "../export/limits.ts";
 import {
-  accountExportsMax,
   connectionsPerAddressMax,
   drainTimeoutMs,
   exportDeadlineMs,
   exportsMax,
   photoCacheBytesMax,
   responseCacheBytesMax,
-  spoolAgeMs,
   spoolBytesMax,
-  waitingExportsMax,
 } from "../http/limits.ts";
 import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
 import {
@@ -74,11 +71,6 @@ export const serviceSettings = {
     help: "time from a request's arrival to its response; then it is refused with 504" },
   writtenExports: { flags: "--exports <n>", env: "CARQUET_EXPORTS", default: exportsMax, parse: integerParser(100, 1),
     help: "exports that are written at once; more wait, fairly by account" },
-  waitingExports: { flags: "--waiting-exports <n>", env: "CARQUET_WAITING_EXPORTS", default: waitingExportsMax, parse: integerParser(1000),
-    help: "exports that wait to be written; more are refused with 503" },
-  accountExports: { flags: "--account-exports <n>", env: "CARQUET_ACCOUNT_EXPORTS", default: accountExportsMax,
-    parse: integerParser(1000, 1),
-    help: "exports of one account in progress at once, until the last byte is sent" },
   exportDeadlineMs: { flags: "--export-deadline <seconds>", env: "CARQUET_EXPORT_DEADLINE",
     ...inUnits(1000, exportDeadlineMs / 1000, integerParser(86_400, 1)),
     help: "time for an export to be written, and again for it to be sent" },
@@ -88,8 +80,6 @@ export const serviceSettings = {
     help: "folder for the files of exports (default: the system's temporary folder)" },
   spoolBytes: { flags: "--spool-size <size>", env: "CARQUET_SPOOL_SIZE", default: spoolBytesMax, shownDefault: "8GiB", parse: sizeParser(),
     help: "most disk space of the files of exports, also while they are written" },
-  spoolAgeMs: { flags: "--spool-age <minutes>", env: "CARQUET_SPOOL_AGE", ...inUnits(60_000, spoolAgeMs / 60_000, integerParser(10_080, 1)),
-    help: "how long the file of an export is kept once it is written" },
   sqlDeadlineMs: { flags: "--sql-deadline <seconds>", env: "CARQUET_SQL_DEADLINE", ...inUnits(1000, 0, integerParser(3600)),
     help: "time for the statements of a request to /v1/sql, each with the memory of an export; 0 turns /v1/sql off" },
   // By default 1.2 MB a second, which take 0.1 % of a processor.

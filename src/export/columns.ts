@@ -1,7 +1,7 @@
 /**
  * Columns of an export, as SQL: the values that pages of the search and listings serve, computed by the engine for all matches at once.
  *
- * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` casts them to the types of a format.
+ * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `storedValue` casts them to the types of a format.
  */
 import { integerIn, type Row } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";

@@ -1,7 +1,14 @@
-/** Limits of exports, and what the process that writes one sends to its service besides rows. */
+/** Limits of exports, and what the process that writes a file sends to the service that has started it. */
 
-/** Sent when the export fails because a file of the lake is damaged. */
-export const damagedMessage = "damaged";
+/** What a writer reports: the rows that are written or being written, its end, that a file of the lake is damaged, or why a statement failed. */
+export type WriterMessage =
+  | { readonly begun: number }
+  | { readonly rows: number; readonly bytes: number }
+  | { readonly isDamaged: true }
+  | { readonly invalid: string };
+
+/** Sends a message to the service that has started this process, if one has. */
+export const report = (message: WriterMessage): void => void process.send?.(message);
 
 /** The memory limit of the query engine. An export of any size needs half of it. */
 export const exportMemory = "512MiB";

@@ -1,14 +1,14 @@
 /** Small exports: their rows are read as those of a page and encoded like one, in a fifth of the time that reading the Parquet files takes. */
-import { redactKeys } from "../accounts/keys/api-key.ts";
 import { nextTurn } from "../base/event-loop-turns.ts";
 import type { Row } from "../base/json.ts";
-import type { TableMetadata } from "../contract/tables.ts";
-import type { TableEncoder, TableFormat } from "../formats/table-formats.ts";
+import type { TableEncoder } from "../formats/table-encoder.ts";
+import type { TableFormat } from "../formats/table-formats.ts";
 import { serializerOf } from "../query/fields.ts";
 import { unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { exportedColumns } from "./columns.ts";
 import { type ExportQuery, partsOf } from "./parts.ts";
+import { metadataOf } from "./write-export.ts";
 
 export interface EncodedExport {
   readonly content: Buffer;
@@ -44,6 +44,3 @@ export async function encodeExport(
   const metadata = metadataOf({ ...version.meta, ...(await unmatchedIn(query, version)) });
   return { content: await encoder.encode(format, { columns, rows, metadata }, query.csv_raw), rows: rows.length };
 }
-
-/** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
-export const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });

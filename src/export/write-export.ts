@@ -4,25 +4,20 @@
  * Memory does not grow with the rows: the matches are read once per range of the order, and each range is sorted and written on its own.
  * Reading a million listings takes a second; sorting them all at once needs gigabytes.
  */
-import { createReadStream, createWriteStream } from "node:fs";
-import { appendFile, rename, rm, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join as joinPath } from "node:path";
-import { pipeline } from "node:stream/promises";
+import { redactKeys } from "../accounts/keys/api-key.ts";
 import { integerIn } from "../base/json.ts";
-import type { Column, TableMetadata } from "../contract/tables.ts";
-import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
-import { parquetOptions } from "../formats/engine-formats.ts";
-import { jsonItemsOf } from "../formats/json-items.ts";
+import type { TableMetadata } from "../contract/tables.ts";
+import { all, ident, integerLiteral, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { FileWriter, storedValue } from "../formats/file-writer.ts";
 import type { FormatName } from "../formats/table-formats.ts";
+import type { SearchPlan } from "../query/search.ts";
 import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { convertToArrow } from "./arrow-file.ts";
 import { type ExportedColumn, exportedColumns, selectStatement } from "./columns.ts";
 import { sortedRowsMax } from "./limits.ts";
 import { type ExportPart, type ExportQuery, partsOf } from "./parts.ts";
-import { type PiecePlace, type PieceStyle, pieceFormats, selectAs } from "./pieces.ts";
-import { metadataOf } from "./small-export.ts";
-import { sortRangesOf } from "./sort-ranges.ts";
 
 export interface WrittenExport extends UnmatchedMeta {
   readonly path: string;
@@ -53,29 +48,34 @@ export async function writeExport(
   const ordered: OrderedPart[] = [];
   for (const part of parts) ordered.push({ ...part, ...(await sortRangesOf(part.plan, rangeRows)) });
   const total = ordered.reduce((sum, part) => sum + part.total, 0);
-  const count = ordered.reduce((sum, { ranges }) => sum + ranges.length, 0);
-  const [first] = parts;
-  const columns = first === undefined ? [] : columnsOfPart(first).map(({ column }) => column);
-  const file = { path, columns, version, metadata: metadataOf({ ...version.meta, ...unmatched }) };
-  const { add, finish } = assemblers[format];
-  const pieces: string[] = [];
+  let rangesLeft = ordered.reduce((sum, { ranges }) => sum + ranges.length, 0);
+  const columns = parts.slice(0, 1).flatMap((part) => columnsOfPart(part).map(({ column }) => column));
+  const metadata = metadataOf({ ...version.meta, ...unmatched });
+  const writer = new FileWriter({ path, format, columns, metadata, lineEnd: "\r\n" }, (sql) => version.rows(sql));
   let rows = 0;
   for (const part of ordered) {
-    const writePiece = await pieceWriter({ format, isRaw: query.csv_raw === true }, part, file);
-    for (const range of part.ranges) {
-      const piece = `${path}.${pieces.length}`;
+    const { plan, ranges } = part;
+    const select = await selectOfPart(part, version, (value, { type }) =>
+      storedValue(format, value, type, query.csv_raw === true),
+    );
+    for (const range of ranges) {
       onBegin?.(Math.min(total, rows + Math.min(rangeRows, part.total)));
-      rows += await writePiece(range, piece, { isFirst: pieces.length === 0, isOnly: count === 1 });
-      await add?.(piece, path);
-      pieces.push(piece);
+      rangesLeft -= 1;
+      rows += await writer.add(rangesLeft === 0, (statementOf) =>
+        plan.mode.listings.runOverMatches(plan, (matches, listingsOf) =>
+          statementOf(select(listingsOf(sql`SELECT * FROM (${matches}) WHERE ${range}`))),
+        ),
+      );
       onProgress?.(rows, total);
     }
   }
-  await finish?.(pieces, file);
-  await Promise.all(pieces.map((piece) => rm(piece, { force: true })));
+  await writer.finish();
   const { size: bytes } = await stat(path);
   return { path, rows, bytes, ...unmatched };
 }
+
+/** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
+export const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
 
 /** A part with its number of rows, and the ranges of its order. */
 interface OrderedPart extends ExportPart {
@@ -88,74 +88,46 @@ const columnsOfPart = ({ plan, fields, days }: ExportPart): readonly ExportedCol
   ...exportedColumns(plan, fields),
 ];
 
-interface ExportFile {
-  readonly path: string;
-  readonly columns: readonly Column[];
-  readonly version: LakeVersion;
-  readonly metadata: TableMetadata;
-}
-
-/** Returns a function that writes the matches of a range of a part to a piece and returns their number. */
-async function pieceWriter(
-  style: PieceStyle,
+/** Returns a function that returns the query of the rows of some matches of a part. */
+function selectOfPart(
   part: ExportPart,
-  { version, metadata }: ExportFile,
-): Promise<(range: Sql, path: string, place: PiecePlace) => Promise<number>> {
-  const { plan } = part;
+  version: LakeVersion,
+  stored: (value: Sql, column: ExportedColumn["column"]) => Sql,
+): Promise<(matches: Sql) => Sql> {
   const columns = columnsOfPart(part);
-  const select = await selectStatement(columns, selectAs(style, columns), plan, version);
-  return async (range, path, place) => {
-    const [row] = await plan.mode.listings.runOverMatches(
-      plan,
-      (matches, listingsOf) => sql`
-        COPY (${select(listingsOf(sql`SELECT * FROM (${matches}) WHERE ${range}`))})
-        TO ${fileLiteral(path)} (${pieceFormats[style.format].options(place, metadata)}, USE_TMP_FILE false)`,
-    );
-    return integerIn({ rows: Number(row?.Count) }, "rows");
-  };
+  const values = columns.map(({ column, value }) => sql`${stored(value, column)} AS ${ident(column.name)}`);
+  return selectStatement(columns, join(values), part.plan, version);
 }
 
-/** Assembles the pieces of a format to one file. Each piece is added when it is written; `finish` is called after the last one. */
-interface Assembler {
-  readonly add?: (piece: string, path: string) => Promise<void>;
-  readonly finish?: (pieces: readonly string[], file: ExportFile) => Promise<void>;
+/**
+ * Returns the number of matches, and adjacent ranges of their order with about equally many of them, `rangeRows` at most, each small enough to be
+ * sorted in memory, as predicates on `sort_key`.
+ */
+async function sortRangesOf(
+  plan: SearchPlan,
+  rangeRows: number,
+): Promise<{ readonly total: number; readonly ranges: readonly Sql[] }> {
+  const { listings } = plan.mode;
+  const [counted] = await listings.runOverMatches(
+    plan,
+    (matches) => sql`SELECT count(*)::INTEGER AS total FROM (${matches})`,
+  );
+  const total = integerIn(counted, "total");
+  const count = Math.max(1, Math.ceil(total / rangeRows));
+  const shares = Array.from({ length: count - 1 }, (_, index) => numberLiteral((index + 1) / count));
+  if (shares.length === 0) return { total, ranges: [sql`true`] };
+  const [row] = await listings.runOverMatches(
+    plan,
+    (matches) => sql`SELECT quantile_disc(sort_key, [${join(shares)}]) AS bounds FROM (${matches})`,
+  );
+  const bounds = (Array.isArray(row?.bounds) ? row.bounds : []).map((bound) => BigInt(String(bound)));
+  const ranges = Array.from({ length: count }, (_, index) => {
+    const from = bounds[index - 1];
+    const to = bounds[index];
+    return all([
+      ...(from === undefined ? [] : [sql`sort_key >= ${integerLiteral(from)}`]),
+      ...(to === undefined ? [] : [sql`sort_key < ${integerLiteral(to)}`]),
+    ]);
+  });
+  return { total, ranges };
 }
-
-/** Appends pieces of text, and removes them at once, so that the rows are on the disk once. */
-const concatenation: Assembler = {
-  add: async (piece, path) => {
-    await pipeline(createReadStream(piece), createWriteStream(path, { flags: "a" }));
-    await rm(piece);
-  },
-};
-
-const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => ({ size: 0 }))).size;
-
-/** Appends the lines of pieces as items of a JSON array. */
-const jsonArray: Assembler = {
-  add: async (piece, path) => {
-    const isFirst = (await sizeOf(path)) === 0;
-    const asItems = (lines: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
-      jsonItemsOf(lines, isFirst ? "[\n" : ",\n", ",\n");
-    await pipeline(createReadStream(piece), asItems, createWriteStream(path, { flags: "a" }));
-    await rm(piece);
-  },
-  finish: async (_, { path }) => appendFile(path, (await sizeOf(path)) === 0 ? "[]\n" : "\n]\n"),
-};
-
-const assemblers: Readonly<Record<FormatName, Assembler>> = {
-  parquet: {
-    finish: async (pieces, { path, version, metadata }) => {
-      const [only = "", ...others] = pieces;
-      if (others.length === 0) return rename(only, path);
-      const rows = sql`FROM read_parquet([${join(pieces.map(pathLiteral))}])`;
-      await version.rows(sql`COPY (${rows}) TO ${fileLiteral(path)} (${parquetOptions(metadata)}, USE_TMP_FILE false)`);
-    },
-  },
-  arrow: {
-    finish: (pieces, { path, columns, metadata }) => convertToArrow(pieces, { path, columns, metadata }),
-  },
-  csv: concatenation,
-  ndjson: concatenation,
-  json: jsonArray,
-};

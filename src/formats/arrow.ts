@@ -21,19 +21,18 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
-import { isRow, type Json } from "../base/json.ts";
+import { isRow, type Json, type Row } from "../base/json.ts";
 import type { Column, ColumnType, Table, TableMetadata } from "../contract/tables.ts";
 import { compareBytes } from "../db/text-matching.ts";
 
 /** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
 export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {
-  const valuesOf = ({ name }: Column): readonly (Json | undefined)[] => rows.map((row) => row[name]);
   const wordsOf = ({ name }: Column): readonly string[] => {
     const words = new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : [])));
     return [...words].sort(compareBytes);
   };
   const stream = new ArrowStream(columns, metadata, wordsOf);
-  const batches = rows.length === 0 ? [] : [stream.add(rows.length, valuesOf)];
+  const batches = rows.length === 0 ? [] : [stream.add(rows)];
   return Buffer.concat([...batches, stream.end()]);
 }
 
@@ -57,13 +56,14 @@ export class ArrowStream {
   }
 
   /** Returns the bytes of a record batch, for the first one with the schema and the dictionaries. */
-  add(length: number, valuesOf: (column: Column, index: number) => readonly (Json | undefined)[]): Uint8Array {
+  add(rows: readonly Row[]): Uint8Array {
     const { fields } = this.schema;
     const children = this.columns.map((column, index) => {
       const { type } = fields[index] ?? topField(column, index);
-      return dataOf(type, valuesOf(column, index), column, this.dictionaries.get(column));
+      const values = rows.map((row) => row[column.name]);
+      return dataOf(type, values, column, this.dictionaries.get(column));
     });
-    const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
+    const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children });
     this.writer.write(new RecordBatch(this.schema, data));
     return this.bytes.take();
   }
@@ -126,7 +126,7 @@ function arrowType(type: ColumnType): DataType {
     case "timestamp":
       return new TimestampMicrosecond("UTC");
     case "list":
-      return new List(new Field("item", arrowType(type.items), false));
+      return new List(new Field("item", arrowType(type.items), true));
     case "struct":
       return new Struct(type.columns.map(fieldOf));
   }
@@ -163,10 +163,39 @@ function idsOf(values: readonly (Json | undefined)[], type: Dictionary, { ids, w
 /** Converts a JSON value to the input of its type's builder: milliseconds for dates and times, bigints for 64 bits. */
 function arrowValue(type: ColumnType, value: Json | undefined): unknown {
   if (value === undefined || value === null) return null;
-  if (type.kind === "date" || type.kind === "timestamp") return Date.parse(String(value));
-  if (type.kind === "integer" && type.bits === 64) return BigInt(String(value));
-  if (type.kind === "list" && Array.isArray(value)) return value.map((item) => arrowValue(type.items, item));
-  if (type.kind === "struct" && isRow(value))
-    return Object.fromEntries(type.columns.map((column) => [column.name, arrowValue(column.type, value[column.name])]));
-  return value;
+  switch (type.kind) {
+    case "text":
+    case "category":
+      return typeof value === "string" ? value : JSON.stringify(value);
+    case "integer":
+      return type.bits === 64 ? BigInt(String(value)) : value;
+    case "number":
+      return Number(value);
+    case "boolean":
+      return value;
+    case "date":
+      return knownMs(Date.parse(String(value)));
+    case "timestamp":
+      return epochMsOf(String(value));
+    case "list":
+      return Array.isArray(value) ? value.map((item) => arrowValue(type.items, item)) : null;
+    case "struct":
+      return isRow(value)
+        ? Object.fromEntries(type.columns.map((column) => [column.name, arrowValue(column.type, value[column.name])]))
+        : null;
+  }
+}
+
+/** Returns null for a day or time that Arrow does not have, such as infinity. */
+const knownMs = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
+
+/**
+ * Returns the Unix milliseconds of a time in UTC, with microseconds as their fraction; Arrow multiplies them by 1000. The time is that of an answer, or
+ * one that the engine prints: `2026-11-19 01:02:03.000004+00`.
+ */
+function epochMsOf(text: string): number | null {
+  const [, day, time, fraction = ""] = /^(\S{10})[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00)?$/.exec(text) ?? [];
+  const wholeMs = Date.parse(`${day}T${time}Z`);
+  const micros = wholeMs * 1000 + Number(fraction.slice(0, 6).padEnd(6, "0"));
+  return knownMs((micros / 1000) * 1000 === micros ? micros / 1000 : Math.floor(micros / 1000));
 }

@@ -1,7 +1,7 @@
-/** The formats of answers and exports: their media types, the extensions of their files, and their encoders. */
-import type { Table } from "../contract/tables.ts";
+/** The formats of answers and files: their media types and the extensions of their files. */
+import { extname } from "node:path";
+import { UserError } from "../base/user-error.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { ParquetWriter } from "./parquet.ts";
 
 export type FormatName = NonNullable<QueryOf<"searchListings">["format"]>;
 
@@ -33,28 +33,18 @@ export const exportFormats = ["parquet", "arrow", "csv", "ndjson"] as const sati
 /** The formats of files that `carquet export` writes. JSON is an array of the rows. */
 export const fileFormats = [...exportFormats, "json"] as const satisfies readonly FormatName[];
 
-/** Encodes tables. Modules of large libraries load with the first table that needs them. */
-export class TableEncoder {
-  private readonly parquet = new ParquetWriter();
-
-  private readonly encoders: Readonly<
-    Record<TableFormat, (table: Table, isRaw: boolean) => Promise<string | Uint8Array>>
-  > = {
-    arrow: async (table) => (await import("./arrow.ts")).encodeArrow(table),
-    parquet: (table) => this.parquet.encode(table),
-    csv: async (table, isRaw) => (await import("./csv.ts")).encodeCsv(table, isRaw),
-    ndjson: async ({ rows }) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
-  };
-
-  /** Returns the bytes of a table in a format. `isRaw` leaves formulas in the texts of CSV. */
-  async encode(format: TableFormat, table: Table, isRaw = false): Promise<Buffer> {
-    const encoded = await this.encoders[format](table, isRaw);
-    return typeof encoded === "string"
-      ? Buffer.from(encoded)
-      : Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
-  }
-
-  close(): Promise<void> {
-    return this.parquet.close();
-  }
+/** Returns the format of a file by the extension of its name; `otherwise` without one. Throws a UserError if it is unknown. */
+export function formatOfFile<Format extends FormatName | "table">(
+  path: string,
+  formats: readonly Format[],
+  otherwise: Format,
+): Format {
+  const extension = extname(path).toLowerCase();
+  if (extension === "") return otherwise;
+  const extensionsOf = (format: FormatName | "table"): readonly string[] =>
+    (format === "table" ? ["txt"] : answerFormats[format].extensions).map((one) => `.${one}`);
+  const format = formats.find((one) => extensionsOf(one).includes(extension));
+  if (format !== undefined) return format;
+  const known = formats.flatMap(extensionsOf).join(", ");
+  throw new UserError(`Unknown extension ${extension} of --output ${path}: expected ${known}, or --format.`);
 }

@@ -5,7 +5,7 @@ import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
-import type { TableEncoder } from "../formats/table-formats.ts";
+import type { TableEncoder } from "../formats/table-encoder.ts";
 import { type AccountServices, answerAccount, isAccountOperation } from "../operations/account-operations.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { OperationServices } from "../operations/answer.ts";

@@ -8,7 +8,7 @@ import pino from "pino";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { sql } from "../../src/db/sql.ts";
-import { runExport } from "../../src/http/exports/export-process.ts";
+import { runExport } from "../../src/http/exports/writer-process.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
@@ -93,8 +93,11 @@ test("an export whose file is damaged after it was checked is refused", async (s
   await rewriteManifest(lake, { tables: { ...manifest.tables, listings: [unchecked, ...others] } });
   const task = { lake, version: manifest.version, queryString: "", format: "csv", memory: "1GiB" } as const;
   const path = join(await temporaryFolder(scope), "export");
-  const events = { signal: new AbortController().signal, onRows: () => undefined };
-  await assert.rejects(runExport({ ...task, path }, events), { code: "data_unavailable" });
+  const { signal } = new AbortController();
+  await assert.rejects(
+    runExport({ ...task, path }, signal, () => undefined),
+    { code: "data_unavailable" },
+  );
 });
 
 for (const { table, hasServingFiles, paths, others } of needs)

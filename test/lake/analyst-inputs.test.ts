@@ -181,8 +181,8 @@ describe("a parameter", () => {
     const text = "CREATE TABLE t AS SELECT $make AS a; SELECT $state";
     const param = new Map([["make", "Ford"]]);
     await inSession({ param }, async (database) => {
-      await assert.rejects(database.execute("CREATE TABLE kept AS SELECT $state AS a"), missing);
-      await assert.rejects(database.copy("SELECT $state", "ndjson"), missing);
+      await assert.rejects(database.run("CREATE TABLE kept AS SELECT $state AS a"), missing);
+      await assert.rejects(database.write("SELECT $state", { format: "ndjson" }), missing);
       await assert.rejects(database.query("FROM kept"), /kept does not exist/);
     });
     assert.throws(() => checkParameters(text, param), missing);

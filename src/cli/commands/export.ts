@@ -2,7 +2,7 @@
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { extname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
@@ -11,10 +11,10 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { damagedMessage, exportEngineSettings, exportMemory } from "../../export/limits.ts";
+import { exportEngineSettings, exportMemory, report } from "../../export/limits.ts";
 import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
-import { answerFormats, type FormatName, fileFormats } from "../../formats/table-formats.ts";
+import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-formats.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { DamagedFile } from "../../serving/files/version-files.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
@@ -52,6 +52,7 @@ export const exportCommand = (): Command =>
         process.stderr.write(
           `Warning: no listing has ever had ${parameter} ${value}.${did_you_mean ? ` Did you mean ${did_you_mean}?` : ""}\n`,
         );
+      report({ rows, bytes });
       if (json) process.stdout.write(`${JSON.stringify({ rows, bytes })}\n`);
       else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
     });
@@ -67,21 +68,11 @@ function decode(parameters: readonly string[], { format: option, output }: Expor
   const { query } = asUserErrors(() => decoderOf("exportListings")(queryString, {}));
   if (option !== undefined && query.format !== undefined)
     throw new UserError(`Invalid format=${query.format} beside --format ${option}: expected one of them.`);
-  const format = option ?? query.format ?? formatOf(output);
+  const format = option ?? query.format ?? formatOfFile(output, fileFormats, "parquet");
   const isText = format === "csv" || format === "ndjson" || format === "json";
   if (output === "-" && process.stdout.isTTY && !isText)
     throw new UserError(`Invalid format ${format} for a terminal: expected a pipe, or --format csv, ndjson or json.`);
   return { query, format };
-}
-
-/** Returns the format that the extension of a file names; Parquet without an extension. Throws a UserError if it is unknown. */
-function formatOf(path: string): FormatName {
-  const extension = extname(path).toLowerCase();
-  if (extension === "") return "parquet";
-  const format = fileFormats.find((name) => answerFormats[name].extensions.includes(extension.slice(1)));
-  if (format !== undefined) return format;
-  const known = fileFormats.flatMap((name) => answerFormats[name].extensions.map((one) => `.${one}`));
-  throw new UserError(`Unknown extension ${extension} of --output ${path}: expected ${known.join(", ")}, or --format.`);
 }
 
 /** Writes an export to a temporary folder next to its file, then moves it there. A special file receives the bytes of the complete export. */
@@ -132,7 +123,7 @@ async function write(decoded: DecodedExport, settings: ExportValues, folder: str
     const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
     // A file can be damaged after it was checked.
     if (isRefused || thrown instanceof DamagedFile || ["missing", "damaged"].includes(classifyFault(thrown)))
-      process.send?.(damagedMessage);
+      report({ isDamaged: true });
     throw asUserError(thrown);
   }
 }
@@ -153,7 +144,7 @@ async function writeVersion(
     return await writeExport(query, version, {
       ...{ format, folder },
       // The service that has started this process charges for what is begun.
-      onBegin: (rows) => void process.send?.(rows),
+      onBegin: (begun) => report({ begun }),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
   } finally {

@@ -7,6 +7,7 @@ import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { shareOf } from "../../accounts/policy/replica.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import { accountExportsMax } from "../../http/limits.ts";
 import { serve } from "../../http/server.ts";
 import type { PhotoSettings } from "../../http/service/photos.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
@@ -98,9 +99,11 @@ const mountPages: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
 const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
   concurrentRequests: shareOf(settings.accountRequests, replica),
   exports: {
-    ...{ writtenMax: settings.writtenExports, waitingMax: settings.waitingExports, ageMs: settings.spoolAgeMs },
-    ...{ accountMax: shareOf(settings.accountExports, replica) },
-    ...{ memory: settings.exportMemory, deadlineMs: settings.exportDeadlineMs, bytesMax: settings.spoolBytes },
+    writtenMax: settings.writtenExports,
+    accountMax: shareOf(accountExportsMax, replica),
+    memory: settings.exportMemory,
+    deadlineMs: settings.exportDeadlineMs,
+    bytesMax: settings.spoolBytes,
     sqlDeadlineMs: settings.sqlDeadlineMs,
     ...(settings.spool === undefined ? {} : { folder: settings.spool }),
   },

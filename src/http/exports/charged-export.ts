@@ -16,15 +16,16 @@ import { engineVersion } from "../../db/duckdb.ts";
 import { Abandoned, type Job } from "../../db/job.ts";
 import { countRows, type ExportQuery, partsOf } from "../../export/parts.ts";
 import { encodeExport } from "../../export/small-export.ts";
-import type { TableEncoder, TableFormat } from "../../formats/table-formats.ts";
+import type { TableEncoder } from "../../formats/table-encoder.ts";
+import type { TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, type Usage } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
 import { keyTextOf } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { entityTag, strongEntityTag } from "../responses/etag.ts";
-import { type ExportSize, runExport, type WriteEvents } from "./export-process.ts";
 import type { Spool, SpooledExport } from "./spool.ts";
+import { type FileSize, runExport } from "./writer-process.ts";
 
 export interface ExportServices {
   readonly lake: string;
@@ -86,7 +87,7 @@ export const spoolExport = (
   services: ExportServices,
   admission: Admission,
   order: ExportOrder,
-): Promise<ExportSize & Usage> =>
+): Promise<FileSize & Usage> =>
   runOrder(services, admission, order, async (named, hold, call) => {
     const { rows, bytes, release } = await openExport(services, call, named, hold);
     release();
@@ -146,16 +147,21 @@ export async function openExport(
 ): Promise<SpooledExport> {
   const { queryString, job } = call;
   const { tag, version, format, total } = named;
-  const onUnfinished = (rows: number): void => chargeUnfinished(services, call, { hold, rows });
+  const { lake, memory } = services;
   const isQuick = total <= services.quickRowsMax;
-  const file = await services.spool.open({ key: tag, job, isQuick, onUnfinished }, async (path, spoolEvents) => {
-    const onRows = (rows: number): void => {
-      spoolEvents.onRows(rows);
+  const request = {
+    key: tag,
+    job,
+    isQuick,
+    onUnfinished: (rows: number) => chargeUnfinished(services, call, hold, rows),
+  };
+  const file = await services.spool.open(request, async (path, shared, onRows) => {
+    const onRowsOfAll = (rows: number): void => {
+      onRows(rows);
       call.onRows?.(rows);
     };
-    const events = { ...spoolEvents, onRows };
-    const written = isQuick ? await writeHere(services, named, path, events) : undefined;
-    return written ?? runExport({ ...services, version, queryString, format, path }, events);
+    const written = isQuick ? await writeHere(services, named, path, shared, onRowsOfAll) : undefined;
+    return written ?? runExport({ lake, memory, version, queryString, format, path }, shared.signal, onRowsOfAll);
   });
   if (file.rows === total) return file;
   file.release();
@@ -167,8 +173,9 @@ const writeHere = (
   { current, encoder, quickRowsMax }: ExportServices,
   { query, version, format }: NamedExport,
   path: string,
-  { job, onRows }: WriteEvents & { readonly job: Job },
-): Promise<ExportSize | undefined> =>
+  job: Job,
+  onRows: (rows: number) => void,
+): Promise<FileSize | undefined> =>
   current.use(async (open) => {
     if (open.manifest.version !== version) return undefined;
     const encoded = await encodeExport(query, open.withJob(job), quickRowsMax, { encoder, format });
@@ -191,17 +198,12 @@ export function holdExport(
   return accounts.holdOnce(identity, usageClass, { idempotencyKey: `export ${tag}`, sha256 }, exportUnits(total));
 }
 
-/** An export whose client disconnected while it was written. */
-interface UnfinishedExport {
-  readonly hold: Hold;
-  readonly rows: number;
-}
-
 /** Charges for the rows of an export that were written or being written when its client disconnected. Its deadline costs nothing. */
 function chargeUnfinished(
   { accounts }: ExportServices,
   { caller, job, log }: ExportCall,
-  { hold, rows }: UnfinishedExport,
+  hold: Hold,
+  rows: number,
 ): void {
   if (!(job.signal.reason instanceof Abandoned) || rows === 0 || hold.micros === 0) return;
   hold.release();

@@ -22,12 +22,6 @@ import { limitResponseTime } from "../service/http-server.ts";
 import { type ExportServices, holdExport, type NamedExport, nameExport, openExport } from "./charged-export.ts";
 import type { SpooledExport } from "./spool.ts";
 
-interface ResponseCall {
-  readonly context: RequestContext;
-  readonly caller: Caller;
-  readonly job: Job;
-}
-
 export function respondWithExport(services: ExportServices, admission: Admission): Middleware {
   const decode = decoderOf("exportListings");
   return async (context) => {
@@ -35,7 +29,7 @@ export function respondWithExport(services: ExportServices, admission: Admission
     requireScope(caller, "exportListings");
     const respond = async (job: Job): Promise<void> => {
       const { query } = decode(context.querystring, context.params);
-      await respondTo(query, { context, caller, job }, services);
+      await respondTo(query, context, caller, job, services);
     };
     await admission.run(caller, respond, () => sentOf(context));
   };
@@ -48,7 +42,9 @@ export function sentOf({ body, res }: RequestContext): Promise<unknown> | undefi
 
 async function respondTo(
   query: ExportQuery,
-  { context, caller, job }: ResponseCall,
+  context: RequestContext,
+  caller: Caller,
+  job: Job,
   services: ExportServices,
 ): Promise<void> {
   const format = negotiateFormat(context, exportFormats, query.format);
@@ -68,8 +64,7 @@ async function respondTo(
   try {
     const call = { caller, job, queryString: context.querystring, log: context.state.log };
     const file = await openExport(services, call, named, hold);
-    if (context.res.closed) file.release();
-    else context.res.once("close", file.release);
+    releaseAtEnd(context, file);
     const range = requestedRange(context, named.tag, file.bytes);
     requireConnected(context);
     setUsageHeaders(context, await charge(services.accounts, caller, hold), services.accounts);
@@ -79,6 +74,12 @@ async function respondTo(
   } finally {
     hold.release();
   }
+}
+
+/** Releases a file of the spool once the response has ended. */
+export function releaseAtEnd({ res }: RequestContext, { release }: SpooledExport): void {
+  if (res.closed) release();
+  else res.once("close", release);
 }
 
 function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedExport): void {

@@ -8,7 +8,7 @@ import { decoderOf } from "../../contract/decode.ts";
 import { decodeBody } from "../../contract/decode-body.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
-import { jsonItemsOf } from "../../formats/json-items.ts";
+import { jsonItemsOf } from "../../formats/file-writer.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
@@ -20,9 +20,9 @@ import { contentTypeOf } from "../responses/headers.ts";
 import { negotiateFormat } from "../responses/negotiate.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
-import { openContent, sentOf } from "./respond-with-export.ts";
+import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";
 import type { SpooledExport } from "./spool.ts";
-import { runStatement, type StatementTask } from "./statement-process.ts";
+import { runStatement, type StatementTask } from "./writer-process.ts";
 
 export interface SqlServices extends ExportServices {
   /** How long statements may run; 0 if the operation is off. */
@@ -79,7 +79,7 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
     const hold = holdSeconds(accounts, caller, seconds);
     setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()), accounts);
     context.set("X-Total-Count", String(file.rows));
-    sendResult(context, file, { format: request.format, meta: { version, as_of } });
+    sendResult(context, file, request.format, { version, as_of });
   } finally {
     reserved.release();
   }
@@ -88,50 +88,37 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
 const holdSeconds = (accounts: Accounts, { identity }: Caller, seconds: number): Hold =>
   accounts.hold(identity, "sql_statement", undefined, seconds);
 
-interface TimedResult {
-  readonly file: SpooledExport;
-  /** The started seconds that the process has run. */
-  readonly seconds: number;
-}
-
-/** Runs statements once there is a process for them. Those that fail count against the rate limits by their time. */
+/** Runs statements once there is a writer for them; returns the started seconds, too. Those that fail count against the rate limits by their time. */
 async function runTimed(
   request: SqlRequest & Pick<StatementTask, "version">,
-  { context: { res }, caller, job }: SqlCall,
-  { spool, sqlDeadlineMs, accounts, ...services }: SqlServices,
-): Promise<TimedResult> {
+  { context, caller, job }: SqlCall,
+  { spool, sqlDeadlineMs, accounts, lake, memory }: SqlServices,
+): Promise<{ readonly file: SpooledExport; readonly seconds: number }> {
   let startedAtMs: number | undefined;
-  const secondsBy = (round: (seconds: number) => number): number =>
-    startedAtMs === undefined ? 0 : round((performance.now() - startedAtMs) / 1000);
+  const usedSeconds = (): number => (startedAtMs === undefined ? 0 : (performance.now() - startedAtMs) / 1000);
+  const place = { key: `sql ${caller.requestId}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
   try {
-    const place = { key: `sql ${caller.requestId}`, job, onUnfinished: () => undefined };
-    const file = await spool.open({ ...place, ageMs: 0, bytesMax: resultBytesMax }, (path, { signal, ...events }) => {
+    const file = await spool.open(place, async (path, { signal }) => {
       startedAtMs = performance.now();
       const deadline = AbortSignal.timeout(sqlDeadlineMs);
-      return runStatement(
-        { ...services, ...request, path, rowsMax },
-        { ...events, signal: AbortSignal.any([signal, deadline]) },
-      ).catch((thrown: unknown) => {
+      try {
+        const task = { ...request, lake, memory, path, rowsMax };
+        return await runStatement(task, AbortSignal.any([signal, deadline]));
+      } catch (thrown) {
         throw deadline.aborted ? refuse("deadline_exceeded", { seconds: sqlDeadlineMs / 1000 }) : thrown;
-      });
+      }
     });
-    if (res.closed) file.release();
-    else res.once("close", file.release);
-    return { file, seconds: secondsBy(Math.ceil) };
+    releaseAtEnd(context, file);
+    return { file, seconds: Math.ceil(usedSeconds()) };
   } catch (thrown) {
     // The time of an aborted job is counted by its admission.
-    if (!job.signal.aborted) accounts.countUncharged(caller.identity, secondsBy(Math.floor));
+    if (!job.signal.aborted) accounts.countUncharged(caller.identity, Math.floor(usedSeconds()));
     throw thrown;
   }
 }
 
-interface ResultForm {
-  readonly format: FormatName;
-  /** The version that JSON names. */
-  readonly meta: object;
-}
-
-function sendResult(context: RequestContext, { path, bytes }: SpooledExport, { format, meta }: ResultForm): void {
+/** Sends a result. JSON names the version. */
+function sendResult(context: RequestContext, { path, bytes }: SpooledExport, format: FormatName, meta: object): void {
   const content = openContent(context, path);
   context.set("Content-Type", contentTypeOf(format));
   if (format !== "json") {
@@ -139,7 +126,8 @@ function sendResult(context: RequestContext, { path, bytes }: SpooledExport, { f
     context.length = bytes;
     return;
   }
-  const [start, end] = ['{"data":[', `],"meta":${JSON.stringify(meta)}}`];
+  const start = '{"data":[';
+  const end = `],"meta":${JSON.stringify(meta)}}`;
   context.body = Readable.from(jsonArray(content, start, end), { objectMode: false });
   context.length = start.length + Math.max(0, bytes - 1) + end.length;
 }

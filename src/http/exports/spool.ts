@@ -11,10 +11,10 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
-import { type ExportSize, spoolFull, type WriteEvents } from "./export-process.ts";
-import { type WriterLimits, WriterQueue } from "./writer-queue.ts";
+import { ExportQueue, type QueueLimits } from "./export-queue.ts";
+import { type FileSize, spoolFull } from "./writer-process.ts";
 
-export interface SpoolLimits extends WriterLimits {
+export interface SpoolLimits extends QueueLimits {
   /** The folder in which the spool is created. */
   readonly folder: string;
   readonly bytesMax: number;
@@ -22,8 +22,11 @@ export interface SpoolLimits extends WriterLimits {
   readonly ageMs: number;
 }
 
-/** Writes an export to a path, for a job whose statements count for the accounts that wait for it. */
-type Write = (path: string, events: WriteEvents & { readonly job: Job }) => Promise<ExportSize>;
+/**
+ * Writes a file to a path, for a job whose statements count for the accounts that wait for it and whose signal ends the work. Calls `onRows` with the rows
+ * that are written, or are being written.
+ */
+type Write = (path: string, job: Job, onRows: (rows: number) => void) => Promise<FileSize>;
 
 /** A request for a file of the spool. */
 export interface SpoolRequest {
@@ -45,7 +48,7 @@ interface SpooledFile {
   readonly folder: string;
   readonly job: Job;
   readonly bytesMax: number;
-  readonly written: Promise<ExportSize>;
+  readonly written: Promise<FileSize>;
   state: "waiting" | "writing" | "written";
   /** Rows that are written, or are being written. */
   rows: number;
@@ -56,7 +59,7 @@ interface SpooledFile {
 }
 
 /** A complete file, which stays until it is released. */
-export interface SpooledExport extends ExportSize {
+export interface SpooledExport extends FileSize {
   readonly path: string;
   release(): void;
 }
@@ -79,11 +82,11 @@ export class Spool {
   private isCreated = false;
   private nextId = 0;
   private timer: NodeJS.Timeout | undefined;
-  private readonly writers: WriterQueue;
+  private readonly queue: ExportQueue;
 
   constructor(private readonly limits: SpoolLimits) {
     this.folder = join(resolve(limits.folder), `${prefix}${process.pid}-${randomUUID()}`);
-    this.writers = new WriterQueue(limits);
+    this.queue = new ExportQueue(limits);
   }
 
   /**
@@ -131,7 +134,6 @@ export class Spool {
     if (!this.isCreated) createSpoolFolder(this.folder);
     this.isCreated = true;
     this.nextId += 1;
-    const folder = join(this.folder, String(this.nextId));
     const job = new Job(...accounts);
     const forget = (): void => {
       if (this.files.get(key) === file) this.files.delete(key);
@@ -139,10 +141,17 @@ export class Spool {
     // Removed at once, so that a later request does not join an aborted export.
     job.signal.addEventListener("abort", forget, { once: true });
     const written = isQuick
-      ? Promise.resolve().then(() => this.write(file, job.signal, write))
-      : this.writers.run(job, (signal) => this.writeTimed(file, signal, write));
+      ? Promise.resolve().then(() => this.write(file, write))
+      : this.queue.run(job, () => this.writeTimed(file, write));
     const file: SpooledFile = {
-      ...{ folder, job, bytesMax, written, state: "waiting", rows: 0, users: 0, expiry: undefined },
+      folder: join(this.folder, String(this.nextId)),
+      job,
+      bytesMax,
+      written,
+      state: "waiting",
+      rows: 0,
+      users: 0,
+      expiry: undefined,
     };
     file.written.then(() => {
       file.state = "written";
@@ -153,33 +162,29 @@ export class Spool {
   }
 
   /** Writes a file in another process, whose time counts as session time. */
-  private async writeTimed(file: SpooledFile, signal: AbortSignal, write: Write): Promise<ExportSize> {
+  private async writeTimed(file: SpooledFile, write: Write): Promise<FileSize> {
     const startedAtMs = performance.now();
     file.job.time.start(startedAtMs);
     try {
-      return await this.write(file, signal, write);
+      return await this.write(file, write);
     } finally {
       file.job.time.end(startedAtMs, performance.now());
     }
   }
 
-  /** Writes a file, which can begin more than once. Of what throws, nothing is left. */
-  private async write(file: SpooledFile, signal: AbortSignal, write: Write): Promise<ExportSize> {
+  /** Writes a file. Of what throws, nothing is left. */
+  private async write(file: SpooledFile, write: Write): Promise<FileSize> {
     const { folder, job } = file;
     file.state = "writing";
-    const onRows = (rows: number): void => {
-      file.rows = rows;
-    };
     try {
       await mkdir(folder);
-      const written = await write(join(folder, fileName), { signal, onRows, job });
+      const written = await write(join(folder, fileName), job, (rows) => {
+        file.rows = rows;
+      });
       await this.limitSize();
-      signal.throwIfAborted();
+      job.signal.throwIfAborted();
       return written;
     } catch (thrown) {
-      file.state = "waiting";
-      // Rows of a beginning that was given up for another account are lost, and free.
-      if (!job.signal.aborted) file.rows = 0;
       await rm(folder, { recursive: true, force: true });
       throw thrown;
     }

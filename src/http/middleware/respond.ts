@@ -1,7 +1,8 @@
 /** Responds to a metered operation over HTTP, in the negotiated format. A client that has the response already gets a 304. */
 import { document, type Operation, operation } from "../../contract/document.ts";
 import type { RequestOf } from "../../contract/types.ts";
-import { type FormatName, pageFormats, type TableEncoder } from "../../formats/table-formats.ts";
+import type { TableEncoder } from "../../formats/table-encoder.ts";
+import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
 import type { EndpointId } from "../../operations/operation-request.ts";
 import type { Result } from "../../operations/result.ts";

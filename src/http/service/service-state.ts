@@ -13,7 +13,7 @@ import { SignIn } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Synchronous } from "../../db/sqlite.ts";
 import { exportMemory } from "../../export/limits.ts";
-import { TableEncoder } from "../../formats/table-formats.ts";
+import { TableEncoder } from "../../formats/table-encoder.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { PageCharges } from "../../operations/page-charges.ts";
 import { ResultCache } from "../../operations/result-cache.ts";

@@ -5,11 +5,11 @@
  * read the version's Parquet files, attached files and nothing else (see `allowed-statements.ts`); results go to the session's private folder.
  */
 import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Row } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import type { DuckType } from "../../db/duck-type.ts";
 import {
   type DatabaseOptions,
   DuckDatabase,
@@ -18,37 +18,23 @@ import {
   type ResultColumn,
   type Session,
 } from "../../db/duckdb.ts";
-import { Sql } from "../../db/sql.ts";
+import { columnType, ident, integerLiteral, join as joinSql, Sql, sql } from "../../db/sql.ts";
+import { escapeFormula } from "../../formats/csv.ts";
+import { FileWriter, rowsOfNdjson } from "../../formats/file-writer.ts";
 import type { Manifest } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import { checkExplained, checkStatement, checkText, explainedText, hasResult } from "./allowed-statements.ts";
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
 import { type Parameters, setParameters, withVariables } from "./parameters.ts";
-import {
-  canSpool,
-  copyStatement,
-  type EngineFormat,
-  readSpool,
-  type SpooledQuery,
-  spoolStatement,
-  uniqueNames,
-} from "./spool.ts";
+import { type ResultForm, resultColumns, storedResult } from "./result-columns.ts";
 import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
 
-/** The result of a statement; valid until the next statement. */
-export interface StatementResult {
-  readonly columns: readonly string[];
-  readonly types: readonly DuckType[];
-  readonly rowCount: number;
-  /** Reads the rows in batches; can be repeated. */
-  readonly batches: () => AsyncIterable<readonly Row[]>;
-}
-
-/** The file of a result. */
-export interface CopiedResult {
+/** The file of a result; valid until the next statement. */
+export interface WrittenResult {
   readonly path: string;
-  readonly rowCount: number;
+  readonly columns: readonly string[];
+  readonly rows: number;
 }
 
 /** A session of the published version. Runs one statement at a time. */
@@ -60,87 +46,84 @@ export class AnalystDatabase {
     private readonly rowsMax?: number,
   ) {}
 
-  /** Runs a statement; returns its result, or undefined if it has none. Throws a UserError if it is invalid or refused. */
-  async execute(statement: string): Promise<StatementResult | undefined> {
-    const text = withVariables(statement, this.parameters);
-    let result: StatementResult | undefined;
-    await this.prepare(text, async (prepared) => {
-      const { kind, columns, count } = prepared;
-      if (kind === "SELECT" && count === 1 && canSpool(withoutLeadingComments(text), columns)) {
-        result = await this.spool(text, columns);
-        return;
-      }
-      if (kind === "SELECT" && this.rowsMax !== undefined) throw unlimitable(columns);
-      const inMemory = await prepared.run();
-      if (hasResult(kind)) result = resultOf(inMemory, columns);
-    });
+  /** Runs statements; returns the result of the last one, in memory. Throws a UserError if one is invalid or refused. */
+  async query(text: string): Promise<QueryResult> {
+    const { statements, rest } = splitStatements(text);
+    let result: QueryResult = { columns: [], rows: [] };
+    for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])]) {
+      result = { columns: [], rows: [] };
+      await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
+        const ran = await prepared.run();
+        if (hasResult(prepared.kind)) result = ran;
+      });
+    }
     return result;
   }
 
+  /** Runs a statement that has no result. Throws a UserError if it has one, or is invalid or refused. */
+  async run(statement: string): Promise<void> {
+    await this.prepare(withVariables(statement, this.parameters), async (prepared) => {
+      if (hasResult(prepared.kind)) throw new UserError("Invalid statements: expected a result of the last one only.");
+      await prepared.run();
+    });
+  }
+
   /**
-   * Runs a statement and writes its result to a file in a format of the engine; returns the file, or undefined if there is no result. Throws a
-   * UserError for a result that is not that of a single query.
+   * Runs a statement and writes its result to a file, all of it before this returns; returns undefined if it has none. Throws a UserError if the
+   * statement is invalid or refused, or its rows are too many.
    */
-  async copy(statement: string, format: EngineFormat): Promise<CopiedResult | undefined> {
+  async write(statement: string, form: ResultForm): Promise<WrittenResult | undefined> {
     const text = withVariables(statement, this.parameters);
-    let copied: CopiedResult | undefined;
+    let write: (() => Promise<WrittenResult>) | undefined;
     await this.prepare(text, async (prepared) => {
-      const { kind, columns, count } = prepared;
-      if (!hasResult(kind)) {
+      if (!hasResult(prepared.kind)) {
         await prepared.run();
         return;
       }
-      if (kind !== "SELECT" || count > 1)
-        throw new UserError(`Invalid statement for the format ${format}: expected a query, and a PIVOT with IN.`);
-      const path = join(this.folder, `result.${format}`);
-      const rowCount = await this.countWritten(copyStatement(this.spooled(text, columns, path), format));
-      copied = { path, rowCount };
+      const isQuery = prepared.kind === "SELECT" && !/^pragma\b/i.test(withoutLeadingComments(text));
+      const query = isQuery ? new Sql([text], []) : await this.heldRows(prepared);
+      const { columns } = prepared;
+      const table = { format: form.format, columns: resultColumns(columns), metadata: {}, lineEnd: "\n" } as const;
+      const path = join(this.folder, "result");
+      rmSync(path, { force: true });
+      const writer = new FileWriter({ ...table, path }, (statement) => this.session.rows(statement));
+      const rows = await writer.add(true, (statementOf) =>
+        this.copy(statementOf(selectResult(query, columns, form, this.rowsMax))),
+      );
+      if (this.rowsMax !== undefined && rows > this.rowsMax)
+        throw new UserError(`Too many rows: expected at most ${this.rowsMax}. Add a LIMIT, or aggregate.`);
+      write = async () => {
+        await writer.finish();
+        return { path, columns: table.columns.map(({ name }) => name), rows };
+      };
     });
-    return copied;
-  }
-
-  /** Runs a query of any number of statements; returns the result of the last one. */
-  async query(text: string): Promise<QueryResult> {
-    const { statements, rest } = splitStatements(text);
-    let result: StatementResult | undefined;
-    for (const statement of [...statements, ...(isBlankStatement(rest) ? [] : [rest])])
-      result = await this.execute(statement);
-    const rows: Row[] = [];
-    for await (const batch of result?.batches() ?? []) rows.push(...batch);
-    return { columns: result?.columns ?? [], rows };
+    return write?.();
   }
 
   interrupt(): void {
     this.session.interrupt();
   }
 
-  private async spool(text: string, columns: readonly ResultColumn[]): Promise<StatementResult> {
-    const path = join(this.folder, "result.spool");
-    const rowCount = await this.countWritten(spoolStatement(this.spooled(text, columns, path)));
-    return {
-      columns: uniqueNames(columns),
-      types: columns.map(({ type }) => type),
-      rowCount,
-      batches: () => readSpool(path, columns),
-    };
-  }
-
-  /** Returns a query that writes one row more than a result may have. */
-  private spooled(text: string, columns: readonly ResultColumn[], path: string): SpooledQuery {
-    return {
-      query: new Sql([text], []),
-      columns,
-      path,
-      rowsMax: this.rowsMax === undefined ? undefined : this.rowsMax + 1,
-    };
-  }
-
-  /** Runs a statement that writes rows; returns their number. Throws a UserError if they are too many. */
-  private async countWritten(statement: Sql): Promise<number> {
-    const rows = Number((await this.session.row(statement))?.Count);
-    if (this.rowsMax !== undefined && rows > this.rowsMax)
-      throw new UserError(`Too many rows: expected at most ${this.rowsMax}. Add a LIMIT, or aggregate.`);
+  /** Runs a statement that writes a file: several statements if its query has a PIVOT without IN. */
+  private async copy(statement: Sql): Promise<readonly Row[]> {
+    let rows: readonly Row[] = [];
+    await this.session.prepareEach(statement, async (prepared) => {
+      const result = await prepared.run();
+      if (prepared.kind === "COPY") rows = result.rows;
+    });
     return rows;
+  }
+
+  /** Runs a statement that is no query, such as EXPLAIN; returns a query for its rows. */
+  private async heldRows(prepared: PreparedStatement): Promise<Sql> {
+    if (this.rowsMax !== undefined) throw new UserError("Invalid statement: expected a query.");
+    const { rows } = await prepared.run();
+    const path = join(this.folder, "rows");
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return rowsOfNdjson(
+      path,
+      prepared.columns.map(({ name, type }) => ({ name, type: columnType(type) })),
+    );
   }
 
   /** Prepares the statements of a text, checks that each may be run, and passes it to `run`. */
@@ -163,22 +146,22 @@ export class AnalystDatabase {
   }
 }
 
-/** Returns the error of a query whose rows would be held in memory, of any number, where rows are limited. */
-function unlimitable(columns: readonly ResultColumn[]): UserError {
-  const held = columns.find((column) => !canSpool("", [column]));
-  const what = held === undefined ? "statement" : `column ${held.name} of type ${String(held.type)}`;
-  return new UserError(`Invalid ${what}: expected a query${held === undefined ? "" : " that casts it to VARCHAR"}.`);
-}
-
-function resultOf({ columns, rows }: QueryResult, described: readonly ResultColumn[]): StatementResult {
-  return {
-    columns,
-    types: described.map(({ type }) => type),
-    rowCount: rows.length,
-    batches: async function* () {
-      yield rows;
-    },
-  };
+/** Returns a query for the stored values of a result, of one row more than it may have. */
+function selectResult(
+  query: Sql,
+  columns: readonly ResultColumn[],
+  form: ResultForm,
+  rowsMax: number | undefined,
+): Sql {
+  const names = resultColumns(columns).map(({ name }) => name);
+  const values = columns.map(({ type }, index) => {
+    const position = ident(`c${index}`);
+    const name = form.format === "csv" && form.isRaw === false ? escapeFormula(names[index] ?? "") : names[index];
+    return sql`${storedResult(form, position, type)} AS ${ident(name ?? "")}`;
+  });
+  const positions = joinSql(columns.map((_, index) => ident(`c${index}`)));
+  const limit = rowsMax === undefined ? sql`` : sql`LIMIT ${integerLiteral(rowsMax + 1)}`;
+  return sql`SELECT ${joinSql(values)} FROM (${query}\n) AS result(${positions}) ${limit}`;
 }
 
 export interface AnalystOptions extends DatabaseOptions {

@@ -10,7 +10,7 @@ import type { Row } from "../../base/json.ts";
 import { decodeBody } from "../../contract/decode-body.ts";
 import { refuse } from "../../contract/errors.ts";
 import { exportMemory } from "../../export/limits.ts";
-import { runStatement } from "../../http/exports/statement-process.ts";
+import { runStatement } from "../../http/exports/writer-process.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { resultOfAnswer } from "../tool-results.ts";
 import { annotations } from "../tool-schemas.ts";
@@ -57,10 +57,7 @@ export async function runQueryTool(
   try {
     const path = join(folder, "result");
     const place = { lake, version, format: "json", isRaw: true, path, rowsMax, memory: exportMemory } as const;
-    await runStatement(
-      { ...statements, ...place },
-      { signal: AbortSignal.any([signal, deadline]), onRows: () => undefined },
-    );
+    await runStatement({ ...statements, ...place }, AbortSignal.any([signal, deadline]));
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;

@@ -4,8 +4,8 @@ import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../../src/db/job.ts";
+import { ExportQueue } from "../../../src/http/exports/export-queue.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
-import { WriterQueue } from "../../../src/http/exports/writer-queue.ts";
 import { eventually } from "../../support/command-line.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 
@@ -14,7 +14,7 @@ const filesOf = async (folder: string): Promise<readonly string[]> =>
 
 /** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
 function openQueue(writtenMax: number, waitingMax = 16) {
-  const queue = new WriterQueue({ writtenMax, waitingMax });
+  const queue = new ExportQueue({ writtenMax, waitingMax });
   const ends = new Map<string, () => void>();
   const refused: string[] = [];
   const jobs = new Map<string, Job>();
@@ -22,12 +22,12 @@ function openQueue(writtenMax: number, waitingMax = 16) {
     for (const name of names) {
       const job = new Job(name.slice(0, 1));
       jobs.set(name, job);
-      const work = (signal: AbortSignal): Promise<void> =>
+      const work = (): Promise<void> =>
         new Promise((resolve, reject) => {
           ends.set(name, resolve);
-          signal.addEventListener("abort", () => {
+          job.signal.addEventListener("abort", () => {
             ends.delete(name);
-            reject(signal.reason);
+            reject(job.signal.reason);
           });
         });
       queue.run(job, work).catch(() => refused.push(name));
@@ -46,57 +46,33 @@ function openQueue(writtenMax: number, waitingMax = 16) {
   return { add, end, leave, refused, writing: () => [...ends.keys()].sort() };
 }
 
-test("an account alone has all writers; the account with the fewest goes next, and in the order of arrival", async () => {
-  const { add, end, writing } = openQueue(2);
+test("an account has at most half of the writers, so that another account finds one free", async () => {
+  const { add, end, writing } = openQueue(4);
   await add("a1", "a2", "a3");
   assert.deepEqual(writing(), ["a1", "a2"]);
+  await add("b1", "b2");
+  assert.deepEqual(writing(), ["a1", "a2", "b1"]);
   await end("a1");
-  assert.deepEqual(writing(), ["a2", "a3"]);
+  assert.deepEqual(writing(), ["a2", "a3", "b1"]);
+  await end("a2");
+  assert.deepEqual(writing(), ["a3", "b1", "b2"]);
 });
 
-test("while another account waits, an account keeps half of the writers: its last export begins again later", async () => {
+test("the account with the fewest writers goes next, and in the order of arrival", async () => {
   const { add, end, writing, refused } = openQueue(2);
-  await add("a1", "a2", "b1");
-  assert.deepEqual(writing(), ["a1", "b1"]);
-  await add("c1");
+  await add("a1", "a2", "b1", "a3", "c1");
   assert.deepEqual(writing(), ["a1", "b1"]);
   await end("a1");
   assert.deepEqual(writing(), ["a2", "b1"]);
   await end("b1");
   assert.deepEqual(writing(), ["a2", "c1"]);
-  assert.deepEqual(refused, []);
-});
-
-test("an export that has begun again twice keeps its writer, in place of another of its account", async () => {
-  const { add, end, writing } = openQueue(2);
-  await add("a1", "a2");
-  for (const other of ["b1", "b2"]) {
-    await add(other);
-    assert.deepEqual(writing(), ["a1", other]);
-    await end(other);
-    assert.deepEqual(writing(), ["a1", "a2"]);
-  }
-  await add("b3");
-  assert.deepEqual(writing(), ["a2", "b3"]);
+  await end("c1");
+  assert.deepEqual([writing(), refused], [["a2"], []]);
   await end("a2");
-  assert.deepEqual(writing(), ["a1", "b3"]);
+  assert.deepEqual(writing(), ["a3"]);
 });
 
-test("exports that have begun again twice do not hold all writers while another account waits", async () => {
-  const { add, end, writing } = openQueue(2);
-  await add("a1", "a2");
-  for (const other of ["b1", "b2", "b3", "b4"]) {
-    await add(other);
-    await end(other);
-  }
-  assert.deepEqual(writing(), ["a2"]);
-  await add("b5");
-  assert.deepEqual(writing(), ["a2", "b5"]);
-  await end("a2");
-  assert.deepEqual(writing(), ["a1", "b5"]);
-});
-
-test("a single writer is never taken away", async () => {
+test("a single writer goes to one account after the other", async () => {
   const { add, end, writing } = openQueue(1);
   await add("a1", "a2", "b1");
   assert.deepEqual(writing(), ["a1"]);
@@ -155,33 +131,4 @@ test("a file is removed at its age; one in use when it is released", async (t) =
   used.release();
   await eventually("the used file is removed", async () => (await filesOf(folder)).length === 0);
   await short.close();
-});
-
-test("rows that an export lost with its writer cost nothing while it waits again", async (t) => {
-  const limits = { folder: await temporaryFolder(t), bytesMax: 1e6, writtenMax: 2, waitingMax: 2, ageMs: 60_000 };
-  const spool = new Spool(limits);
-  const unfinished: number[] = [];
-  const open = (name: string): Job => {
-    const job = new Job(name.slice(0, 1));
-    const request = { key: name, job, onUnfinished: (rows: number) => void unfinished.push(rows) };
-    const opened = spool.open(
-      request,
-      (_, { signal, onRows }) =>
-        new Promise((_resolve, reject) => {
-          onRows(1000);
-          signal.addEventListener("abort", () => reject(signal.reason));
-        }),
-    );
-    opened.catch(() => undefined);
-    return job;
-  };
-  const [, second] = [open("a1"), open("a2")];
-  await sleep(20);
-  const other = open("b1");
-  await sleep(20);
-  second.abort(new Abandoned("gone"));
-  other.abort(new Abandoned("gone"));
-  await eventually("both have ended", async () => unfinished.length === 2);
-  assert.deepEqual(unfinished, [0, 1000]);
-  await spool.close();
 });

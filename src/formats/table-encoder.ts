@@ -1,15 +1,40 @@
-/**
- * Encodes tables as Parquet files, with DuckDB's writer. It has its own in-memory database, because that of the lake may access no other
- * files. It opens with the first table.
- */
+/** Encodes the rows of answers in the formats of tables. They have at most a page of rows, or those of a small export, in memory. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import type { Column, Table } from "../contract/tables.ts";
+import type { Table } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
-import { fileLiteral, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
-import { duckdbType, parquetOptions } from "./engine-formats.ts";
+import { fileLiteral, sql } from "../db/sql.ts";
+import { encodeCsv } from "./csv.ts";
+import { duckdbType, parquetOptions, rowsOfNdjson } from "./file-writer.ts";
+import type { TableFormat } from "./table-formats.ts";
+
+/** Encodes tables. The module of Arrow loads with the first table that needs it. */
+export class TableEncoder {
+  private readonly parquet = new ParquetEncoder();
+
+  private readonly encoders: Readonly<
+    Record<TableFormat, (table: Table, isRaw: boolean) => Promise<string | Uint8Array>>
+  > = {
+    arrow: async (table) => (await import("./arrow.ts")).encodeArrow(table),
+    parquet: (table) => this.parquet.encode(table),
+    csv: async (table, isRaw) => encodeCsv(table, isRaw),
+    ndjson: async ({ rows }) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+  };
+
+  /** Returns the bytes of a table in a format. `isRaw` leaves formulas in the texts of CSV. */
+  async encode(format: TableFormat, table: Table, isRaw = false): Promise<Buffer> {
+    const encoded = await this.encoders[format](table, isRaw);
+    return typeof encoded === "string"
+      ? Buffer.from(encoded)
+      : Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
+  }
+
+  close(): Promise<void> {
+    return this.parquet.close();
+  }
+}
 
 /** The memory of the database that writes responses, which have at most a page of rows. */
 const encoderMemory = "256MiB";
@@ -20,20 +45,25 @@ interface OpenWriter {
   readonly folder: string;
 }
 
-export class ParquetWriter {
+/**
+ * Encodes tables as Parquet files, with DuckDB's writer. It has its own in-memory database, because that of the lake may access no other
+ * files. It opens with the first table.
+ */
+class ParquetEncoder {
   private opening: Promise<OpenWriter> | undefined;
 
   /** Returns the bytes of a file, whose key-value metadata is that of the table. */
   async encode({ columns, rows, metadata }: Table): Promise<Buffer> {
     const { database, folder } = await this.open();
+    const types = columns.map(({ name, type }) => ({ name, type: duckdbType(type) }));
     const path = joinPath(folder, randomUUID());
-    const [rowsPath, filePath] = [`${path}.ndjson`, `${path}.parquet`];
+    const rowsPath = `${path}.ndjson`;
+    const filePath = `${path}.parquet`;
     try {
       await writeFile(rowsPath, rows.map((row) => `${JSON.stringify(row)}\n`).join(""), { mode: 0o600 });
       await database.using((session) =>
         session.run(sql`
-          COPY (FROM read_json(${pathLiteral(rowsPath)}, format = 'newline_delimited', columns = {${columnTypes(columns)}}))
-          TO ${fileLiteral(filePath)} (${parquetOptions(metadata)})`),
+          COPY (${rowsOfNdjson(rowsPath, types)}) TO ${fileLiteral(filePath)} (${parquetOptions(metadata)})`),
       );
       return await readFile(filePath);
     } finally {
@@ -67,7 +97,3 @@ async function openWriter(): Promise<OpenWriter> {
   await database.lockDown([folder]);
   return { database, folder };
 }
-
-/** Returns the `columns` argument of `read_json`: each name with its type as text. */
-const columnTypes = (columns: readonly Column[]): Sql =>
-  join(columns.map(({ name, type }) => sql`${ident(name)}: ${literal(duckdbType(type).text)}`));

@@ -1,0 +1,113 @@
+/**
+ * Runs `carquet export` and `carquet sql` in a separate process, at the lowest priority: searches keep the processors, and the memory of a writer
+ * cannot fail them. Ending the process ends all work. What statements may do is limited by the command.
+ */
+import { dirname } from "node:path";
+import { isObject } from "../../base/json.ts";
+import { runProgram } from "../../base/worker-threads.ts";
+import { type Refusal, refuse } from "../../contract/errors.ts";
+import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts";
+import type { BodyOf } from "../../contract/types.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import type { FormatName, TableFormat } from "../../formats/table-formats.ts";
+import { damagedData } from "../../serving/files/version-files.ts";
+import { exportRetrySeconds } from "./export-queue.ts";
+
+/** Where a process writes a file, and what it reads. */
+interface WriterTask {
+  readonly lake: string;
+  readonly version: string;
+  readonly path: string;
+  /** The memory limit of its query engine. */
+  readonly memory: string;
+}
+
+export interface ExportTask extends WriterTask {
+  readonly queryString: string;
+  /** It was negotiated, and replaces the one of the query string. */
+  readonly format: TableFormat;
+}
+
+export interface StatementTask extends WriterTask, BodyOf<"runSql"> {
+  readonly format: FormatName;
+  /** Whether texts that a spreadsheet would take for formulas are unchanged in CSV. */
+  readonly isRaw: boolean;
+  /** The most rows of the result. */
+  readonly rowsMax: number;
+}
+
+export interface FileSize {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Writes an export. Calls `onRows` with the rows that are written, or are being written. */
+export function runExport(
+  { queryString, format, ...task }: ExportTask,
+  signal: AbortSignal,
+  onRows: (rows: number) => void,
+): Promise<FileSize> {
+  const parameters = splitQuery(queryString).filter(([name]) => decodedName(name) !== "format");
+  const search = parameters.map(([name, raw]) => `${name}=${raw}`);
+  return runWriter("export", task, ["--format", format, "--", ...search], signal, onRows);
+}
+
+/**
+ * Writes the result of the last statement to a file, in NDJSON for JSON. Rejects with `invalid_parameter_value`, and with `invalid_statement` if a
+ * statement is invalid or fails.
+ */
+export async function runStatement(
+  { sql, params = {}, format, isRaw, rowsMax, ...task }: StatementTask,
+  signal: AbortSignal,
+): Promise<FileSize> {
+  if (sql.includes("\0")) throw invalid("sql", sql, "text without the character U+0000");
+  const names = new Set<string>();
+  const values: string[] = [];
+  for (const [name, value] of Object.entries(params)) {
+    if (typeof value === "object" && value !== null)
+      throw invalid(`params.${name}`, value, "a number, a text, true, false or null");
+    if (names.has(name.toLowerCase())) throw invalid(`params.${name}`, value, "each name once, in upper or lower case");
+    names.add(name.toLowerCase());
+    values.push("--param", `${name}=${JSON.stringify(value)}`);
+  }
+  const form = ["--format", format === "json" ? "ndjson" : format, ...(isRaw ? [] : ["--escape-formulas"])];
+  return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal);
+}
+
+const invalid = (parameter: string, value: unknown, allowed: string): Refusal =>
+  refuse("invalid_parameter_value", { parameter, value: quoted(value), allowed, hint: "" });
+
+/**
+ * Runs a command that writes a file. Rejects with the reason of the signal when it aborts, with `data_unavailable` if the disk is full or a file
+ * is damaged, and with `overloaded` if the kernel ends the process because memory is short.
+ */
+async function runWriter(
+  command: "export" | "sql",
+  { lake, version, path, memory }: WriterTask,
+  args: readonly string[],
+  signal: AbortSignal,
+  onRows: (rows: number) => void = () => undefined,
+): Promise<FileSize> {
+  let size: FileSize | undefined;
+  let failure: Error | undefined;
+  const place = ["--lake", lake, "--lake-version", version, "--output", path, "--memory", memory, "--threads", "1"];
+  // Temporary files of the process lie beside its file, and are removed with it.
+  const environment = { TMPDIR: dirname(path) };
+  const { code, errors } = await runProgram([command, ...place, ...args], { signal, environment }, (message) => {
+    if (!isObject(message)) return;
+    if (typeof message.begun === "number") onRows(message.begun);
+    if (message.isDamaged === true) failure = damagedData();
+    if (typeof message.invalid === "string") failure = refuse("invalid_statement", { reason: message.invalid });
+    if (typeof message.rows === "number" && typeof message.bytes === "number")
+      size = { rows: message.rows, bytes: message.bytes };
+  });
+  if (code === null) throw refuse("overloaded", { retryAfter: exportRetrySeconds });
+  if (failure !== undefined) throw failure;
+  if (code === 0 && size !== undefined) return size;
+  const failed = new Error(`The process failed: ${errors.trim()}`);
+  throw classifyFault(failed) === "disk full" ? spoolFull() : failed;
+}
+
+/** Returns the refusal of an export that does not fit on the disk. */
+export const spoolFull = (): Error =>
+  refuse("data_unavailable", { reason: "No disk space is left for this export. Retry later, or add filters." });
