@@ -6,10 +6,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
-import { versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
+import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
@@ -25,8 +24,14 @@ const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 async function copyOf(scope: Scope, lake = original): Promise<string> {
   const copy = join(await temporaryFolder(scope), "lake");
   await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
-  await withWriter(copy, {}, () => rewriteIcebergMetadata(copy));
+  await rewritePathsOf(copy);
   return copy;
+}
+
+/** Rewrites the absolute paths of a lake, as the command `iceberg` does. */
+async function rewritePathsOf(lake: string): Promise<void> {
+  const manifest = (await currentManifest(lake)) ?? assert.fail("no version");
+  await withWriter(lake, {}, () => rewritePaths(lake, manifest));
 }
 
 test("a table's folder read whole has the rows of the published version after each day, also after a replay", {
@@ -116,7 +121,7 @@ test("a damaged or lost file stops no publish, and the catalog has the other vie
   const lake = await copyOf(t);
   for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
   for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
-  await withWriter(lake, {}, () => rewriteIcebergMetadata(lake));
+  await rewritePathsOf(lake);
   const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   assert.ok(views.includes("builds") && views.includes("deliveries") && !views.includes("sold"), views);
 });
@@ -168,7 +173,7 @@ test("a moved lake gets a catalog of its place by the command iceberg and by a p
   const moved = `${lake}-moved`;
   await rename(lake, moved);
   await assert.rejects(queryCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
-  await withWriter(moved, {}, () => rewriteIcebergMetadata(moved));
+  await rewritePathsOf(moved);
   assert.equal(await queryCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
 });
 
@@ -180,5 +185,8 @@ test("files that other programs put beside a table's folder stay, and nothing el
   await withWriter(lake, {}, async () => undefined);
   assert.deepEqual((await readdir(join(lake, "listings"))).sort(), ["CURRENT", "mine.parquet"]);
   for (const entry of await readdir(join(lake, "current"), { recursive: true, withFileTypes: true }))
-    assert.ok(entry.isDirectory() || /\.parquet$|^catalog\.duckdb$/.test(entry.name), entry.name);
+    assert.ok(
+      entry.isDirectory() || entry.parentPath.endsWith("/metadata") || /\.parquet$|^catalog\.duckdb$/.test(entry.name),
+      entry.name,
+    );
 });

@@ -11,9 +11,9 @@ import { isObject, type Json } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { columnType, ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
+import { rewritePaths } from "../../src/lake/writer/version-folder.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
@@ -163,7 +163,8 @@ async function serveDemo(): Promise<RecipeSurroundings> {
   const folder = await temporaryFolder(fileScope);
   const demo = join(folder, "data/lake");
   await cp(await demoLake(), demo, { recursive: true, verbatimSymlinks: true });
-  await withWriter(demo, {}, () => rewriteIcebergMetadata(demo));
+  const published = (await currentManifest(demo)) ?? assert.fail("no version");
+  await withWriter(demo, {}, () => rewritePaths(demo, published));
   const { url, customer } = await startServing(fileScope, ["serve"], {
     env: { CARQUET_LAKE: demo, CARQUET_PORT: "0" },
   });

@@ -8,7 +8,6 @@ import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
-import { stageIcebergMetadata } from "../iceberg/stage.ts";
 import { lakeFormat, type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import type { TableName } from "../tables.ts";
@@ -94,19 +93,13 @@ export interface VersionRetention extends Pick<Retention, "versionDays"> {
   readonly graceMs: number;
 }
 
-/**
- * Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Iceberg metadata
- * leaves their snapshots out before. Returns the versions, newest first.
- */
+/** Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Returns the versions, newest first. */
 export async function removeOldVersions(
   lake: string,
   published: Manifest,
   retention: VersionRetention,
 ): Promise<readonly string[]> {
   const expired = await expiredVersions(lake, published, retention);
-  if (expired.length === 0) return expired;
-  const commit = await stageIcebergMetadata(lake, published, { expired });
-  await commit();
   for (const version of [...expired].reverse()) await rm(manifestPath(lake, version));
   return expired;
 }

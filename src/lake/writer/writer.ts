@@ -7,7 +7,6 @@
 import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
-import { settleAll } from "../../base/concurrency.ts";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
@@ -16,8 +15,6 @@ import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { viewsOf } from "../analyst/analyst-views.ts";
 import { fingerprintOf } from "../file-rows.ts";
-import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
-import { stageIcebergMetadata } from "../iceberg/stage.ts";
 import { fieldIdsOf } from "../iceberg/table-schema.ts";
 import {
   currentManifest,
@@ -38,6 +35,7 @@ import {
 import { pathInTable, rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
 import {
   currentLink,
+  openedVersion,
   openVersionFolder,
   recoverVersionFolder,
   removeVersionFolders,
@@ -78,11 +76,12 @@ export async function withWriter<T>(
   try {
     return await database.using(async (session) => {
       await acquireLock(session, lake);
-      await recoverIcebergMetadata(lake, await currentVersion(lake));
+      // The name of a version that a changed CURRENT has left is not used again: until it is recovered, `current` leads to that version.
+      const opened = manifestKey(await openedVersion(lake));
       const { kept } = await removeOrphans(lake);
       await recoverVersionFolder(lake);
       try {
-        return await work({ lake, database, session, sequences: sequencesIn(kept) });
+        return await work({ lake, database, session, sequences: sequencesIn([...kept, opened]) });
       } finally {
         await rm(joinPath(lake, "spill"), { recursive: true, force: true });
       }
@@ -132,8 +131,7 @@ const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id",
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
   `^(files/)?(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
-    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$" +
-    `|^(iceberg/)?(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
+    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$",
 );
 
 /**
@@ -147,8 +145,7 @@ export async function removeOrphans(
   const kept = new Set<string>();
   if ((await currentVersion(lake)) === undefined) await requireUnpublished(lake);
   const published = await currentManifest(lake);
-  for (const path of [...(published?.serving ?? []).map((file) => file.path), ...(await icebergFiles(lake))])
-    kept.add(path);
+  for (const { path } of published?.serving ?? []) kept.add(path);
   for (let at = published; at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
@@ -181,9 +178,7 @@ async function requireUnpublished(lake: string): Promise<void> {
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   const sequences = new Map<string, number>();
   for (const path of paths) {
-    // Snapshots in Iceberg metadata are also of versions that a changed CURRENT has left.
-    const named = path.replace(/snap-(\d{4})(\d{2})(\d{2})(\d{5})-\d+\.avro$/, "$1-$2-$3.$4.avro");
-    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(named) ?? [];
+    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(path) ?? [];
     sequences.set(day, Math.max(sequences.get(day) ?? 0, Number(sequence)));
   }
   return sequences;
@@ -245,19 +240,14 @@ function rangeOf(statistics: Row | undefined, column: string): { min: string | n
   return { min: statistic("min"), max: statistic("max") };
 }
 
-/**
- * Publishes a manifest: writes it, its views, its folder and Iceberg metadata, then points `CURRENT` at it. Its files must already be synced to
- * disk.
- */
+/** Publishes a manifest: writes it, its views and its folder, then points `CURRENT` at it. Its files must already be synced to disk. */
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  // When one has failed, the other must not write any more while the next writer removes what is left.
-  const [commit] = await settleAll([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
+  await writeVersionFolder(lake, manifest);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
   await openVersionFolder(lake, manifest);
-  await commit();
 }
 
 /** Returns the manifest of the next version for a day, with the files of the previous version. */

@@ -1,6 +1,33 @@
-/** Avro schemas of Iceberg's manifests and manifest lists (format version 2), with the field ids of its specification. */
-import type { Schema } from "avsc";
-import type { IcebergPartition } from "./table-schema.ts";
+/**
+ * The Avro files of Apache Iceberg (format version 2): manifests, which list data files, and manifest lists, with the field ids of its specification.
+ * They are not compressed, so that the same rows have the same bytes with every release of zlib.
+ */
+import { buffer } from "node:stream/consumers";
+import avro, { type Schema } from "avsc";
+import { partitionFieldId } from "./table-schema.ts";
+
+/** Separates the blocks of a file. Any 16 bytes that rows do not contain will do. */
+const syncMarker = Buffer.from("carquet metadata");
+
+/** Returns an Avro file with rows of a schema, and metadata in its header. Throws if a row does not match the schema. */
+export async function avroFile(
+  schema: Schema,
+  metadata: Readonly<Record<string, string>>,
+  rows: readonly object[],
+): Promise<Buffer> {
+  const texts = Object.entries(metadata).map(([key, text]) => [key, Buffer.from(text)] as const);
+  const options = {
+    codec: "null",
+    metadata: Object.fromEntries(texts),
+    syncMarker,
+    writeHeader: "always",
+  } as const;
+  const encoder = new avro.streams.BlockEncoder(schema, options);
+  const content = buffer(encoder);
+  for (const row of rows) encoder.write(row);
+  encoder.end();
+  return content;
+}
 
 interface AvroField {
   readonly name: string;
@@ -20,9 +47,6 @@ const optional = (id: number, name: string, type: Schema): AvroField => ({
 
 const record = (name: string, fields: readonly AvroField[]): Schema => ({ type: "record", name, fields: [...fields] });
 
-const list = (elementId: number, items: Schema): Schema =>
-  Object.assign({ type: "array" as const, items }, { "element-id": elementId });
-
 /** A map from field ids to bytes, which Avro stores as an array of pairs. */
 const bytesByField = (keyId: number, valueId: number): Schema =>
   Object.assign(
@@ -33,9 +57,9 @@ const bytesByField = (keyId: number, valueId: number): Schema =>
     { logicalType: "map" },
   );
 
-/** Returns the schema of a manifest's entries: files with their partition. */
-export function entrySchema(partition: IcebergPartition | undefined, partitionId: number): Schema {
-  const partitionFields = partition === undefined ? [] : [optional(partitionId, partition.column, "string")];
+/** Returns the schema of a manifest's entries: files with their value of the partition column, if the table has one. */
+export function entrySchema(partition: string | undefined): Schema {
+  const partitionFields = partition === undefined ? [] : [optional(partitionFieldId, partition, "string")];
   const dataFile = record("r2", [
     field(134, "content", "int"),
     field(100, "file_path", "string"),
@@ -69,18 +93,4 @@ export const manifestListSchema: Schema = record("manifest_file", [
   field(512, "added_rows_count", "long"),
   field(513, "existing_rows_count", "long"),
   field(514, "deleted_rows_count", "long"),
-  optional(
-    507,
-    "partitions",
-    list(
-      508,
-      record("r508", [
-        field(509, "contains_null", "boolean"),
-        optional(518, "contains_nan", "boolean"),
-        optional(510, "lower_bound", "bytes"),
-        optional(511, "upper_bound", "bytes"),
-      ]),
-    ),
-  ),
-  optional(519, "key_metadata", "bytes"),
 ]);
