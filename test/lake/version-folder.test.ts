@@ -24,14 +24,8 @@ const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 async function copyOf(scope: Scope, lake = original): Promise<string> {
   const copy = join(await temporaryFolder(scope), "lake");
   await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
-  await rewritePathsOf(copy);
+  await withWriter(copy, {}, () => rewritePaths(copy));
   return copy;
-}
-
-/** Rewrites the absolute paths of a lake, as the command `iceberg` does. */
-async function rewritePathsOf(lake: string): Promise<void> {
-  const manifest = (await currentManifest(lake)) ?? assert.fail("no version");
-  await withWriter(lake, {}, () => rewritePaths(lake, manifest));
 }
 
 test("a table's folder read whole has the rows of the published version after each day, also after a replay", {
@@ -121,7 +115,7 @@ test("a damaged or lost file stops no publish, and the catalog has the other vie
   const lake = await copyOf(t);
   for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
   for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
-  await rewritePathsOf(lake);
+  await withWriter(lake, {}, () => rewritePaths(lake));
   const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   assert.ok(views.includes("builds") && views.includes("deliveries") && !views.includes("sold"), views);
 });
@@ -173,7 +167,7 @@ test("a moved lake gets a catalog of its place by the command iceberg and by a p
   const moved = `${lake}-moved`;
   await rename(lake, moved);
   await assert.rejects(queryCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
-  await rewritePathsOf(moved);
+  await withWriter(moved, {}, () => rewritePaths(moved));
   assert.equal(await queryCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
 });
 

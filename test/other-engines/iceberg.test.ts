@@ -32,7 +32,7 @@ async function prepare(): Promise<Expected> {
   await cp(await demoLake(), lake, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
   const published = await currentManifest(lake);
   assert.ok(published !== undefined);
-  await withWriter(lake, {}, () => rewritePaths(lake, published));
+  await withWriter(lake, {}, () => rewritePaths(lake));
   assert.deepEqual(await icebergFaults(lake), []);
   const days = [plusDays(published.as_of, -8), plusDays(published.as_of, -1), published.as_of];
   const perDay = await queryLake(

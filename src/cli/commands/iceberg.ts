@@ -22,10 +22,7 @@ export const icebergCommand = (): Command =>
     )
     .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {
       await requireManifest(lake);
-      const report = await withWriter(lake, {}, async () => {
-        const manifest = await requireManifest(lake);
-        return { version: manifest.version, location: await rewritePaths(lake, manifest, location) };
-      });
+      const report = await withWriter(lake, {}, () => rewritePaths(lake, location));
       const text = `version ${report.version} at ${report.location}`;
       process.stdout.write(`${json ? JSON.stringify(report) : text}\n`);
     });

@@ -15,6 +15,7 @@ import { catalogName, writeCatalog } from "../analyst/catalog.ts";
 import { icebergFiles, metadataPath, tableLocation } from "../iceberg/metadata.ts";
 import { fileFault, type ListedFile } from "../listed-file.ts";
 import { currentManifest, currentVersion, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
+import { requireManifest } from "../published-lake.ts";
 import { pathInTable, type TableName, tableNames } from "../tables.ts";
 
 /** The name of the link to the folder of the published version, which is created after `CURRENT`. */
@@ -68,13 +69,18 @@ async function icebergLocation(lake: string): Promise<string> {
 
 /**
  * Rewrites what has absolute paths in the folder of the published version, its catalog and Iceberg metadata, after a lake was moved. A location, the
- * URI of the lake's folder for Iceberg's readers, is kept for later publishes. Returns the location. The caller holds the lake's lock.
+ * URI of the lake's folder for Iceberg's readers, is kept for later publishes. The caller holds the lake's lock. Throws a UserError if nothing has
+ * been published.
  */
-export async function rewritePaths(lake: string, manifest: Manifest, location?: string): Promise<string> {
+export async function rewritePaths(
+  lake: string,
+  location?: string,
+): Promise<{ readonly version: string; readonly location: string }> {
+  const manifest = await requireManifest(lake);
   if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
   await writeCatalog(lake, manifest);
   await writeIcebergFiles(lake, manifest);
-  return icebergLocation(lake);
+  return { version: manifest.version, location: await icebergLocation(lake) };
 }
 
 /** Points `current` at the folder of a version, and removes the folders of all versions but this and the one before it. */
