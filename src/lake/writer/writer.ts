@@ -76,7 +76,7 @@ export async function withWriter<T>(
   try {
     return await database.using(async (session) => {
       await acquireLock(session, lake);
-      // The name of a version that a changed CURRENT has left is not used again: until it is recovered, `current` leads to that version.
+      // After a change of CURRENT to an earlier version, `current` still leads to the later one, whose name is not used again.
       const opened = manifestKey(await openedVersion(lake));
       const { kept } = await removeOrphans(lake);
       await recoverVersionFolder(lake);
