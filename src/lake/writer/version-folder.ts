@@ -34,7 +34,8 @@ export async function writeVersionFolder(lake: string, manifest: Manifest): Prom
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const [name, { path }] of linksOf(manifest)) {
-    const [from, target] = [join(lake, path), join(folder, name)];
+    const from = join(lake, path);
+    const target = join(folder, name);
     await mkdir(dirname(target), { recursive: true });
     // File systems without hard links.
     await link(from, target).catch(() => symlink(relative(dirname(target), from), target));
