@@ -68,7 +68,8 @@ test("an ingest that ends between any two steps leaves right folders, and the ne
   const steps = await ingestUntil(await copyOfLake(folder, "whole"), Number.POSITIVE_INFINITY);
   assert.ok(steps > 60, `${steps} steps`);
   const published = new Set<string>();
-  for (let last = 1; last < steps; last += extentOf(49, 1)) {
+  // From the last step back: few of them come after CURRENT is replaced.
+  for (let last = steps - 1; last > 0; last -= extentOf(49, 1)) {
     const lake = await copyOfLake(folder, String(last));
     await ingestUntil(lake, last);
     const shown = (await readlink(join(lake, "current"))).replace("versions/", "");
