@@ -8,13 +8,11 @@ import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { stageIcebergMetadata } from "../../src/lake/iceberg/stage.ts";
 import { fieldsOf, icebergTables, nameMapping } from "../../src/lake/iceberg/table-schema.ts";
 import { icebergMetadataFaults } from "../../src/lake/iceberg/verify-metadata.ts";
-import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentPath, currentVersion, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
-import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { icebergFaults, icebergVersions, listIcebergFiles, readIceberg } from "../support/lakes/iceberg.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
@@ -245,14 +243,6 @@ test("verify finds Iceberg metadata of another version, and data files that are 
   );
   await rm(join(lake, "iceberg"), { recursive: true });
   assert.deepEqual(await icebergMetadataFaults(lake, published), [], "a lake without metadata");
-});
-
-test("a table with files of an older format has no metadata until they are migrated", async (t) => {
-  const lake = await copyFixtureLake(t, 1);
-  await publishAgain(lake);
-  assert.equal(await readIceberg(lake, "snapshots"), undefined);
-  await withWriter(lake, {}, (writer) => migrateLake(writer));
-  assert.equal((await icebergVersions(lake, "snapshots")).length, 1);
 });
 
 /** Publishes the published version again, as `index` does. */

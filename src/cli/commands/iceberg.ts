@@ -23,10 +23,8 @@ export const icebergCommand = (): Command =>
     .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {
       await requireManifest(lake);
       const report = await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, location));
-      const lines = report.tables.map(({ table, metadata, snapshots }) =>
-        metadata === null
-          ? `  ${table}: no metadata, because files of an older format have none; run carquet migrate`
-          : `  ${table}: ${snapshots} snapshots, ${metadata}`,
+      const lines = report.tables.map(
+        ({ table, metadata, snapshots }) => `  ${table}: ${snapshots} snapshots, ${metadata}`,
       );
       const text = [`version ${report.version} at ${report.location}`, ...lines].join("\n");
       process.stdout.write(`${json ? JSON.stringify(report) : text}\n`);

@@ -12,8 +12,8 @@ export interface IcebergReport {
   readonly location: string;
   readonly tables: readonly {
     readonly table: IcebergTable;
-    /** Path of the newest metadata file; null if the table has older files, which `migrate` rewrites. */
-    readonly metadata: string | null;
+    /** Path of the newest metadata file. */
+    readonly metadata: string;
     readonly snapshots: number;
   }[];
 }
@@ -27,7 +27,7 @@ export async function rewriteIcebergMetadata(lake: string, location?: string): P
   if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
   const commit = await stageIcebergMetadata(lake, published, { isAnew: true });
   await commit();
-  if (published.former === undefined) await writeCatalog(lake, published);
+  await writeCatalog(lake, published);
   const tables = await Promise.all(icebergTables.map((table) => describeTable(lake, table)));
   return { version: published.version, location: await icebergLocation(lake), tables };
 }
@@ -36,5 +36,5 @@ async function describeTable(lake: string, table: IcebergTable): Promise<Iceberg
   const folder = metadataFolder(lake, table);
   const metadata = `${folder}/${metadataName(await newestNumber(folder))}`;
   const history = await readTableHistory(metadata);
-  return { table, metadata: history === undefined ? null : metadata, snapshots: history?.snapshots.length ?? 0 };
+  return { table, metadata, snapshots: history?.snapshots.length ?? 0 };
 }

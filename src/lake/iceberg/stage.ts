@@ -6,12 +6,11 @@
  * the publish is killed before it has committed, the next writer does. All of it derives from the lake's manifests, and can be removed and written
  * again.
  */
-import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, readFile, realpath, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { settleAll } from "../../base/concurrency.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { integerIn, type Row } from "../../base/json.ts";
-import { isCurrentSchema } from "../file-rows.ts";
 import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import {
   type MetadataFile,
@@ -110,14 +109,9 @@ export function versionReader(lake: string): (version: string) => Promise<Versio
   };
 }
 
-/** Whether all files of a table have the current schema. Iceberg's metadata has no conversions: without it, a table has no metadata. */
-export const isReadable = ({ tables }: VersionFiles, table: IcebergTable): boolean =>
-  tables[table].every((file) => isCurrentSchema(table, file));
-
 async function stageTable(publish: Publish, table: IcebergTable): Promise<Commit> {
-  const { lake, location, newest, retained, isAnew } = publish;
+  const { lake, location, retained, isAnew } = publish;
   const folder = metadataFolder(lake, table);
-  if (!isReadable(newest, table)) return () => rm(folder, { recursive: true, force: true });
   const number = await newestNumber(folder);
   const found = number === 0 ? undefined : await readTableHistory(join(folder, metadataName(number)));
   const isContinued = !isAnew && found?.location === tableLocation(location, table);
@@ -158,7 +152,7 @@ async function pendingVersions(
 ): Promise<PendingVersions> {
   const last = history?.snapshots.at(-1);
   const pending: VersionFiles[] = [];
-  for (let at: VersionFiles | undefined = newest; at !== undefined && isReadable(at, table); ) {
+  for (let at: VersionFiles | undefined = newest; at !== undefined; ) {
     if (last !== undefined && versionOf(last) === at.version) {
       const manifestsBefore = await readManifestList(lake, table, last);
       if (manifestsBefore !== undefined)

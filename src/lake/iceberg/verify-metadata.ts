@@ -22,7 +22,7 @@ import {
   snapshotIdOf,
   statusCodes,
 } from "./manifests.ts";
-import { isReadable, versionReader } from "./stage.ts";
+import { versionReader } from "./stage.ts";
 import {
   hintName,
   metadataFolder,
@@ -41,10 +41,10 @@ const repair = 'the next publish or "carquet iceberg" writes it again';
 
 /**
  * Returns the faults of the metadata of the published version and those before it as messages; empty if there are none. A lake without the folder
- * `iceberg/`, or of an earlier format, has no metadata. After a kill in a publish, metadata lags behind until the next writer completes it.
+ * `iceberg/` has no metadata. After a kill in a publish, metadata lags behind until the next writer completes it.
  */
 export async function icebergMetadataFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
-  if (manifest.former !== undefined || !existsSync(join(lake, "iceberg"))) return [];
+  if (!existsSync(join(lake, "iceberg"))) return [];
   // A version may have been published since the manifest was read.
   const published = (await currentVersion(lake)) ?? manifest.version;
   const read = versionReader(lake);
@@ -54,11 +54,10 @@ export async function icebergMetadataFaults(lake: string, manifest: Manifest): P
       () => undefined,
     );
   const faults: string[] = [];
-  for (const table of icebergTables)
-    if (isReadable(manifest, table)) {
-      const check = new TableCheck(lake, table, (version) => filesOf(table, version));
-      faults.push(...(await check.faults(published)));
-    }
+  for (const table of icebergTables) {
+    const check = new TableCheck(lake, table, (version) => filesOf(table, version));
+    faults.push(...(await check.faults(published)));
+  }
   return faults;
 }
 

@@ -15,7 +15,6 @@ import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from 
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { viewsOf } from "../analyst/analyst-views.ts";
-import { fingerprintOf } from "../file-rows.ts";
 import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
 import { stageIcebergMetadata } from "../iceberg/stage.ts";
 import { fieldIdsOf } from "../iceberg/table-schema.ts";
@@ -126,14 +125,11 @@ async function acquireLock(session: Session, lake: string): Promise<void> {
   }
 }
 
-/** Tables that earlier releases wrote and this release does not read. */
-const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id", "ended", "claims"];
-
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
-  `^(files/)?(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
+  `^files/(${tableNames.join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
     "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$" +
-    `|^(iceberg/)?(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
+    `|^iceberg/(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
 );
 
 /**
@@ -229,8 +225,8 @@ export async function writeFile(
   await syncToDisk(target);
   await syncToDisk(dirname(target));
   const { min, max } = rangeOf(statistics, definition.order[0] ?? "");
-  const [bytes, sha256] = [(await stat(target)).size, await sha256Of(target)];
-  return { path, partition, rows: rowCount, bytes, sha256, min, max, schema: fingerprintOf(definition.columns) };
+  const { size: bytes } = await stat(target);
+  return { path, partition, rows: rowCount, bytes, sha256: await sha256Of(target), min, max };
 }
 
 /** Returns the minimum and maximum of a column, from the statistics that COPY returns. */
