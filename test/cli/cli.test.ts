@@ -57,7 +57,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
   ],
   [
     "accounts",
-    ["Safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low-balance ", "rate-limit "],
+    ["Safe while the service runs", "create ", "list ", "show ", "status ", "cap ", "low-balance ", "rate-limit "],
   ],
   ["accounts create", ["Create an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
   ["keys", ["Only `create` shows the secret", "create ", "list ", "revoke "]],

@@ -17,7 +17,9 @@ test("every column of every file of a lake has a type that other engines read", 
   ];
   // Together, the two have rows in every table.
   const lakes = [(await createLakeOfEveryState(fileScope)).lake, (await createLake(fileScope)).lake];
-  const manifests = await Promise.all(lakes.map(async (lake) => ({ lake, tables: (await currentManifest(lake))?.tables })));
+  const manifests = await Promise.all(
+    lakes.map(async (lake) => ({ lake, tables: (await currentManifest(lake))?.tables })),
+  );
   const paths = tableNames.flatMap((table) => {
     const found = manifests.flatMap(
       ({ lake, tables }) => tables?.[table].map(({ path }) => literal(join(lake, path))) ?? [],
