@@ -129,9 +129,10 @@ export async function readManifest(lake: string, version: string): Promise<Manif
  */
 export function parseManifest(text: string, place: string, version: string): Manifest {
   const content = parsedJson(text, place);
-  if (isObject(content) && content.format !== lakeFormat)
+  const format = isObject(content) ? content.format : undefined;
+  if (typeof format === "number" && format !== lakeFormat)
     throw new UserError(
-      `${place}: unsupported lake format ${printable(JSON.stringify(content.format) ?? "none", 40)}: expected ${lakeFormat}. ` +
+      `${place}: unsupported lake format ${format}: expected ${lakeFormat}. ` +
         "Use the release of Carquet that wrote the lake, or ingest its feeds again into an empty folder.",
     );
   const { sha256, ...manifest } = check(content, place);

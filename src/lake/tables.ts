@@ -35,8 +35,6 @@ export interface TableDefinition {
   readonly rowsPerFile?: number;
 }
 
-export { lineItemsType, priceHistoryType } from "../listing/nested-types.ts";
-
 export const buildColumns = columnsIn("builds");
 export const dealerColumns = columnsIn("dealers");
 

@@ -21,7 +21,7 @@ import {
   unorderedListings,
 } from "../../lake/market.ts";
 import { listingColumns, openPartition } from "../../lake/tables.ts";
-import { tiersOf } from "../../lake/writer/compaction.ts";
+import { tiersOf } from "../../lake/writer/table-files.ts";
 import { gone, type IndexInput } from "./build.ts";
 
 export interface IndexedRows {
