@@ -3,9 +3,8 @@
  * paths, sizes, or the order of its versions.
  */
 import { printable, UserError } from "../base/user-error.ts";
-import { type FormerTable, formerPartitions } from "../lake/former-tables.ts";
 import { type LakeFile, type Manifest, manifestKey, parseManifest, tableFilesOf, versionIn } from "../lake/manifest.ts";
-import { type TableName, tableOf } from "../lake/tables.ts";
+import { pathInTable, type TableName, tableNames, tableOf } from "../lake/tables.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
 
@@ -46,7 +45,7 @@ export async function readSourceManifest(
 
 /** Throws a UserError unless a manifest has the day of its version, and lists each file once, under a path that a writer creates. */
 function requireLakeFiles(manifest: Manifest, place: string): void {
-  const { version, as_of, sequence, tables, former, serving } = manifest;
+  const { version, as_of, sequence, tables, serving } = manifest;
   if (version !== `${as_of}.${sequence}`)
     throw new UserError(
       `${place}: invalid as_of ${as_of} and sequence ${sequence}: expected those of version ${version}.`,
@@ -58,19 +57,16 @@ function requireLakeFiles(manifest: Manifest, place: string): void {
     if (paths.has(path)) throw new UserError(`${place}: the path ${name} is listed twice: expected each file once.`);
     paths.add(path);
   };
-  const listed = former === undefined ? Object.entries(tables) : Object.entries(former);
-  for (const [table, files] of listed)
-    for (const file of files) requirePath(file.path, isTableFile(table, file, former !== undefined));
+  for (const table of tableNames) for (const file of tables[table]) requirePath(file.path, isTableFile(table, file));
   for (const { path } of serving) requirePath(path, /^serving\/\d{4}-\d{2}-\d{2}\.\d+-\d+\.(duckdb|db)$/.test(path));
 }
 
 /** Returns true if a file has a path of its table and partition. */
-function isTableFile(table: string, { path, partition }: LakeFile, isFormer: boolean): boolean {
-  const key = isFormer ? formerPartitions[table as FormerTable] : (tableOf(table as TableName).partition ?? null);
-  if (key === null ? partition !== null : !/^(\d{4}-\d{2}(-\d{2})?|open)$/.test(partition ?? "")) return false;
-  const folder = key === null ? `${table}/` : `${table}/${key}=${partition}/`;
-  const inTables = path.replace(/^files\//, "");
-  return inTables.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(inTables.slice(folder.length));
+function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
+  const isPartitioned = tableOf(table).partition !== undefined;
+  if (isPartitioned ? !/^(\d{4}-\d{2}|open)$/.test(partition ?? "") : partition !== null) return false;
+  const folder = `files/${pathInTable(table, partition, "")}`;
+  return path.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(path.slice(folder.length));
 }
 
 /**

@@ -12,7 +12,6 @@ import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
-import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
@@ -57,12 +56,6 @@ test("only the published version and the one before it have a folder, and links 
   );
   assert.deepEqual(await folders(), [`${days.at(-1)}.2`]);
   assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
-});
-
-test("a lake of a former format has no folder", async (t) => {
-  const lake = await copyFixtureLake(t, 1);
-  await withWriter(lake, {}, async () => undefined);
-  assert.deepEqual((await readdir(lake)).includes("current"), false);
 });
 
 test("verify finds a wrong folder, and the next writer repairs a wrong link", async (t) => {

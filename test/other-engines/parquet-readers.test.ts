@@ -18,7 +18,7 @@ import { withWriter } from "../../src/lake/writer/writer.ts";
 import { startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { demoLake } from "../support/lakes/demo.ts";
-import { createCurrentLake } from "../support/lakes/fixtures.ts";
+import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { icebergJar } from "./iceberg-jar.ts";
@@ -73,7 +73,7 @@ function comparable(value: unknown): string {
   return text !== "" && Number.isFinite(Number(text)) ? String(Math.round(Number(text) * 1000) / 1000) : text;
 }
 
-const lake = await createCurrentLake(fileScope);
+const { lake } = await createLakeOfEveryState(fileScope);
 const manifest = await currentManifest(lake);
 /** The market of the other lake is too small to be valued. */
 const { lake: sample } = await createLake(fileScope);

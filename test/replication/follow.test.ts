@@ -5,7 +5,6 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import type { Readiness } from "../../src/http/service/health.ts";
 import { readIngestRecord, writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { currentVersion, filesOf } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
@@ -16,7 +15,6 @@ import { carquet, failureOf, spawnCarquet } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
-import { copyFixtureLake, fixtureDays } from "../support/lakes/fixtures.ts";
 import { createLake, samplePath } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
@@ -77,17 +75,6 @@ test("a follower builds the serving files that its source lacks, and a service u
   const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
   assert.ok(pagination.total > 100);
   assert.equal((await manifestOf(lake)).serving.length, serving.length);
-});
-
-test("a past day of a followed lake of a former format is read from its copies, and the row store stays in use", async (scope) => {
-  const lake = await newLake(scope);
-  await createTestFollower(await copyFixtureLake(scope, 2), lake).follow();
-  const service = await startService(scope, lake);
-  const [past, published] = [fixtureDays[2][3], fixtureDays[2].at(-1)];
-  const page = await service.getBody("searchListings", `/v1/listings?snapshot_date=${past}&limit=3`);
-  assert.ok(page.data.length === 3 && page.meta.as_of === published);
-  const { body } = await service.get("/readyz");
-  assert.deepEqual((body as Readiness["report"]).serving, { index: true, rows: true, fallbacks: 0 });
 });
 
 test("the record of the last ingest is followed too, and an older one does not replace a newer", async (scope) => {

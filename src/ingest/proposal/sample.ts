@@ -11,7 +11,7 @@ import { describeFileError, fileError } from "../feed/file-errors.ts";
 import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts";
 import { mappingOf } from "../mapping/mapping.ts";
 import { recognizedPreset } from "../mapping/presets.ts";
-import type { Mapping } from "../mapping/rules.ts";
+import { type Mapping, mappingVersion } from "../mapping/rules.ts";
 import { knownText } from "../normalize/unknown-markers.ts";
 import { aliases } from "./known-columns.ts";
 
@@ -59,7 +59,7 @@ export async function sampleFile(
 const reading = (file: NonNullable<Mapping["file"]>): Mapping =>
   mappingOf(
     {
-      version: 2,
+      version: mappingVersion,
       file,
       fields: { vin: [{ constant: "" }] },
       dealer: { key: [[{ file: "name" }]], fields: { name: [{ file: "name" }] } },

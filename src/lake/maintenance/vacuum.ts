@@ -7,8 +7,7 @@
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
-import { UserError } from "../../base/user-error.ts";
-import { lakeFormat, type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
+import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import type { TableName } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
@@ -30,7 +29,7 @@ export interface VacuumResult {
   readonly files: number;
 }
 
-/** Tables of the past, by the month or the day that their partitions begin with. What was sold or has ended is kept. */
+/** Tables of the past, in partitions of months. What was sold or has ended is kept. */
 const tablesOfThePast = ["snapshots", "contenders", "deliveries", "rejects"] as const satisfies readonly TableName[];
 
 /** Returns the first month that is kept, as `2026-11`; undefined if all are. */
@@ -51,10 +50,6 @@ export async function vacuum(
   graceMs: number,
 ): Promise<VacuumResult> {
   const published = await requireManifest(writer.lake);
-  if (published.former !== undefined && retention.months !== undefined)
-    throw new UserError(
-      `${writer.lake}: lake format ${published.format}: expected ${lakeFormat} to remove months. Run "carquet migrate --lake ${writer.lake}" first.`,
-    );
   const { removedDays, ...remaining } = removeExpiredDays(published, retention);
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), ...remaining };

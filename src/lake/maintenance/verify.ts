@@ -110,11 +110,11 @@ function invariantViolations(manifest: Manifest, folder: string): Readonly<Recor
     "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
         OR sold_date > missing_since OR sold_on_record < last_seen + ${integerLiteral(life.soldAfterDays)}`,
-    ...(manifest.former === undefined ? historyViolations(manifest, intervals, all("listings")) : {}),
+    ...historyViolations(manifest, intervals, all("listings")),
   };
 }
 
-/** Returns the violated invariants of intervals, which copies of earlier formats need not keep. */
+/** Returns the violated invariants of intervals. */
 function historyViolations(manifest: Manifest, intervals: Sql, listings: Sql): Readonly<Record<string, Sql>> {
   const published = sql`([${join(Object.keys(manifest.days).map((day) => literal(day)))}]::DATE[])`;
   return {

@@ -129,10 +129,10 @@ export async function removeVersionFolders(lake: string, kept: readonly (string 
       await rm(join(lake, versionKey(name)), { recursive: true, force: true });
 }
 
-/** Completes the publish of the version that `CURRENT` names. Versions of a former format have no folder. */
+/** Completes the publish of the version that `CURRENT` names. */
 export async function recoverVersionFolder(lake: string): Promise<void> {
   const published = await currentManifest(lake);
-  if (published === undefined || published.former !== undefined) return;
+  if (published === undefined) return;
   const isOpen = (await targetOf(join(lake, currentLink))) === versionKey(published.version);
   if (!isOpen) await writeVersionFolder(lake, published);
   await openVersionFolder(lake, published);
@@ -150,7 +150,7 @@ export async function versionFolderFaults(lake: string, manifest: Manifest): Pro
 async function folderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
   const target = await targetOf(join(lake, currentLink));
   const folder = versionKey(manifest.version);
-  if (target === undefined || manifest.former !== undefined) return [];
+  if (target === undefined) return [];
   if (target !== folder) return [`${currentLink}: links to ${target || "nothing"}: expected ${folder}`];
   if (!existsSync(join(lake, folder))) return [`${currentLink}: links to ${folder}, which does not exist`];
   const links = linksOf(manifest);
