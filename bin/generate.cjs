@@ -17,7 +17,7 @@ const clientModules = ["typescript/src/operations.gen.ts", "python/src/carquet/m
 /** Writes the files that the program loads. */
 function generate() {
   const inputs = [...sourcesIn("schemas", /\.(yaml|json|url)$/), ...sourcesIn("src/contract", /(?<!\.gen(\.d)?)\.ts$/)];
-  const modules = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js", "mapping1.gen.js", "sources.gen.js"].map((file) => join(generated, file));
+  const modules = ["document.gen.json", "parameters.gen.js", "manifest.gen.js", "mapping.gen.js", "sources.gen.js"].map((file) => join(generated, file));
   const clients = clientModules.map((file) => join(project, "clients", file)).filter((file) => existsSync(dirname(file)));
   const outputs = [...modules, ...clients];
   once("fingerprint", fingerprintOf(inputs, [__filename, require.resolve("ajv/package.json")]), { outputs, build: runGenerator });

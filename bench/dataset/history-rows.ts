@@ -80,7 +80,7 @@ export async function writeHistoryRows(lake: string, folder: string): Promise<vo
 /** Selects the rows of all intervals of a lake, with `valid_from` and `valid_to`. */
 function everyInterval(manifest: Manifest, lake: string): Sql {
   const [first = manifest.as_of] = Object.keys(manifest.days);
-  return intervalRows(intervalFiles(manifest, first, manifest.as_of), lake, first, manifest.as_of);
+  return intervalRows(intervalFiles(manifest, first), lake, first, manifest.as_of);
 }
 
 /** Selects the intervals with all columns of a page. `position` is the order in which Carquet breaks ties on past days. */

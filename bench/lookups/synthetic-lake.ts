@@ -4,7 +4,7 @@ import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { noFiles, type TableFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
-import { writeSplit } from "../../src/lake/writer/split.ts";
+import { writeSplit } from "../../src/lake/writer/table-files.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
 import { withServingFiles } from "../../src/serving/files/build-serving-files.ts";
 

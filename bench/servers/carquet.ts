@@ -74,7 +74,7 @@ export interface ScriptServer extends ServerProcess {
 }
 
 /** Options of `carquet serve` that turn the response cache off. */
-export const withoutResponseCache: readonly string[] = ["--answers", "0"];
+export const withoutResponseCache: readonly string[] = ["--response-cache", "0"];
 
 /** Options of Node.js to run a TypeScript module of this project with the thread pool's size. */
 export const typescriptOptions: readonly string[] = [

@@ -25,9 +25,9 @@ export async function createFolder(path: string): Promise<void> {
 }
 
 /** Replaces a file atomically: writes to a temporary name, syncs, then renames. Readers see the old or the new content in full. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.new`;
-  await writeFile(temporary, text);
+  await writeFile(temporary, content);
   await syncToDisk(temporary);
   await rename(temporary, path);
   await syncToDisk(dirname(path));

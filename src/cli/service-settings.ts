@@ -62,8 +62,7 @@ export const serviceSettings = {
     help: "hours from the beginning of the as-of date after which the next delivery is overdue (/readyz, log, metric, pages); 0 for never " +
       "(default: 12 hours later than the published days let expect)" },
   ...sharedSettings("threads", "memoryLimit"),
-  responseCacheBytes: { flags: "--response-cache <MiB>", formerFlags: "--answers <MiB>",
-    ...inUnits(2 ** 20, responseCacheBytesMax / 2 ** 20, integerParser(1_048_576)),
+  responseCacheBytes: { flags: "--response-cache <MiB>", ...inUnits(2 ** 20, responseCacheBytesMax / 2 ** 20, integerParser(1_048_576)),
     help: "size of the response cache in memory; 0 turns it off" },
   accountRequests: { flags: "--account-requests <n>", env: "CARQUET_ACCOUNT_REQUESTS", default: accountRequestsMax, parse: integerParser(10_000, 1),
     help: "requests of one account in progress at once; more are refused with 429" },
@@ -85,10 +84,6 @@ export const serviceSettings = {
   // By default 1.2 MB a second, which take 0.1 % of a processor.
   scrubBytesPerHour: { flags: "--scrub <MiB>", env: "CARQUET_SCRUB", ...inUnits(2 ** 20, 4096, integerParser(1_048_576)),
     help: "MiB per hour read in the background to check the lake's files for damage; 0 turns off these checks and those of the accounts file" },
-  pastIndexDir: { flags: "--past-index-dir <dir>", isRetired: true },
-  pastIndexBytes: { flags: "--past-index-bytes <size>", isRetired: true },
-  pastIndexRequests: { flags: "--past-index-requests <n>", isRetired: true },
-  pastIndexDays: { flags: "--past-index-days <days>", isRetired: true },
 } as const satisfies SettingRows;
 
 export type ServiceValues = ValuesOf<typeof serviceSettings>;

@@ -21,10 +21,6 @@ interface Setting {
   /** The names of settings that exclude this one. */
   readonly conflicts?: readonly string[];
   readonly isRequired?: boolean;
-  /** The flag of an earlier release, which sets the same value and is absent from the help. */
-  readonly formerFlags?: `--${string}`;
-  /** Accepted without effect, and absent from the help: a setting of an earlier release. */
-  readonly isRetired?: boolean;
 }
 
 /** Settings by the names of their values. */
@@ -91,23 +87,16 @@ export type SharedValues<Name extends SharedName> = ValuesOf<Pick<typeof shared,
 
 /** Adds the options of settings to a command, in their order. */
 export function addSettings(command: Command, settings: SettingRows): Command {
-  for (const [name, setting] of Object.entries(settings)) {
-    command.addOption(optionOf(name, setting));
-    const { formerFlags: flags, parse } = setting;
-    if (flags !== undefined) command.addOption(optionOf(name, { flags, ...(parse && { parse }) }).hideHelp());
-  }
+  for (const [name, setting] of Object.entries(settings)) command.addOption(optionOf(name, setting));
   return command;
 }
 
 /** Returns the option that sets a value by its name. */
-function optionOf(
-  name: string,
-  { flags, help = "", isRequired = false, isRetired = false, ...setting }: Setting,
-): Option {
+function optionOf(name: string, { flags, help = "", isRequired = false, ...setting }: Setting): Option {
   const option = new Option(flags, isRequired ? `${help} (required)` : help);
   const { env, preset, parse, choices, conflicts, default: value = option.isBoolean() ? false : undefined } = setting;
   option.attributeName = () => name;
-  option.makeOptionMandatory(isRequired).hideHelp(isRetired).default(value, setting.shownDefault);
+  option.makeOptionMandatory(isRequired).default(value, setting.shownDefault);
   if (env !== undefined) option.env(env);
   if (preset !== undefined) option.preset(preset);
   if (parse !== undefined) option.argParser(parse);

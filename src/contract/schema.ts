@@ -4,7 +4,6 @@ import { isObject } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { validators as manifest } from "./generated/manifest.gen.js";
 import { validators as mapping } from "./generated/mapping.gen.js";
-import { validators as mapping1 } from "./generated/mapping1.gen.js";
 import { validators as sources } from "./generated/sources.gen.js";
 
 /** A generated validator. `errors` holds the errors of the last call. */
@@ -13,9 +12,9 @@ export interface Validator {
   readonly errors?: readonly ErrorObject[] | null;
 }
 
-export type FileKind = "manifest" | "mapping" | "mapping1" | "sources";
+export type FileKind = "manifest" | "mapping" | "sources";
 
-const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping, ...mapping1, ...sources };
+const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping, ...sources };
 
 /** Returns a function that checks and types a parsed file. It throws a UserError with the source and the violations. */
 export function checker<T>(kind: FileKind): (value: unknown, source: string) => T {

@@ -6,9 +6,8 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/market.ts";
 import { openPartition, type TableName, tableOf } from "../lake/tables.ts";
-import { filesToCompact, tiersOf } from "../lake/writer/compaction.ts";
-import { writeSplit } from "../lake/writer/split.ts";
-import type { FileContents, Writer } from "../lake/writer/writer.ts";
+import { type FileContents, filesToCompact, tiersOf, writeSplit } from "../lake/writer/table-files.ts";
+import type { Writer } from "../lake/writer/writer.ts";
 import { endedRows, holdingRows } from "./lifecycle/intervals.ts";
 import { type ActiveBranches, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 

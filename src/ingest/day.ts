@@ -67,7 +67,6 @@ export interface DayInput {
 
 export interface DaySettings extends ReadSettings {
   readonly judgement: Judgement;
-  readonly fillsFromVins?: boolean;
   readonly onStep?: OnIngestStep;
 }
 
@@ -79,7 +78,7 @@ export interface DaySettings extends ReadSettings {
 export async function ingestDay(
   writer: Writer,
   { previous, next, delivery }: DayInput,
-  { onStep, judgement, fillsFromVins = true, ...settings }: DaySettings,
+  { onStep, judgement, ...settings }: DaySettings,
 ): Promise<{ readonly manifest: Manifest; readonly report: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
@@ -92,7 +91,7 @@ export async function ingestDay(
   const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
 
   begin("normalizing values");
-  const filled = await fillFromVins(session, day, fillsFromVins);
+  const filled = await fillFromVins(session, day);
   const spellings = await normalizeDay(session, next);
 
   begin("attributing VINs to owners");

@@ -7,7 +7,6 @@
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
-import { requireCurrentFormat } from "../lake/published-lake.ts";
 import { readReleasedFeeds } from "../lake/released-feeds.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { type CollapseThresholds, life } from "../listing/life.ts";
@@ -25,8 +24,6 @@ export interface IngestOptions extends DatabaseOptions {
   readonly limits?: Partial<FeedLimits>;
   /** When a feed is collapsed. Default: `life`. */
   readonly thresholds?: Partial<CollapseThresholds>;
-  /** Whether VINs fill what a delivery leaves unknown. Default: true; false for a lake that is compared with one of an earlier release. */
-  readonly fillsFromVins?: boolean;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;
@@ -50,7 +47,6 @@ export async function ingest(
 ): Promise<readonly DeliveryReport[]> {
   return withWriter(lake, options, async (writer) => {
     const published = await currentManifest(lake);
-    requireCurrentFormat(lake, published);
     const run: IngestRun = { writer, published, deliveries, options };
     if (options.replayFrom !== undefined) return replay(run, options.replayFrom);
     return ingestDays(run, published, (manifest) => publish(lake, manifest));
@@ -179,6 +175,5 @@ async function versionBefore(
     throw new UserError(
       `Cannot replay from the day after ${version.as_of}, which was itself replayed: expected ${version.as_of} or an earlier day.`,
     );
-  requireCurrentFormat(lake, version);
   return version;
 }

@@ -18,8 +18,6 @@ export interface LakeFile {
   /** Minimum and maximum of the table's first sort column. */
   readonly min: string | null;
   readonly max: string | null;
-  /** Fingerprint of the schema that the file was written with. Files of format 1 have none. */
-  readonly schema?: string;
 }
 
 export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;

@@ -11,7 +11,6 @@ import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
-import { type FormerTables, formerTablesIn, readFormer } from "./former-tables.ts";
 import type { LakeFile, TableFiles } from "./listed-file.ts";
 import { tableNames } from "./tables.ts";
 
@@ -33,8 +32,8 @@ export interface ServingFile {
   readonly sha256: string;
 }
 
-/** The lake format that writers produce. Readers accept this format and all earlier ones. */
-export const lakeFormat = 3;
+/** The lake format, of the manifest and of the tables: it changes with either. A lake of another format is refused. */
+export const lakeFormat = 1;
 
 export interface Manifest {
   readonly format: number;
@@ -50,28 +49,15 @@ export interface Manifest {
   /** The number of active listings of each day that was published, in the order of days. */
   readonly days: Readonly<Record<string, number>>;
   readonly serving: readonly ServingFile[];
-  /** All Parquet files of a version of an earlier format, by the tables of that format; `tables` has those that are read. */
-  readonly former?: FormerTables;
 }
 
-const check = checker<
-  Omit<Manifest, "tables" | "days" | "serving" | "former"> & {
-    tables: Partial<TableFiles> & FormerTables;
-    days?: Manifest["days"];
-    serving?: readonly ServingFile[];
-    sha256?: string;
-  }
->("manifest");
+const check = checker<Manifest & { readonly sha256: string }>("manifest");
 
-export const noFiles: TableFiles = withAllTables({});
+/** The tables of a lake without rows. */
+export const noFiles = Object.fromEntries(tableNames.map((table) => [table, []])) as unknown as TableFiles;
 
 /** The keys of a lake without rows. */
 export const firstKeys: Manifest["keys"] = { builds: 0, dealers: 0, tokens: 0, options: 0 };
-
-/** Adds an empty file list for each table that is not listed. */
-function withAllTables(files: Partial<TableFiles>): TableFiles {
-  return Object.fromEntries(tableNames.map((table) => [table, files[table] ?? []])) as unknown as TableFiles;
-}
 
 /** Returns the path of `CURRENT`, which holds the name of the published version. */
 export const currentPath = (lake: string): string => join(lake, "CURRENT");
@@ -82,12 +68,12 @@ export const manifestKey = (version: string): string => `versions/${version}.jso
 
 export const manifestPath = (lake: string, version: string): string => join(lake, manifestKey(version));
 
-export const tableFilesOf = ({ tables, former }: Pick<Manifest, "tables" | "former">): readonly LakeFile[] =>
-  Object.values<readonly LakeFile[]>(former ?? tables).flat();
+export const tableFilesOf = ({ tables }: Pick<Manifest, "tables">): readonly LakeFile[] => Object.values(tables).flat();
 
-export const filesOf = (
-  manifest: Pick<Manifest, "tables" | "former" | "serving">,
-): readonly (LakeFile | ServingFile)[] => [...tableFilesOf(manifest), ...manifest.serving];
+export const filesOf = (manifest: Pick<Manifest, "tables" | "serving">): readonly (LakeFile | ServingFile)[] => [
+  ...tableFilesOf(manifest),
+  ...manifest.serving,
+];
 
 /** The form of the name of a version. */
 export const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
@@ -126,11 +112,8 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
 }
 
 /** Returns the text of a manifest's file, with a checksum of its content. */
-export function manifestText({ former, ...manifest }: Manifest): string {
-  const { days, ...earlier } = manifest;
-  const content = former === undefined ? manifest : { ...earlier, tables: former };
-  return `${JSON.stringify({ ...content, sha256: contentHash(content) }, null, 1)}\n`;
-}
+export const manifestText = (manifest: Manifest): string =>
+  `${JSON.stringify({ ...manifest, sha256: contentHash(manifest) }, null, 1)}\n`;
 
 const contentHash = (content: object): string => createHash("sha256").update(JSON.stringify(content)).digest("hex");
 
@@ -141,25 +124,23 @@ export async function readManifest(lake: string, version: string): Promise<Manif
 }
 
 /**
- * Parses the manifest of a version; `place` names its file in messages. Throws a UserError if it does not match its checksum or the schema,
- * is that of another version, or has a newer lake format.
+ * Parses the manifest of a version; `place` names its file in messages. Throws a UserError if it has another lake format, does not match its
+ * checksum or the schema, or is that of another version.
  */
 export function parseManifest(text: string, place: string, version: string): Manifest {
   const content = parsedJson(text, place);
   const format = isObject(content) ? content.format : undefined;
-  if (typeof format === "number" && format > lakeFormat)
+  if (typeof format === "number" && format !== lakeFormat)
     throw new UserError(
-      `${place}: unsupported lake format ${format}: expected 1 to ${lakeFormat}. Use a newer release of Carquet.`,
+      `${place}: unsupported lake format ${format}: expected ${lakeFormat}. ` +
+        "Use the release of Carquet that wrote the lake, or ingest its feeds again into an empty folder.",
     );
   const { sha256, ...manifest } = check(content, place);
-  if (sha256 !== undefined && sha256 !== contentHash(manifest))
+  if (sha256 !== contentHash(manifest))
     throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as in the manifest.`);
   if (manifest.version !== version)
     throw new UserError(`${place}: invalid version ${manifest.version}: expected ${version}.`);
-  const { days = {}, serving = [] } = manifest;
-  if (manifest.format >= lakeFormat) return { ...manifest, tables: withAllTables(manifest.tables), days, serving };
-  const former = formerTablesIn(manifest.tables);
-  return { ...manifest, ...readFormer(former, manifest.as_of), serving, former };
+  return manifest;
 }
 
 function parsedJson(text: string, place: string): unknown {

@@ -39,16 +39,22 @@ export interface ReadOptions {
   readonly hasDeliveries: boolean;
 }
 
-export function activeOn({ tables, days, as_of }: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
+export function activeOn(manifest: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
+  const { tables, days, as_of } = manifest;
   const isWhole = day === as_of;
-  const files = isWhole ? tables.listings : [...tables.listings, ...tables.snapshots.filter(canHoldOn(day))];
-  const valuations = isWhole ? tables.valuations : [];
-  return { files, count: days[day] ?? 0, day, isWhole, deliveries: filesOfDay(tables.deliveries, day), valuations };
+  return {
+    files: isWhole ? tables.listings : intervalFiles(manifest, day),
+    count: days[day] ?? 0,
+    day,
+    isWhole,
+    deliveries: filesOfDay(tables.deliveries, day),
+    valuations: isWhole ? tables.valuations : [],
+  };
 }
 
 /** Returns the intervals that hold on a day from `first` to `last`. Their number is not known: `count` is that of the rows in the files. */
 export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: string, last: string): Inventory {
-  const files = intervalFiles(manifest, first, last);
+  const files = intervalFiles(manifest, first);
   const count = files.reduce((sum, { rows }) => sum + rows, 0);
   return { files, count, between: [first, last], isWhole: false, deliveries: [], valuations: [] };
 }
@@ -70,19 +76,17 @@ export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory =>
 
 /** Returns the claims of the published day that did not win, as listings without an id. */
 export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
-  ...{ ...goneIn(filesIn(tables.contenders, openPartition)), day: as_of },
+  ...goneIn(filesIn(tables.contenders, openPartition)),
+  day: as_of,
   deliveries: filesOfDay(tables.deliveries, as_of),
 });
 
 export const filesIn = (files: readonly LakeFile[], partition: string): readonly LakeFile[] =>
   files.filter((file) => file.partition === partition);
 
-/** Returns the files of `deliveries` or `rejects` that can have rows of a day. Those of a former format have a partition for each day. */
+/** Returns the files of `deliveries` or `rejects` that can have rows of a day. */
 export const filesOfDay = (files: readonly LakeFile[], day: string): readonly LakeFile[] =>
-  files.filter(
-    ({ partition, min, max }) =>
-      partition === day || (partition === calendarMonth(day) && day >= (min ?? "") && day <= (max ?? day)),
-  );
+  filesIn(files, calendarMonth(day)).filter(({ min, max }) => day >= (min ?? "") && day <= (max ?? day));
 
 export const rowsOfDay = (
   table: "deliveries" | "rejects",
@@ -91,14 +95,6 @@ export const rowsOfDay = (
   day: string,
 ): Sql =>
   sql`SELECT * FROM (${rowsOfFiles(table, filesOfDay(files, day), folder)}) WHERE delivery_date = DATE ${literal(day)}`;
-
-/** Returns whether a file of `snapshots` can have rows that hold on a day: those of a month ended in it, those of a day are a copy of it. */
-const canHoldOn =
-  (day: string) =>
-  ({ partition }: LakeFile): boolean => {
-    const end = partition ?? "";
-    return end.length === day.length ? end === day : end >= calendarMonth(plusDays(day, 1));
-  };
 
 /** A condition on `valid_from` and `valid_to`: the row holds on a day. */
 export const holdsOn = (day: Sql): Sql => sql`(valid_from <= ${day} AND (valid_to IS NULL OR valid_to > ${day}))`;
@@ -179,7 +175,7 @@ function asListings(
 const valuesIn = (files: readonly LakeFile[], folder: string): Sql =>
   sql`SELECT id, ${join(Object.keys(valuedColumns).map((column) => ident(column)))} FROM (${rowsOfFiles("valuations", files, folder)})`;
 
-/** The values of listings that follow from the deliveries of a day. A copy of a former format has its own values instead. */
+/** The values of listings that follow from the deliveries of a day. */
 const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql =>
   sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfDay("deliveries", files, folder, day)})
       WHERE dealer_key IS NOT NULL`;
@@ -265,17 +261,10 @@ export const valuesOfFile = (file: LakeFile, valuations: readonly LakeFile[], fo
   FROM (${rowsOfFiles("listings", [file], folder, "file_row_number")}) JOIN (${valuesIn(valuations, folder)}) AS valued USING (id)
   ORDER BY row_number`;
 
-/** Returns the files whose rows can hold on a day from `first` to `last`. */
-export const intervalFiles = (
-  { tables }: Pick<Manifest, "tables">,
-  first: string,
-  last: string,
-): readonly LakeFile[] => [
+/** Returns the files whose rows can hold on a day or later: all that still hold, and the months in which others ended since. */
+export const intervalFiles = ({ tables }: Pick<Manifest, "tables">, day: string): readonly LakeFile[] => [
   ...tables.listings,
-  ...tables.snapshots.filter((file) => {
-    const end = file.partition ?? "";
-    return end.length === last.length ? end >= first && end <= last : canHoldOn(first)(file);
-  }),
+  ...tables.snapshots.filter(({ partition }) => (partition ?? "") >= calendarMonth(plusDays(day, 1))),
 ];
 
 /** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. Columns that count days are null. */

@@ -2,15 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
-import {
-  compareVersions,
-  currentVersion,
-  lakeFormat,
-  type Manifest,
-  manifestPath,
-  readManifest,
-  versionsIn,
-} from "./manifest.ts";
+import { compareVersions, currentVersion, type Manifest, manifestPath, readManifest, versionsIn } from "./manifest.ts";
 
 /** Entries that a folder can have before it becomes a lake: those of file systems, operators and the first writer. */
 const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$|last-ingest\.json)/;
@@ -73,13 +65,6 @@ async function requireVersion(lake: string, version: string): Promise<string> {
 
 /** Returns the command that publishes the first version of a lake. */
 export const firstIngest = (lake: string): string => `carquet ingest <path> --lake ${lake}`;
-
-export function requireCurrentFormat(lake: string, version: Manifest | undefined): void {
-  if (version === undefined || version.format === lakeFormat) return;
-  throw new UserError(
-    `${lake}: version ${version.version} has lake format ${version.format}: expected ${lakeFormat}. Run "carquet migrate --lake ${lake}" first.`,
-  );
-}
 
 /** Throws a UserError for a day that a version does not have. */
 export function requireDay({ days, as_of }: Pick<Manifest, "days" | "as_of">, day: string): void {

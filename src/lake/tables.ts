@@ -5,8 +5,8 @@
  * The tables form a star schema: listings hold keys into builds, dealers and tokens. Keys are append-only and never change meaning, so
  * every file stays readable.
  *
- * Column types are limited to those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integers. A column
- * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
+ * Column types are limited to those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integers. All files of a
+ * lake have exactly these columns: a change of them is a new lake format.
  */
 import { type DuckType, listTypeOf } from "../db/duck-type.ts";
 import { type Attribute, computedFeeds, type Kept } from "../listing/attribute.ts";
@@ -34,8 +34,6 @@ export interface TableDefinition {
   /** Maximum rows per file. Larger results are split into files of adjacent ranges of the sort order. */
   readonly rowsPerFile?: number;
 }
-
-export { lineItemsType, priceHistoryType } from "../listing/nested-types.ts";
 
 export const buildColumns = columnsIn("builds");
 export const dealerColumns = columnsIn("dealers");
@@ -82,20 +80,18 @@ const columnsKept = (...ways: readonly Kept[]): TableDefinition["columns"] =>
 /** The columns of a listing that files keep in some state. */
 export const keptColumns: TableDefinition["columns"] = columnsKept("counted", "gone");
 
-const { filled_from_vin: _, ...firstKept } = columnsKept();
-
 /**
  * A row that holds from `valid_from` until the day before `valid_to`; it still holds while `valid_to` is null. What counts days follows from
  * `deliveries`: see `market.ts`.
  */
 const intervals: TableDefinition = {
   columns: {
-    ...firstKept,
+    ...columnsKept(),
     /** How many of its dealer's deliveries so far did not contain it; negative if it was seen before the first one. */
     unseen_deliveries: "INTEGER",
     /** Null while its dealer's last delivery contained it. */
     last_seen: "DATE",
-    /** Null while its dealer's last delivery contained it and is not earlier. */
+    /** Null while its dealer's last delivery contained it at the time of the delivery or later. */
     last_checked_at: "TIMESTAMP",
     /** The dealer's claim: its first day, the rule that decided, and where its newest row was delivered. */
     claimed_since: "DATE",
@@ -104,8 +100,6 @@ const intervals: TableDefinition = {
     row: "BIGINT",
     valid_from: "DATE",
     valid_to: "DATE",
-    /** An attribute added since: the ids of columns follow from their places. */
-    filled_from_vin: attributes.filled_from_vin.type,
   },
   order: [...listingOrder, "valid_from"],
   rowsPerFile: 262_144,

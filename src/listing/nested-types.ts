@@ -8,16 +8,10 @@ export const lineItemsType = listTypeOf(
   }),
 );
 
-/** The fields of a listing's price change. `price` is the price after it. */
-export const priceChange = {
-  changed_at: "TIMESTAMP",
-  price: "INTEGER",
-  price_before: "INTEGER",
-  miles: "INTEGER",
-} as const;
-
-/** The type of a listing's price changes, oldest first. */
-export const priceHistoryType = listTypeOf(structTypeOf(priceChange));
+/** The type of a listing's price changes, oldest first. `price` is the price after a change. */
+export const priceHistoryType = listTypeOf(
+  structTypeOf({ changed_at: "TIMESTAMP", price: "INTEGER", price_before: "INTEGER", miles: "INTEGER" }),
+);
 
 /** The amounts of a provider's pricing, in whole dollars. Each one is a feed field. */
 export const pricingAmounts = [

@@ -36,14 +36,12 @@ export function inventoriesOf(manifest: Manifest): Readonly<Record<ListingState,
   };
 }
 
-/** Returns the files that contain each listing of a version exactly once, then those of past days. A former format has copies of past days instead. */
+/** Returns the files that contain each listing of a version exactly once, then those of past days. */
 export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
   ...(Object.entries(inventoriesOf(manifest)) as [ListingState, Inventory][]).flatMap(
     ([state, { files, valuations }]) => files.map((file) => ({ state, file, valuations })),
   ),
-  ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({
-    ...{ state: "past" as const, file, valuations: [] },
-  })),
+  ...manifest.tables.snapshots.map((file) => ({ state: "past" as const, file, valuations: [] })),
 ];
 
 /** Returns the content hash of what the rows of a file are built from. */

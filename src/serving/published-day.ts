@@ -108,13 +108,8 @@ async function changesOn(version: PublishedVersion): Promise<Row | undefined> {
   const { as_of: day, days, tables } = manifest;
   const before = Object.keys(days).at(-2) ?? plusDays(day, -1);
   const was = sql`DATE ${literal(before)}`;
-  const past = intervalFiles(manifest, before, day).filter((file) => !tables.listings.includes(file));
-  const hasOtherPrice = sql`older."values" IS DISTINCT FROM newer."values"`;
-  // Files of a former format hold a copy of each listing for every day.
-  const isOther =
-    manifest.former === undefined
-      ? sql`${hasOtherPrice} OR older.delivered IS NOT DISTINCT FROM newer.delivered`
-      : hasOtherPrice;
+  const past = intervalFiles(manifest, before).filter((file) => !tables.listings.includes(file));
+  const isOther = sql`older."values" IS DISTINCT FROM newer."values" OR older.delivered IS NOT DISTINCT FROM newer.delivered`;
   const rowsWhere = (files: readonly LakeFile[], condition: Sql): Sql =>
     sql`SELECT ${comparedColumns} FROM (${rowsOfFiles("listings", files, folder)}) WHERE ${condition}`;
   const [counts] = await version.rowsFrom(

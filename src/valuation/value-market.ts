@@ -3,7 +3,7 @@ import { ident, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
-import { writeSplit } from "../lake/writer/split.ts";
+import { writeSplit } from "../lake/writer/table-files.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { withFit } from "./fit.ts";
 import { pricedListings } from "./priced-listings.ts";

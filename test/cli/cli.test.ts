@@ -9,8 +9,6 @@ import { promisify } from "node:util";
 import type { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
-import { serveCommand } from "../../src/cli/commands/serve.ts";
-import { vacuumCommand } from "../../src/cli/commands/vacuum.ts";
 import { writeIngestRecord } from "../../src/lake/ingest-record.ts";
 import { topCommands } from "../docs/command-list.ts";
 import { carquet, carquetHere, startServing } from "../support/command-line.ts";
@@ -46,7 +44,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
         "Accounts: ",
         "accounts <command>",
       ],
-      ...["keys ", "credits ", "tiers ", "ledger ", "Lake: ", "index ", "iceberg ", "verify ", "vacuum ", "migrate "],
+      ...["keys ", "credits ", "tiers ", "ledger ", "Lake: ", "index ", "iceberg ", "verify ", "vacuum "],
       ...["Copies: ", "follow ", "push ", "Shell: ", "completion ", "help "],
     ],
   ],
@@ -59,7 +57,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
   ],
   [
     "accounts",
-    ["Safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low-balance ", "rate-limit "],
+    ["Safe while the service runs", "create ", "list ", "show ", "status ", "cap ", "low-balance ", "rate-limit "],
   ],
   ["accounts create", ["Create an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
   ["keys", ["Only `create` shows the secret", "create ", "list ", "revoke "]],
@@ -109,36 +107,6 @@ test("carquet --version prints the version of package.json", async () => {
     const { code, out, err } = await carquet([flag]);
     assert.deepEqual([code, out, err], [0, `${version}\n`, ""]);
   }
-});
-
-describe("former names of options and commands", { concurrency: 2 }, () => {
-  test("--answers sets --response-cache", () => {
-    const parsed = (...args: readonly string[]): unknown => {
-      const command = serveCommand();
-      command.parseOptions([...args]);
-      return command.getOptionValue("responseCacheBytes");
-    };
-    assert.equal(parsed(), 64 * 2 ** 20);
-    assert.equal(parsed("--response-cache", "5"), 5 * 2 ** 20);
-    assert.equal(parsed("--answers", "0"), 0);
-  });
-
-  test("retired options are accepted", () => {
-    const retired = ["dir", "bytes", "requests", "days"].flatMap((word) => [`--past-index-${word}`, "1"]);
-    assert.deepEqual(serveCommand().parseOptions(retired).unknown, []);
-    assert.deepEqual(vacuumCommand().parseOptions(["--daily", "1", "--weekly", "1"]).unknown, []);
-  });
-
-  const hidden: readonly (readonly [command: string, formerName: RegExp])[] = [
-    ["serve", /--answers|--past-index/],
-    ["start", /--answers|--past-index/],
-    ["vacuum", /--daily|--weekly/],
-    ["accounts", /\b(low|override) \[options\]/],
-  ];
-  for (const [command, formerName] of hidden)
-    test(`carquet ${command} --help does not list them`, async () => {
-      assert.doesNotMatch(await helpOf(command), formerName);
-    });
 });
 
 const query =

@@ -11,7 +11,7 @@ export interface NamedCommand {
   readonly command: Command;
 }
 
-/** The subcommands that a command's help shows, without former names. */
+/** The subcommands that a command's help shows. */
 const visibleCommands = (command: Command): readonly Command[] =>
   command
     .createHelp()
@@ -27,5 +27,5 @@ export function runnableCommands(commands = topCommands, before = ""): readonly 
   );
 }
 
-/** The options of a command that its help shows, without former names. */
+/** The options of a command that its help shows. */
 export const shownOptions = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden);

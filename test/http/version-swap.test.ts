@@ -50,13 +50,17 @@ const servedVersion = async (client: Client): Promise<string> =>
   (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
 
 /** Points `CURRENT` at a version, as a publisher does. */
-async function publishManifest(lake: string, version: string, manifest: unknown): Promise<void> {
-  await replaceFile(manifestPath(lake, version), typeof manifest === "string" ? manifest : JSON.stringify(manifest));
+async function publishManifest(lake: string, version: string, manifest: Manifest | string): Promise<void> {
+  await replaceFile(manifestPath(lake, version), typeof manifest === "string" ? manifest : manifestText(manifest));
   await replaceFile(currentPath(lake), `${version}\n`);
 }
 
 /** Manifests that do not open, and the logged reason. */
-const invalidManifests: readonly (readonly [what: string, manifest: (good: Manifest) => unknown, why: RegExp])[] = [
+const invalidManifests: readonly (readonly [
+  what: string,
+  manifest: (good: Manifest) => Manifest | string,
+  why: RegExp,
+])[] = [
   [
     "names listings that do not exist",
     ({ tables, ...rest }) => ({
@@ -83,7 +87,7 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
     /invalid content: expected SHA-256/,
   ],
   ["is truncated", (good) => JSON.stringify(good).slice(0, 500), /JSON/],
-  ["has a newer format", (good) => ({ ...good, format: lakeFormat + 1 }), /unsupported lake format \d+: expected/],
+  ["has another format", (good) => ({ ...good, format: lakeFormat + 1 }), /unsupported lake format \d+: expected/],
 ];
 
 const sample = await createLake(fileScope);

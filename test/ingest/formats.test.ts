@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, join as joined, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { type FeedField, type FeedTable, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
-import { lineItemsType } from "../../src/lake/tables.ts";
+import { lineItemsType } from "../../src/listing/nested-types.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { createLake, ingestPath, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";

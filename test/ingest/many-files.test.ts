@@ -142,9 +142,10 @@ for (const [encoding, nodeEncoding] of [
     await writeFeedFiles(folder, day, Object.fromEntries(files));
     const [delivery = assert.fail("no delivery")] = await deliveriesAt(folder, day);
     const content = {
-      encoding,
-      fields: { vin: { column: "VIN" }, price: { column: "Ask" } },
-      dealer: { columns: ["Seller"], fields: { name: { column: "Seller" } } },
+      version: 1,
+      file: { encoding },
+      fields: { vin: "VIN", price: "Ask" },
+      dealer: { key: ["Seller"], fields: { name: "Seller" } },
     };
     const mapping = mappingOf(content, "cars.json");
     const limits = defaultFeedLimits;

@@ -4,12 +4,10 @@ import fs, { cp, lstat, readlink } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
-import { currentManifest, currentVersion, lakeFormat, readManifest } from "../../src/lake/manifest.ts";
+import { currentManifest, currentVersion, readManifest } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { extentOf } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
-import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { fileScope } from "../support/scope.ts";
@@ -68,7 +66,8 @@ test("an ingest that ends between any two steps leaves right folders, and the ne
   const steps = await ingestUntil(await copyOfLake(folder, "whole"), Number.POSITIVE_INFINITY);
   assert.ok(steps > 60, `${steps} steps`);
   const published = new Set<string>();
-  for (let last = 1; last < steps; last += extentOf(49, 1)) {
+  // From the last step back: few of them come after CURRENT is replaced.
+  for (let last = steps - 1; last > 0; last -= extentOf(49, 1)) {
     const lake = await copyOfLake(folder, String(last));
     await ingestUntil(lake, last);
     const shown = (await readlink(join(lake, "current"))).replace("versions/", "");
@@ -81,14 +80,6 @@ test("an ingest that ends between any two steps leaves right folders, and the ne
     await fs.rm(lake, { recursive: true });
   }
   assert.deepEqual([...published].sort(), [`${firstDay}.1`, `${secondDay}.1`]);
-});
-
-test("a lake of a former format is migrated on a file system without hard links", async (t) => {
-  const lake = await copyFixtureLake(t, 2);
-  const migrate = () => withWriter(lake, {}, (writer) => migrateLake(writer));
-  await withFunctions({ link: () => Promise.reject(new Error("EPERM")) }, migrate);
-  assert.equal((await currentManifest(lake))?.format, lakeFormat);
-  assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
 });
 
 test("on a file system without hard links, the folder has symbolic links", async (t) => {

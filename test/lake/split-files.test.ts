@@ -7,7 +7,7 @@ import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
 import { goneIn, type Inventory, listingsAt, positionedListings } from "../../src/lake/market.ts";
 import { tableOf } from "../../src/lake/tables.ts";
-import { writeSplit } from "../../src/lake/writer/split.ts";
+import { writeSplit } from "../../src/lake/writer/table-files.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";

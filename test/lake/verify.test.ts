@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
-import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
+import { currentManifest, type LakeFile, manifestPath, manifestText } from "../../src/lake/manifest.ts";
 import { verifyMarkets } from "../support/campaigns/healthy-markets.ts";
 import { Chance } from "../support/chance.ts";
 import { carquetHere } from "../support/command-line.ts";
@@ -81,7 +81,7 @@ test("every fault is reported, not only the first", async (t) => {
 test("a wrong row count in the manifest is found", async (t) => {
   const { lake, manifest, file } = await copyOfLake(t);
   const tables = { ...manifest.tables, listings: [{ ...file, rows: file.rows + 1 }] };
-  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  await writeFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, tables }));
   assert.ok((await lakeFaults(lake)).includes(`${file.path}: ${file.rows} rows: expected ${file.rows + 1}`));
 });
 
@@ -92,7 +92,7 @@ test("listings without their build or dealer are found", async (t) => {
     builds: manifest.tables.builds.slice(1),
     dealers: manifest.tables.dealers.slice(1),
   };
-  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  await writeFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, tables }));
   const faults = (await lakeFaults(lake)).join("; ");
   assert.match(faults, /\d+ listings whose build does not exist/);
   assert.match(faults, /\d+ listings whose dealer does not exist/);
@@ -102,7 +102,7 @@ test("a VIN that is active twice is found", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
   const { listings } = manifest.tables;
   const tables = { ...manifest.tables, listings: [...listings, ...listings] };
-  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  await writeFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, tables }));
   assert.deepEqual(await lakeFaults(lake), [
     "206 VINs with two active listings",
     "206 VINs with two active listings on a day",

@@ -6,14 +6,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
-import { versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
+import { rewritePaths, versionFolderFaults } from "../../src/lake/writer/version-folder.ts";
 import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { changeByte, lakeFaults } from "../support/lakes/contents.ts";
-import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts";
 import { differingFolders } from "../support/lakes/version-folder.ts";
@@ -25,7 +23,7 @@ const { lake: original, feeds } = await createLakeOfSevenDays(fileScope);
 async function copyOf(scope: Scope, lake = original): Promise<string> {
   const copy = join(await temporaryFolder(scope), "lake");
   await cp(lake, copy, { recursive: true, verbatimSymlinks: true });
-  await withWriter(copy, {}, () => rewriteIcebergMetadata(copy));
+  await withWriter(copy, {}, () => rewritePaths(copy));
   return copy;
 }
 
@@ -58,12 +56,6 @@ test("only the published version and the one before it have a folder, and links 
   );
   assert.deepEqual(await folders(), [`${days.at(-1)}.2`]);
   assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
-});
-
-test("a lake of a former format has no folder", async (t) => {
-  const lake = await copyFixtureLake(t, 1);
-  await withWriter(lake, {}, async () => undefined);
-  assert.deepEqual((await readdir(lake)).includes("current"), false);
 });
 
 test("verify finds a wrong folder, and the next writer repairs a wrong link", async (t) => {
@@ -116,7 +108,7 @@ test("a damaged or lost file stops no publish, and the catalog has the other vie
   const lake = await copyOf(t);
   for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
   for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
-  await withWriter(lake, {}, () => rewriteIcebergMetadata(lake));
+  await withWriter(lake, {}, () => rewritePaths(lake));
   const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   assert.ok(views.includes("builds") && views.includes("deliveries") && !views.includes("sold"), views);
 });
@@ -168,7 +160,7 @@ test("a moved lake gets a catalog of its place by the command iceberg and by a p
   const moved = `${lake}-moved`;
   await rename(lake, moved);
   await assert.rejects(queryCatalog(moved, "SELECT count(*) FROM active"), /No files found/);
-  await withWriter(moved, {}, () => rewriteIcebergMetadata(moved));
+  await withWriter(moved, {}, () => rewritePaths(moved));
   assert.equal(await queryCatalog(moved, "SELECT count(*)::INTEGER FROM active"), "[[[4]]]");
 });
 
@@ -180,5 +172,8 @@ test("files that other programs put beside a table's folder stay, and nothing el
   await withWriter(lake, {}, async () => undefined);
   assert.deepEqual((await readdir(join(lake, "listings"))).sort(), ["CURRENT", "mine.parquet"]);
   for (const entry of await readdir(join(lake, "current"), { recursive: true, withFileTypes: true }))
-    assert.ok(entry.isDirectory() || /\.parquet$|^catalog\.duckdb$/.test(entry.name), entry.name);
+    assert.ok(
+      entry.isDirectory() || entry.parentPath.endsWith("/metadata") || /\.parquet$|^catalog\.duckdb$/.test(entry.name),
+      entry.name,
+    );
 });

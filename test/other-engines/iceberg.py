@@ -1,8 +1,7 @@
 """Reads the Iceberg tables of a lake with one engine and prints its answers as JSON.
 
-Standard input: {"lake": path, "days": [day], "snapshot": id, "jar": path}. Standard output: {"days": [[day, listings, sum of prices, 90th
-percentile of prices]], "last_week": [rows of snapshots, rows of sold] at the snapshot, "today": the same today, "joined": ended rows whose build
-and dealer exist}.
+Standard input: {"lake": path, "days": [day], "tables": [name], "jar": path}. Standard output: {"days": [[day, listings, sum of prices, 90th
+percentile of prices]], "rows": {table: rows}, "joined": ended rows whose build and dealer exist}.
 """
 
 import json
@@ -10,7 +9,7 @@ import os
 import sys
 
 request = json.load(sys.stdin)
-lake, days, snapshot = request["lake"], request["days"], request["snapshot"]
+lake, days = request["lake"], request["days"]
 ON_DAY = """SELECT count(*), sum(price), {percentile} FROM (
     SELECT price, valid_from, valid_to FROM {listings} UNION ALL SELECT price, valid_from, valid_to FROM {snapshots}) AS intervals
     WHERE valid_from <= DATE '{day}' AND (valid_to IS NULL OR valid_to > DATE '{day}')"""
@@ -21,7 +20,7 @@ def pyiceberg():
     import pyarrow.compute as pc
     from pyiceberg.table import StaticTable
 
-    tables = {name: StaticTable.from_metadata(f"{lake}/iceberg/{name}") for name in ("listings", "snapshots", "sold", "builds", "dealers")}
+    tables = {name: StaticTable.from_metadata(f"{lake}/current/iceberg/{name}") for name in request["tables"]}
 
     def read(name, **options):
         return tables[name].scan(**options).to_arrow()
@@ -38,23 +37,21 @@ def pyiceberg():
         joined = joined.join(read(name, selected_fields=(key,)), key, join_type="inner")
     return {
         "days": [day_row(day) for day in days],
-        "last_week": [read(name, snapshot_id=snapshot).num_rows for name in ("snapshots", "sold")],
-        "today": [read(name).num_rows for name in ("snapshots", "sold")],
+        "rows": {name: read(name).num_rows for name in request["tables"]},
         "joined": joined.num_rows,
     }
 
 
-def from_sql(rows, table, percentile, at):
-    """Answers by an engine's SQL: its function for the percentile, its names of tables, and its clause for a snapshot."""
-    names = [table(name) for name in ("snapshots", "sold")]
-    joined = f"""{names[0]} AS s JOIN {table("builds")} AS b ON s.build_key = b.build_key
+def from_sql(rows, table, percentile):
+    """Answers by an engine's SQL: its names of tables, and its function for the percentile."""
+    joined = f"""{table("snapshots")} AS s JOIN {table("builds")} AS b ON s.build_key = b.build_key
         JOIN {table("dealers")} AS d ON s.dealer_key = d.dealer_key"""
     return {
         "days": [
-            [day, *rows(ON_DAY.format(percentile=percentile, listings=table("listings"), snapshots=names[0], day=day))[0]] for day in days
+            [day, *rows(ON_DAY.format(percentile=percentile, listings=table("listings"), snapshots=table("snapshots"), day=day))[0]]
+            for day in days
         ],
-        "last_week": [rows(f"SELECT count(*) FROM {name} {at}")[0][0] for name in names],
-        "today": [rows(f"SELECT count(*) FROM {name}")[0][0] for name in names],
+        "rows": {name: rows(f"SELECT count(*) FROM {table(name)}")[0][0] for name in request["tables"]},
         "joined": rows(f"SELECT count(*) FROM {joined}")[0][0],
     }
 
@@ -67,8 +64,8 @@ def chdb():
         text = str(clickhouse.query(query, "JSONCompact"))
         return [[float(cell) if isinstance(cell, str) and cell.isnumeric() else cell for cell in row] for row in json.loads(text)["data"]]
 
-    table = lambda name: f"icebergLocal('{lake}/iceberg/{name}')"
-    return from_sql(rows, table, "quantileExactInclusive(0.9)(price)", f"SETTINGS iceberg_snapshot_id = {snapshot}")
+    table = lambda name: f"icebergLocal('{lake}/current/iceberg/{name}')"
+    return from_sql(rows, table, "quantileExactInclusive(0.9)(price)")
 
 
 def pyspark():
@@ -78,13 +75,13 @@ def pyspark():
     for name, value in {
         "": "org.apache.iceberg.spark.SparkCatalog",
         ".type": "hadoop",
-        ".warehouse": f"file://{lake}/iceberg",
+        ".warehouse": f"file://{lake}/current/iceberg",
     }.items():
         builder = builder.config(f"spark.sql.catalog.carquet{name}", value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     rows = lambda query: [list(row) for row in spark.sql(query).collect()]
-    return from_sql(rows, lambda name: f"carquet.{name}", "percentile(price, 0.9)", f"VERSION AS OF {snapshot}")
+    return from_sql(rows, lambda name: f"carquet.{name}", "percentile(price, 0.9)")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ import { isObject, type Json } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { columnType, ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
+import { rewritePaths } from "../../src/lake/writer/version-folder.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { demoLake } from "../support/lakes/demo.ts";
-import { createCurrentLake } from "../support/lakes/fixtures.ts";
+import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { icebergJar } from "./iceberg-jar.ts";
@@ -73,7 +73,7 @@ function comparable(value: unknown): string {
   return text !== "" && Number.isFinite(Number(text)) ? String(Math.round(Number(text) * 1000) / 1000) : text;
 }
 
-const lake = await createCurrentLake(fileScope);
+const { lake } = await createLakeOfEveryState(fileScope);
 const manifest = await currentManifest(lake);
 /** The market of the other lake is too small to be valued. */
 const { lake: sample } = await createLake(fileScope);
@@ -163,7 +163,7 @@ async function serveDemo(): Promise<RecipeSurroundings> {
   const folder = await temporaryFolder(fileScope);
   const demo = join(folder, "data/lake");
   await cp(await demoLake(), demo, { recursive: true, verbatimSymlinks: true });
-  await withWriter(demo, {}, () => rewriteIcebergMetadata(demo));
+  await withWriter(demo, {}, () => rewritePaths(demo));
   const { url, customer } = await startServing(fileScope, ["serve"], {
     env: { CARQUET_LAKE: demo, CARQUET_PORT: "0" },
   });

@@ -1,13 +1,11 @@
 /** Operation `getEvidence` over HTTP; `test/lifecycle/evidence-differences.ts` compares its steps with the lifecycle oracle. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { explainVin } from "../../src/query/evidence/evidence.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { sampleService } from "../support/http/service.ts";
-import { queryLake } from "../support/lakes/lakes.ts";
 
 const { client, lake } = await sampleService();
 
@@ -81,14 +79,4 @@ async function explained(lake: string, vin: string): Promise<AnswerOf<"getEviden
 test("a VIN whose rows were all refused has issues and no state", async () => {
   const { status, steps } = await explained(lake, "5FNRL6H6XNBO43490");
   assert.deepEqual([status, steps.map(({ event, rule }) => [event, rule])], [null, [["issue", "rejected_row"]]]);
-});
-
-test("a lake of an earlier format has evidence without rules", async () => {
-  for (const format of [1, 2]) {
-    const former = projectPath(`test/fixtures/format-${format}/lake`);
-    const [active] = await queryLake(former, "SELECT vin FROM active ORDER BY vin LIMIT 1");
-    const { status, steps } = await explained(former, String(active?.vin));
-    const listed = steps.find(({ event }) => event === "listed");
-    assert.deepEqual([status, listed?.rule, listed?.is_confirmed], ["active", null, null]);
-  }
 });

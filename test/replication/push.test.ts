@@ -202,11 +202,11 @@ test("nothing is removed from a bucket with a manifest that cannot be read or na
   const { sha256: _, ...manifest } = JSON.parse(stored.bytes.toString());
   const builds = [{ ...manifest.tables.builds[0], path: "../notes.txt" }];
   for (const [content, message] of [
-    [{}, /must have required property/],
-    [{ ...manifest, tables: { ...manifest.tables, builds } }, /invalid path "\.\.\/notes\.txt"/],
+    ["{}", /must have required property/],
+    [manifestText({ ...manifest, tables: { ...manifest.tables, builds } }), /invalid path "\.\.\/notes\.txt"/],
   ] as const) {
     server.objects.set("market/CURRENT", { ...stored, bytes: Buffer.from("2026-11-17.1") });
-    server.objects.set(key, { ...stored, bytes: Buffer.from(JSON.stringify(content)) });
+    server.objects.set(key, { ...stored, bytes: Buffer.from(content) });
     await assert.rejects(pushTo(store, newer, newest), message);
     assert.ok(!server.requests.some((line) => line.startsWith("DELETE")));
   }

@@ -9,7 +9,13 @@ import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteEngine } from "../../src/db/sqlite.ts";
-import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
+import {
+  currentManifest,
+  type Manifest,
+  manifestPath,
+  manifestText,
+  type ServingFile,
+} from "../../src/lake/manifest.ts";
 import { listingRow } from "../../src/lake/served-columns.ts";
 import { verifyServingFiles } from "../../src/serving/files/verify-serving-files.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
@@ -185,7 +191,7 @@ test("serving files of another format are not used", { skip: skipInShortRun }, a
   const lake = await copyLake(scope);
   const manifest = await manifestOf(lake);
   const serving = manifest.serving.map((file) => ({ ...file, format: "another" }));
-  await replaceFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, serving }));
+  await replaceFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, serving }));
   const version = await openVersion(scope, lake);
   assert.deepEqual(version.served, { index: false, rows: false });
   assert.deepEqual(await allAnswers(version), expected);

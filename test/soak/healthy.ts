@@ -5,7 +5,7 @@ import type { Campaign } from "./campaign.ts";
 
 export default {
   describe:
-    "carquet verify finds no fault in healthy lakes: ingested, migrated, vacuumed, without serving files, indexed and copied",
+    "carquet verify finds no fault in healthy lakes: ingested, vacuumed, without serving files, indexed and copied",
   draws: 200,
   run: async ({ seed, draws }) => {
     const verified = await verifyMarkets(draws, new Chance(seed), (done) => {

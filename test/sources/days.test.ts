@@ -81,7 +81,7 @@ test("the day in a file's name is its day: a history becomes days, in order, and
 
 test("a file has the mapping or preset of its source beside it, the folder of its dealer, or the name of its table", async (t) => {
   const { folder, writeSources, sourceOf, deliver, fetch, filesIn, textOf } = await inboxes(t);
-  const mapping = '{"version": 2, "fields": {"vin": "vin"}, "dealer": {"key": ["d"], "fields": {"name": "d"}}}';
+  const mapping = '{"version": 1, "fields": {"vin": "vin"}, "dealer": {"key": ["d"], "fields": {"name": "d"}}}';
   writeFileSync(join(folder, "own.json"), mapping);
   writeSources({
     ...sourceOf("alpha", "*.csv", { mapping: "own.json", dealer: "4711" }),

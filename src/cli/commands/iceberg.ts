@@ -1,7 +1,7 @@
-/** `carquet iceberg`: rewrites the Apache Iceberg metadata and the catalog of a lake, for the location from which other engines read its files. */
+/** `carquet iceberg`: rewrites the Apache Iceberg metadata and the catalog of the published version, for the location from which other engines read its files. */
 import { Command } from "commander";
-import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
+import { rewritePaths } from "../../lake/writer/version-folder.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { locationParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -22,12 +22,7 @@ export const icebergCommand = (): Command =>
     )
     .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {
       await requireManifest(lake);
-      const report = await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, location));
-      const lines = report.tables.map(({ table, metadata, snapshots }) =>
-        metadata === null
-          ? `  ${table}: no metadata, because files of an older format have none; run carquet migrate`
-          : `  ${table}: ${snapshots} snapshots, ${metadata}`,
-      );
-      const text = [`version ${report.version} at ${report.location}`, ...lines].join("\n");
+      const report = await withWriter(lake, {}, () => rewritePaths(lake, location));
+      const text = `version ${report.version} at ${report.location}`;
       process.stdout.write(`${json ? JSON.stringify(report) : text}\n`);
     });

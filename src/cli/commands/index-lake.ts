@@ -1,11 +1,9 @@
 /** `carquet index`: builds the serving files (search index and row store) that the published version lacks, and publishes it again. */
 import { Command } from "commander";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
-import type { Manifest } from "../../lake/manifest.ts";
-import { requireCurrentFormat, requireManifest } from "../../lake/published-lake.ts";
-import { nextManifest, publish, type Writer, withWriter } from "../../lake/writer/writer.ts";
+import { requireManifest } from "../../lake/published-lake.ts";
+import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/files/build-serving-files.ts";
-import { withValuations } from "../../valuation/value-market.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
@@ -28,11 +26,7 @@ export const indexCommand = (): Command =>
       );
     });
 
-/** Values a market that an earlier release published. */
-const valued = (writer: Writer, manifest: Manifest): Promise<Manifest> =>
-  manifest.tables.valuations.length > 0 ? Promise.resolve(manifest) : withValuations(writer, manifest);
-
-/** Builds the missing serving files. Publishes nothing if none is missing. Throws a UserError for a lake of an earlier format. Returns the published version and the number of built files. */
+/** Builds the missing serving files. Publishes nothing if none is missing. Returns the published version and the number of built files. */
 export async function indexLake(
   { lake, ...options }: DatabaseOptions & { readonly lake: string },
   onStep: Progress["step"] = () => undefined,
@@ -40,8 +34,7 @@ export async function indexLake(
   await requireManifest(lake);
   return withWriter(lake, options, async (writer) => {
     const published = await requireManifest(lake);
-    requireCurrentFormat(lake, published);
-    const next = await valued(writer, nextManifest(writer, published, published.as_of));
+    const next = nextManifest(writer, published, published.as_of);
     const manifest = await withServingFiles(writer, next, "content", (step, steps, description) =>
       onStep(published.as_of, step, steps, description),
     );

@@ -11,9 +11,6 @@ import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "..
 const vacuumSettings = {
   ...sharedSettings("lake"),
   months: { flags: "--months <n>", parse: integerParser(1200, 1), help: "months of history to keep, the current one included (default: all)" },
-  // Earlier releases thinned out full copies of days.
-  daily: { flags: "--daily <days>", isRetired: true },
-  weekly: { flags: "--weekly <days>", isRetired: true },
   ...sharedSettings("versionDays", "graceMs", "metricsFile"),
 } as const satisfies SettingRows;
 

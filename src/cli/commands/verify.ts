@@ -13,7 +13,7 @@ export const verifyCommand = (): Command =>
   addSettings(new Command("verify"), verifySettings)
     .description(
       "Check the size, checksum and row count of every file of the published version, that every key has a row, that listing states " +
-        "agree with the recorded claims, that the Iceberg metadata lists the files of each version, and that the search index and the row store " +
+        "agree with the recorded claims, that the Iceberg metadata is that of the version, and that the search index and the row store " +
         "agree with the Parquet files.",
     )
     .action(async (settings: ValuesOf<typeof verifySettings>) => {

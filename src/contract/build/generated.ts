@@ -19,7 +19,6 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ["src/contract/generated/parameters.gen.js", parameterValidators(document)],
     ["src/contract/generated/manifest.gen.js", fileValidator("manifest", { allErrors: false })],
     ["src/contract/generated/mapping.gen.js", fileValidator("mapping")],
-    ["src/contract/generated/mapping1.gen.js", fileValidator("mapping1")],
     ["src/contract/generated/sources.gen.js", fileValidator("sources", { verbose: true })],
     ["clients/typescript/src/operations.gen.ts", clientModule(document)],
     ["clients/python/src/carquet/models.py", pythonModels(document)],

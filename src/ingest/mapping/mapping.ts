@@ -1,8 +1,8 @@
 /**
  * Mapping files: rules that turn the columns of a foreign file into feed fields.
  *
- * A file of version 2 is as `schemas/mapping.json` says, one of version 1 as `schemas/mapping1.json`; both become a `Mapping`, in which every
- * rule is a list of sources and the conversions of their value. A rule of an unknown field is refused before any row is read.
+ * A file is as `schemas/mapping.json` says. In the `Mapping` that it becomes, every rule is a list of sources and the conversions of their value. A
+ * file of another version, and a rule of an unknown field, is refused before any row is read.
  */
 import { readFile } from "node:fs/promises";
 import { isNotFound } from "../../base/files.ts";
@@ -10,11 +10,17 @@ import { isObject } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
 import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
-import { type FirstMapping, secondVersionOf } from "./first-version.ts";
-import type { FileMapping, FileRule, FileSource, Mapping, Rule, Rules } from "./rules.ts";
+import {
+  type FileMapping,
+  type FileRule,
+  type FileSource,
+  type Mapping,
+  mappingVersion,
+  type Rule,
+  type Rules,
+} from "./rules.ts";
 
 const check = checker<FileMapping>("mapping");
-const checkFirst = checker<FirstMapping>("mapping1");
 
 /** Reads a mapping file. Throws a UserError if it does not match the schema or names an unknown field. */
 export const readMapping = (path: string): Promise<Mapping> => mappingIn(path, path);
@@ -22,10 +28,17 @@ export const readMapping = (path: string): Promise<Mapping> => mappingIn(path, p
 /** Reads a mapping file that messages call by another name. */
 export const mappingIn = async (path: string, name: string): Promise<Mapping> => mappingOf(await readJson(path), name);
 
-/** Returns the mapping that a parsed file contains. Throws a UserError if it does not match the schema or names an unknown field. */
+/**
+ * Returns the mapping that a parsed file contains. Throws a UserError if it has another version, does not match the schema or names an unknown
+ * field.
+ */
 export function mappingOf(content: unknown, name: string): Mapping {
-  const isSecond = isObject(content) && content.version === 2;
-  const written = isSecond ? check(content, name) : secondVersionOf(checkFirst(content, name), name);
+  if (isObject(content) && content.version !== mappingVersion)
+    throw new UserError(
+      `${printable(name)}: unsupported mapping version ${printable(JSON.stringify(content.version) ?? "none", 40)}: expected ${mappingVersion}. ` +
+        "Write the mapping again as docs/mappings.md describes, or with carquet map.",
+    );
+  const written = check(content, name);
   const fail = (rule: string, message: string): never => {
     throw new UserError(`${printable(name)}: ${rule}: ${message}`);
   };

@@ -57,8 +57,12 @@ export interface DayRule {
   readonly dates?: readonly string[];
 }
 
+/** The version of the language of mapping files. A file of another version is refused. */
+export const mappingVersion = 1;
+
 /** What the rules are written in. */
 interface MappingOf<R> {
+  readonly version: typeof mappingVersion;
   readonly description?: string;
   readonly recognize?: readonly string[];
   readonly day?: string | DayRule;
@@ -79,7 +83,7 @@ export interface TextLayout {
   readonly encoding?: string;
 }
 
-/** The content of a mapping file of version 2. */
+/** The content of a mapping file. */
 export type FileMapping = MappingOf<FileRule>;
 
 export interface Mapping extends MappingOf<Rule> {

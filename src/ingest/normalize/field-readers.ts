@@ -5,7 +5,8 @@
 import { plusDays } from "../../base/day.ts";
 import type { DuckType } from "../../db/duck-type.ts";
 import { any, columnType, join, numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import { buildColumns, dealerColumns, lineItemsType, listingColumns } from "../../lake/tables.ts";
+import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
+import { lineItemsType } from "../../listing/nested-types.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
 
 export interface FieldReader {

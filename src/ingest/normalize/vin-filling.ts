@@ -18,9 +18,8 @@ import {
 } from "../../listing/vins.ts";
 
 /** Adds the column `filled_from_vin` to `parsed_inventory`: the attributes that were filled, or null. Returns the number of values that were. */
-export async function fillFromVins(session: Session, day: string, isFilling = true): Promise<number> {
+export async function fillFromVins(session: Session, day: string): Promise<number> {
   await session.run(sql`ALTER TABLE parsed_inventory ADD COLUMN filled_from_vin VARCHAR[]`);
-  if (!isFilling) return 0;
   const descriptors = sql`SELECT DISTINCT ${descriptorOf(sql`vin`)} AS descriptor FROM ${withRightCheckDigit}`;
   await session.createTempTable("vin_candidates", candidatesOf(descriptors, newestYearOn(day)));
   if (!(await session.hasRows(sql`FROM vin_candidates`))) return 0;

@@ -17,7 +17,7 @@ import { describeFileError, fileError } from "../feed/file-errors.ts";
 import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts";
 import { mappingOf } from "../mapping/mapping.ts";
 import { recognizedPreset } from "../mapping/presets.ts";
-import type { Mapping } from "../mapping/rules.ts";
+import { type Mapping, mappingVersion } from "../mapping/rules.ts";
 import { knownText } from "../normalize/field-readers.ts";
 import { isSpelled, type Spellings, valuesAsRows, valuesOutside } from "../normalize/vocabularies.ts";
 import { aliases } from "./match-columns.ts";
@@ -66,7 +66,7 @@ export async function sampleFile(
 const reading = (file: NonNullable<Mapping["file"]>): Mapping =>
   mappingOf(
     {
-      version: 2,
+      version: mappingVersion,
       file,
       fields: { vin: [{ constant: "" }] },
       dealer: { key: [[{ file: "name" }]], fields: { name: [{ file: "name" }] } },

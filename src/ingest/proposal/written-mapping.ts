@@ -3,7 +3,16 @@ import type { Session } from "../../db/duckdb.ts";
 import { join, sql } from "../../db/sql.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import { foldName, matchingColumns } from "../mapping/column-matching.ts";
-import type { FileMapping, FileRule, FileSource, Mapping, Rule, Rules, Source } from "../mapping/rules.ts";
+import {
+  type FileMapping,
+  type FileRule,
+  type FileSource,
+  type Mapping,
+  mappingVersion,
+  type Rule,
+  type Rules,
+  type Source,
+} from "../mapping/rules.ts";
 import { aliases, type ColumnTarget, type Match, targets } from "./match-columns.ts";
 import type { Sample } from "./sample.ts";
 
@@ -11,11 +20,7 @@ import type { Sample } from "./sample.ts";
 const separatedMin = 0.2;
 
 /** Returns the content of the mapping file. Throws a UserError if no column has VINs. */
-export async function writtenMapping(
-  session: Session,
-  sample: Sample,
-  chosen: readonly Match[],
-): Promise<FileMapping & { readonly version: 2 }> {
+export async function writtenMapping(session: Session, sample: Sample, chosen: readonly Match[]): Promise<FileMapping> {
   const { name, preset, columns, hasHeader } = sample;
   const rulesOf = async (table: ColumnTarget["table"]): Promise<Rules> => {
     const rules: Record<string, Rule> = {};
@@ -36,11 +41,11 @@ export async function writtenMapping(
   }
   if (preset !== undefined) {
     const { name: _, ...content } = preset;
-    return { ...content, version: 2, fields: writtenRules(fields), dealer: writtenDealer(preset.dealer) };
+    return { ...content, fields: writtenRules(fields), dealer: writtenDealer(preset.dealer) };
   }
   const { dealer: key, ...ofKey } = await rulesOf("dealer");
   return {
-    version: 2,
+    version: mappingVersion,
     ...(hasHeader ? {} : { file: { header: false } }),
     unknown: aliases.unknown,
     required: ["vin", "dealer"],

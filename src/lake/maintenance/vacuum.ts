@@ -7,9 +7,7 @@
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
-import { UserError } from "../../base/user-error.ts";
-import { stageIcebergMetadata } from "../iceberg/stage.ts";
-import { lakeFormat, type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
+import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
 import type { TableName } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
@@ -31,7 +29,7 @@ export interface VacuumResult {
   readonly files: number;
 }
 
-/** Tables of the past, by the month or the day that their partitions begin with. What was sold or has ended is kept. */
+/** Tables of the past, in partitions of months. What was sold or has ended is kept. */
 const tablesOfThePast = ["snapshots", "contenders", "deliveries", "rejects"] as const satisfies readonly TableName[];
 
 /** Returns the first month that is kept, as `2026-11`; undefined if all are. */
@@ -52,10 +50,6 @@ export async function vacuum(
   graceMs: number,
 ): Promise<VacuumResult> {
   const published = await requireManifest(writer.lake);
-  if (published.former !== undefined && retention.months !== undefined)
-    throw new UserError(
-      `${writer.lake}: lake format ${published.format}: expected ${lakeFormat} to remove months. Run "carquet migrate --lake ${writer.lake}" first.`,
-    );
   const { removedDays, ...remaining } = removeExpiredDays(published, retention);
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), ...remaining };
@@ -94,19 +88,13 @@ export interface VersionRetention extends Pick<Retention, "versionDays"> {
   readonly graceMs: number;
 }
 
-/**
- * Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Iceberg metadata
- * leaves their snapshots out before. Returns the versions, newest first.
- */
+/** Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Returns the versions, newest first. */
 export async function removeOldVersions(
   lake: string,
   published: Manifest,
   retention: VersionRetention,
 ): Promise<readonly string[]> {
   const expired = await expiredVersions(lake, published, retention);
-  if (expired.length === 0) return expired;
-  const commit = await stageIcebergMetadata(lake, published, { expired });
-  await commit();
   for (const version of [...expired].reverse()) await rm(manifestPath(lake, version));
   return expired;
 }

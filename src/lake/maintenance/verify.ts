@@ -1,6 +1,6 @@
 /**
  * Verifies a published version: files against the manifest (size, SHA-256, row count), keys against the dimensions, listing states against each
- * other, and the version's folder and Iceberg metadata against the manifest. Reads only; repairs nothing.
+ * other, and the version's folder with its Iceberg metadata against the manifest. Reads only; repairs nothing.
  */
 import { existsSync } from "node:fs";
 import { join as joinPath, resolve } from "node:path";
@@ -12,7 +12,6 @@ import { life } from "../../listing/life.ts";
 import { tokensNames } from "../../listing/schema.ts";
 import { publishedDays } from "../analyst/analyst-views.ts";
 import { rowsOfFiles } from "../file-rows.ts";
-import { icebergMetadataFaults } from "../iceberg/verify-metadata.ts";
 import { fileFault } from "../listed-file.ts";
 import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import { filesIn } from "../market.ts";
@@ -24,8 +23,8 @@ export const lacksServingFiles = (lake: string, { serving }: Manifest): boolean 
   serving.length > 0 && !existsSync(joinPath(lake, "serving"));
 
 /**
- * Returns the faults of a version as messages; empty if there are none. Checks rows, the version's folder and Iceberg metadata only if all files
- * are intact. Skips serving files if the lake has no folder of them. Calls `onFile` before each file.
+ * Returns the faults of a version as messages; empty if there are none. Checks rows and the version's folder only if all files are
+ * intact. Skips serving files if the lake has no folder of them. Calls `onFile` before each file.
  */
 export async function verify(
   lake: string,
@@ -43,7 +42,7 @@ export async function verify(
     }
     if (faults.length === 0) faults.push(...(await checkRows(database, lake, manifest)));
     if (faults.length > 0) return faults;
-    return [...(await versionFolderFaults(lake, manifest)), ...(await icebergMetadataFaults(lake, manifest))];
+    return await versionFolderFaults(lake, manifest);
   } finally {
     database.close();
   }
@@ -111,11 +110,11 @@ function invariantViolations(manifest: Manifest, folder: string): Readonly<Recor
     "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
         OR sold_date > missing_since OR sold_on_record < last_seen + ${integerLiteral(life.soldAfterDays)}`,
-    ...(manifest.former === undefined ? historyViolations(manifest, intervals, all("listings")) : {}),
+    ...historyViolations(manifest, intervals, all("listings")),
   };
 }
 
-/** Returns the violated invariants of intervals, which copies of earlier formats need not keep. */
+/** Returns the violated invariants of intervals. */
 function historyViolations(manifest: Manifest, intervals: Sql, listings: Sql): Readonly<Record<string, Sql>> {
   const published = sql`([${join(Object.keys(manifest.days).map((day) => literal(day)))}]::DATE[])`;
   return {

@@ -1,18 +1,22 @@
 /**
- * The folder of a version, `versions/<version>/`: exactly the files of each of its tables, as hard links to the immutable files, and
- * `catalog.duckdb`. `current` is a link to the folder of the published version, replaced by an atomic rename, so that an engine that reads a
- * table's folder as a whole, `current/<table>`, finds the rows of one version.
+ * The folder of a version, `versions/<version>/`: exactly the files of each of its tables, as hard links to the immutable files, `catalog.duckdb`, and
+ * Apache Iceberg metadata. `current` is a link to the folder of the published version, replaced by an atomic rename, so that an engine that reads a
+ * table's folder as a whole, `current/<table>`, or a table's metadata, `current/iceberg/<table>`, finds the rows of one version.
  *
  * All of it derives from the manifest. A folder is complete before `current` names it; the next writer completes what a killed one has left.
  */
 import { existsSync } from "node:fs";
-import { link, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, readlink, realpath, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { isNotFound, syncToDisk } from "../../base/files.ts";
+import { settleAll } from "../../base/concurrency.ts";
+import { isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
+import { isRow, type Json } from "../../base/json.ts";
 import { catalogName, writeCatalog } from "../analyst/catalog.ts";
+import { icebergFiles, metadataPath, tableLocation } from "../iceberg/metadata.ts";
 import { fileFault, type ListedFile } from "../listed-file.ts";
 import { currentManifest, currentVersion, type LakeFile, type Manifest, versionKey } from "../manifest.ts";
-import { pathInTable, tableNames } from "../tables.ts";
+import { requireManifest } from "../published-lake.ts";
+import { pathInTable, type TableName, tableNames } from "../tables.ts";
 
 /** The name of the link to the folder of the published version, which is created after `CURRENT`. */
 export const currentLink = "current";
@@ -30,13 +34,54 @@ export async function writeVersionFolder(lake: string, manifest: Manifest): Prom
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const [name, { path }] of linksOf(manifest)) {
-    const [from, target] = [join(lake, path), join(folder, name)];
+    const from = join(lake, path);
+    const target = join(folder, name);
     await mkdir(dirname(target), { recursive: true });
     // File systems without hard links.
     await link(from, target).catch(() => symlink(relative(dirname(target), from), target));
   }
   await writeCatalog(lake, manifest);
+  await writeIcebergFiles(lake, manifest);
   await syncToDisk(folder);
+}
+
+async function writeIcebergFiles(lake: string, manifest: Manifest): Promise<void> {
+  const folder = join(lake, versionKey(manifest.version));
+  const location = await icebergLocation(lake);
+  const writeTable = async (table: TableName): Promise<void> => {
+    await mkdir(join(folder, dirname(metadataPath(table))), { recursive: true });
+    for (const [name, content] of await icebergFiles(manifest, table, location))
+      await replaceFile(join(folder, name), content);
+  };
+  await settleAll(tableNames.map(writeTable));
+}
+
+const locationPath = (lake: string): string => join(lake, "ICEBERG_LOCATION");
+
+/** Returns the URI of the lake's folder in Iceberg metadata: that in its file, else that of its path. */
+async function icebergLocation(lake: string): Promise<string> {
+  try {
+    return (await readFile(locationPath(lake), "utf8")).trim();
+  } catch (thrown) {
+    if (isNotFound(thrown)) return `file://${await realpath(lake)}`;
+    throw thrown;
+  }
+}
+
+/**
+ * Rewrites what has absolute paths in the folder of the published version, its catalog and Iceberg metadata, after a lake was moved. A location, the
+ * URI of the lake's folder for Iceberg's readers, is kept for later publishes. The caller holds the lake's lock. Throws a UserError if nothing has
+ * been published.
+ */
+export async function rewritePaths(
+  lake: string,
+  location?: string,
+): Promise<{ readonly version: string; readonly location: string }> {
+  const manifest = await requireManifest(lake);
+  if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
+  await writeCatalog(lake, manifest);
+  await writeIcebergFiles(lake, manifest);
+  return { version: manifest.version, location: await icebergLocation(lake) };
 }
 
 /** Points `current` at the folder of a version, and removes the folders of all versions but this and the one before it. */
@@ -73,6 +118,10 @@ async function targetOf(path: string): Promise<string | undefined> {
   }
 }
 
+/** Returns the name of the version whose folder `current` leads to; empty if there is no such link. */
+export const openedVersion = async (lake: string): Promise<string> =>
+  basename((await targetOf(join(lake, currentLink))) ?? "");
+
 export async function removeVersionFolders(lake: string, kept: readonly (string | null)[]): Promise<void> {
   const folders = await readdir(join(lake, "versions"), { withFileTypes: true });
   for (const { name } of folders.filter((entry) => entry.isDirectory()))
@@ -80,10 +129,10 @@ export async function removeVersionFolders(lake: string, kept: readonly (string 
       await rm(join(lake, versionKey(name)), { recursive: true, force: true });
 }
 
-/** Completes the publish of the version that `CURRENT` names. Versions of a former format have no folder. */
+/** Completes the publish of the version that `CURRENT` names. */
 export async function recoverVersionFolder(lake: string): Promise<void> {
   const published = await currentManifest(lake);
-  if (published === undefined || published.former !== undefined) return;
+  if (published === undefined) return;
   const isOpen = (await targetOf(join(lake, currentLink))) === versionKey(published.version);
   if (!isOpen) await writeVersionFolder(lake, published);
   await openVersionFolder(lake, published);
@@ -101,7 +150,7 @@ export async function versionFolderFaults(lake: string, manifest: Manifest): Pro
 async function folderFaults(lake: string, manifest: Manifest): Promise<readonly string[]> {
   const target = await targetOf(join(lake, currentLink));
   const folder = versionKey(manifest.version);
-  if (target === undefined || manifest.former !== undefined) return [];
+  if (target === undefined) return [];
   if (target !== folder) return [`${currentLink}: links to ${target || "nothing"}: expected ${folder}`];
   if (!existsSync(join(lake, folder))) return [`${currentLink}: links to ${folder}, which does not exist`];
   const links = linksOf(manifest);
@@ -109,9 +158,15 @@ async function folderFaults(lake: string, manifest: Manifest): Promise<readonly 
   const found = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(resolve(lake, folder), join(entry.parentPath, entry.name)));
+  const metadata = await writtenIcebergFiles(lake, manifest);
   const faults = found
-    .filter((name) => !links.has(name) && !name.startsWith(catalogName))
+    .filter((name) => !links.has(name) && !metadata.has(name) && !name.startsWith(catalogName))
     .map((name) => `${folder}/${name}: not a file of the version`);
+  for (const [name, content] of metadata)
+    if (!(await hasContent(join(lake, folder, name), content)))
+      faults.push(
+        `${folder}/${name}: missing or changed: expected what follows from the manifest. Run "carquet iceberg".`,
+      );
   for (const [name, file] of links)
     if (!(await isSameFile(lake, `${folder}/${name}`, file)))
       faults.push(`${folder}/${name}: another file: expected ${file.path}`);
@@ -129,3 +184,32 @@ async function isSameFile(lake: string, path: string, file: ListedFile): Promise
     throw thrown;
   }
 }
+
+/** Returns the Iceberg metadata as a publish of the version wrote it. A copy of a lake has the location of its original. */
+async function writtenIcebergFiles(lake: string, manifest: Manifest): Promise<ReadonlyMap<string, Buffer>> {
+  const ownLocation = await icebergLocation(lake);
+  const files: [string, Buffer][] = [];
+  for (const table of tableNames) {
+    const path = join(lake, versionKey(manifest.version), metadataPath(table));
+    const location = await writtenLocation(path, table);
+    files.push(...(await icebergFiles(manifest, table, location ?? ownLocation)));
+  }
+  return new Map(files);
+}
+
+/** Returns the location of the lake in a metadata file; undefined if it cannot be read. */
+async function writtenLocation(path: string, table: TableName): Promise<string | undefined> {
+  try {
+    const metadata: Json = JSON.parse(await readFile(path, "utf8"));
+    const location = isRow(metadata) ? metadata.location : undefined;
+    return typeof location === "string" ? location.slice(0, -tableLocation("", table).length) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const hasContent = (path: string, content: Buffer): Promise<boolean> =>
+  readFile(path).then(
+    (found) => found.equals(content),
+    () => false,
+  );

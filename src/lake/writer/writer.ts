@@ -5,26 +5,19 @@
  * at any point leaves either the old version or the new one; the next writer removes orphaned files.
  */
 import { existsSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
-import { dirname, join as joinPath, relative, resolve } from "node:path";
-import { settleAll } from "../../base/concurrency.ts";
-import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
-import { integerIn, isObject, type Row } from "../../base/json.ts";
+import { readdir, rm } from "node:fs/promises";
+import { join as joinPath, relative, resolve } from "node:path";
+import { createFolder, replaceFile } from "../../base/files.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
-import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, sql } from "../../db/sql.ts";
 import { viewsOf } from "../analyst/analyst-views.ts";
-import { fingerprintOf } from "../file-rows.ts";
-import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
-import { stageIcebergMetadata } from "../iceberg/stage.ts";
-import { fieldIdsOf } from "../iceberg/table-schema.ts";
 import {
   currentManifest,
   currentPath,
   currentVersion,
   firstKeys,
-  type LakeFile,
   lakeFormat,
   type Manifest,
   manifestKey,
@@ -35,9 +28,10 @@ import {
   tableFilesOf,
   versionsIn,
 } from "../manifest.ts";
-import { pathInTable, rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
+import { tableNames } from "../tables.ts";
 import {
   currentLink,
+  openedVersion,
   openVersionFolder,
   recoverVersionFolder,
   removeVersionFolders,
@@ -78,11 +72,12 @@ export async function withWriter<T>(
   try {
     return await database.using(async (session) => {
       await acquireLock(session, lake);
-      await recoverIcebergMetadata(lake, await currentVersion(lake));
+      // After a change of CURRENT to an earlier version, `current` still leads to the later one, whose name is not used again.
+      const opened = manifestKey(await openedVersion(lake));
       const { kept } = await removeOrphans(lake);
       await recoverVersionFolder(lake);
       try {
-        return await work({ lake, database, session, sequences: sequencesIn(kept) });
+        return await work({ lake, database, session, sequences: sequencesIn([...kept, opened]) });
       } finally {
         await rm(joinPath(lake, "spill"), { recursive: true, force: true });
       }
@@ -126,14 +121,10 @@ async function acquireLock(session: Session, lake: string): Promise<void> {
   }
 }
 
-/** Tables that earlier releases wrote and this release does not read. */
-const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id", "ended", "claims"];
-
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
-  `^(files/)?(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
-    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$" +
-    `|^(iceberg/)?(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
+  `^files/(${tableNames.join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
+    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^(CURRENT|current|catalog\\.duckdb)\\.new$",
 );
 
 /**
@@ -147,8 +138,7 @@ export async function removeOrphans(
   const kept = new Set<string>();
   if ((await currentVersion(lake)) === undefined) await requireUnpublished(lake);
   const published = await currentManifest(lake);
-  for (const path of [...(published?.serving ?? []).map((file) => file.path), ...(await icebergFiles(lake))])
-    kept.add(path);
+  for (const { path } of published?.serving ?? []) kept.add(path);
   for (let at = published; at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
@@ -181,9 +171,7 @@ async function requireUnpublished(lake: string): Promise<void> {
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   const sequences = new Map<string, number>();
   for (const path of paths) {
-    // Snapshots in Iceberg metadata are also of versions that a changed CURRENT has left.
-    const named = path.replace(/snap-(\d{4})(\d{2})(\d{2})(\d{5})-\d+\.avro$/, "$1-$2-$3.$4.avro");
-    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(named) ?? [];
+    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(path) ?? [];
     sequences.set(day, Math.max(sequences.get(day) ?? 0, Number(sequence)));
   }
   return sequences;
@@ -191,73 +179,14 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
 
 export const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
-export const sortOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
-
-/** The rows to write to a table, and the partition that they belong to. */
-export interface FileContents {
-  readonly table: TableName;
-  /** Null for tables without partitions. */
-  readonly partition: string | null;
-  readonly rows: Sql;
-}
-
-/**
- * Writes rows as one Parquet file called `<name>.parquet`, sorted by `order`, and syncs it to disk. Returns its manifest entry. Writes no file and
- * returns undefined without rows.
- */
-export async function writeFile(
-  { lake, session }: Writer,
-  name: string,
-  { table, partition, rows, order }: FileContents & { readonly order: Sql },
-): Promise<LakeFile | undefined> {
-  const definition = tableOf(table);
-  const path = `files/${pathInTable(table, partition, `${name}.parquet`)}`;
-  const target = joinPath(lake, path);
-  await createFolder(dirname(target));
-  const columns = Object.entries(definition.columns).map(
-    ([column, type]) => sql`${ident(column)}::${columnType(type)} AS ${ident(column)}`,
-  );
-  const statistics = await session.row(sql`
-    COPY (SELECT ${join(columns)} FROM (${rows}) ORDER BY ${order})
-    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(rowGroupSize)},
-      FIELD_IDS ${fieldIdsOf(table)}, RETURN_STATS)`);
-  const rowCount = integerIn({ rows: Number(statistics?.count) }, "rows");
-  if (rowCount === 0) {
-    await rm(target);
-    return undefined;
-  }
-  await syncToDisk(target);
-  await syncToDisk(dirname(target));
-  const { min, max } = rangeOf(statistics, definition.order[0] ?? "");
-  const [bytes, sha256] = [(await stat(target)).size, await sha256Of(target)];
-  return { path, partition, rows: rowCount, bytes, sha256, min, max, schema: fingerprintOf(definition.columns) };
-}
-
-/** Returns the minimum and maximum of a column, from the statistics that COPY returns. */
-function rangeOf(statistics: Row | undefined, column: string): { min: string | null; max: string | null } {
-  const entries = Array.isArray(statistics?.column_statistics) ? statistics.column_statistics : [];
-  const columnEntry = entries.find((entry) => isObject(entry) && entry.key === `"${column}"`);
-  const pairs = isObject(columnEntry) && Array.isArray(columnEntry.value) ? columnEntry.value : [];
-  const statistic = (key: string): string | null => {
-    const pair = pairs.find((entry) => isObject(entry) && entry.key === key);
-    return isObject(pair) && typeof pair.value === "string" ? pair.value : null;
-  };
-  return { min: statistic("min"), max: statistic("max") };
-}
-
-/**
- * Publishes a manifest: writes it, its views, its folder and Iceberg metadata, then points `CURRENT` at it. Its files must already be synced to
- * disk.
- */
+/** Publishes a manifest: writes it, its views and its folder, then points `CURRENT` at it. Its files must already be synced to disk. */
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
-  // When one has failed, the other must not write any more while the next writer removes what is left.
-  const [commit] = await settleAll([stageIcebergMetadata(lake, manifest), writeVersionFolder(lake, manifest)]);
+  await writeVersionFolder(lake, manifest);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
   await openVersionFolder(lake, manifest);
-  await commit();
 }
 
 /** Returns the manifest of the next version for a day, with the files of the previous version. */

@@ -32,8 +32,7 @@ async function readPair(since: string, after: Manifest, folder: string): Promise
 
 /** Returns whether the versions from one to another are all kept, and none of them replayed a day that the first one has. */
 async function isContinuation(before: Manifest, after: Manifest, folder: string): Promise<boolean> {
-  const isCopied = before.former !== undefined || after.former !== undefined;
-  if (isCopied || after.days[before.as_of] === undefined) return false;
+  if (after.days[before.as_of] === undefined) return false;
   const kept = new Set(await versionsIn(folder));
   for (let version = after; version.version !== before.version; ) {
     const { previous, replayed_from } = version;

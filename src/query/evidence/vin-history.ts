@@ -1,7 +1,6 @@
 /** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
 import { integerIn, isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import { life } from "../../listing/life.ts";
 import { buildRow, dealerRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 
@@ -57,7 +56,7 @@ export async function readVinHistory(vin: string, version: LakeVersion): Promise
   const records = version.deliveries;
   const [rows, ends, issues] = await Promise.all([records.claimsOf(vin), records.endsOf(vin), records.issuesOf(vin)]);
   const published = [...version.snapshotSizes.keys()];
-  const claims = rows.map((row) => claimOf(row, published, version));
+  const claims = rows.map((row) => claimOf(row, version));
   const first = claims[0]?.from ?? version.manifest.as_of;
   const dealers = [...new Set(claims.map(({ dealerId }) => dealerId))];
   const deliveries = dealers.length === 0 ? [] : await records.deliveriesOf(dealers, first);
@@ -76,16 +75,13 @@ const stateIn = (row: Row): "sold" | "ended" => (row.state === "sold" ? "sold" :
 const numberOr = (value: Json | undefined, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
-function claimOf(row: Row, published: readonly string[], { dimensions }: LakeVersion): ClaimInterval {
-  // A copy of a former format holds until the day after, which need not be published.
-  const end = stringOrNull(row.valid_to);
-  const until = end === null ? null : (published.find((day) => day >= end) ?? null);
+function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
   const delivered: Json = JSON.parse(textIn(row, "delivered"));
   const { makes } = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   return {
     ...{ dealerId: textIn(row, "dealer_id"), id: stringOrNull(row.id), isOwner: row.is_owner === true },
     ...{ decidedBy: stringOrNull(row.decided_by) ?? "", claimedSince: stringOrNull(row.claimed_since) ?? "" },
-    ...{ from: textIn(row, "valid_from"), until, lastSeen: stringOrNull(row.last_seen) },
+    ...{ from: textIn(row, "valid_from"), until: stringOrNull(row.valid_to), lastSeen: stringOrNull(row.last_seen) },
     ...{
       unseenDeliveries: numberOr(row.unseen_deliveries, 0),
       file: stringOrNull(row.file),
@@ -102,11 +98,9 @@ const nothingDelivered: DealerDay = {
 
 const dealerDayOf = (row: Row): DealerDay => ({
   ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
-  // Earlier releases had one threshold for all lakes, and did not record it.
-  minVins: numberOr(row.min_vins, life.collapsedShare * numberOr(row.usual_vins, 0)),
+  minVins: numberOr(row.min_vins, 0),
   lastDeliveredOn: stringOrNull(row.last_delivered_on) ?? "",
-  // Copies of a former format have their own days seen, as if nothing had been delivered.
-  deliveries: numberOr(row.deliveries, 0),
+  deliveries: integerIn(row, "deliveries"),
   acceptedDeliveries: integerIn(row, "accepted_deliveries"),
 });
 

@@ -57,7 +57,7 @@ export async function qualityReport(
     .slice(-windowDays - 1);
   const [first = day] = days;
   const files = {
-    claims: intervalFiles(manifest, first, day),
+    claims: intervalFiles(manifest, first),
     contenders: contendersSince(manifest, first),
     deliveries: filesOfDays(manifest.tables.deliveries, days),
     rejects: filesOfDays(manifest.tables.rejects, days),

@@ -27,7 +27,7 @@ export class VersionFiles {
   private readonly files: readonly ListedFile[];
 
   constructor(
-    manifest: Pick<Manifest, "tables" | "former" | "serving">,
+    manifest: Pick<Manifest, "tables" | "serving">,
     private readonly verified: VerifiedFiles,
   ) {
     this.files = filesOf(manifest);

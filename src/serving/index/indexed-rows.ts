@@ -21,7 +21,7 @@ import {
   unorderedListings,
 } from "../../lake/market.ts";
 import { listingColumns, openPartition } from "../../lake/tables.ts";
-import { tiersOf } from "../../lake/writer/compaction.ts";
+import { tiersOf } from "../../lake/writer/table-files.ts";
 import { gone, type IndexInput } from "./build.ts";
 
 export interface IndexedRows {
@@ -50,9 +50,9 @@ export const indexSizes = {
   historyRows: 4_000_000,
 };
 
-/** Returns the rows of each index of a version, today's first. The daily copies of a former format are indexed separately. */
+/** Returns the rows of each index of a version, today's first. */
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
-  const { as_of, days, former, tables } = manifest;
+  const { as_of, days, tables } = manifest;
   const published = calendarMonth(as_of);
   const left = [...tables.sold, ...tables.missing].map(({ partition }) => partition ?? "");
   const months = [...Object.keys(days).map(calendarMonth), ...left];
@@ -60,9 +60,7 @@ export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
   const endedIn = (month: string): number =>
     rowsOf([...filesIn(tables.snapshots, month), ...filesIn(tables.sold, month), ...filesIn(tables.missing, month)]);
   const history = groupsOf(closed, endedIn).map((group) => closedMonths(manifest, group));
-  const indexed =
-    former === undefined ? history : [...history.map((rows) => ({ ...rows, past: [] })), ...copiedDays(manifest)];
-  return [...publishedMonth(manifest, published), ...indexed].filter((rows) => rowsIn(rows) > 0);
+  return [...publishedMonth(manifest, published), ...history].filter((rows) => rowsIn(rows) > 0);
 }
 
 function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows[] {
@@ -107,15 +105,6 @@ function groupsOf(
   return groups;
 }
 
-function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[] {
-  const days = [...new Set(snapshots.map(({ partition }) => partition ?? ""))].sort();
-  return groupsOf(days, (day) => rowsOf(filesIn(snapshots, day))).map((group) => {
-    const past = group.flatMap((day) => filesIn(snapshots, day));
-    const [first = "", last = first] = [group[0], group.at(-1)];
-    return { first, last, ...notToday, past, sold: [], missing: [], source: hashOfFiles(past) };
-  });
-}
-
 /** Months that are over. Rows that held on their last day may have ended since; their deliveries and departed listings have not changed. */
 function closedMonths({ tables, days }: Manifest, months: readonly string[]): IndexedRows {
   const { first, last } = daysIn(months[0] ?? "", months.at(-1) ?? "");
@@ -124,7 +113,7 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
     ...{ first, last, ...notToday, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
-    past: published.length === 0 ? [] : intervalFiles({ tables }, first, last),
+    past: published.length === 0 ? [] : intervalFiles({ tables }, first),
     source: hashOfFiles(unchanging, published.flat().map(String)),
   };
 }

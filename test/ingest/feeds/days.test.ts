@@ -13,7 +13,7 @@ import { temporaryFolder } from "../../support/lakes/lakes.ts";
 
 const mappingWith = (day: object) =>
   mappingOf(
-    { version: 2, day, fields: { vin: "vin" }, dealer: { key: ["seller"], fields: { name: "seller" } } },
+    { version: 1, day, fields: { vin: "vin" }, dealer: { key: ["seller"], fields: { name: "seller" } } },
     "history.json",
   );
 const byColumn = mappingWith({ column: "Snapshot Date", dates: ["%m/%d/%Y"] });

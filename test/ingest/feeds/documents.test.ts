@@ -10,7 +10,7 @@ import { fileScope } from "../../support/scope.ts";
 const read = await foreignReader(fileScope);
 
 const mapping = {
-  version: 2,
+  version: 1,
   required: ["vin"],
   fields: {
     vin: "vin",

@@ -10,7 +10,7 @@ const read = await foreignReader(fileScope);
 /** A mapping that reads the price from a column, and the dealer from another source. */
 const mapping = (price: string, dealer: unknown): string =>
   JSON.stringify({
-    version: 2,
+    version: 1,
     fields: { vin: "vin", price },
     dealer: { key: [[dealer]], fields: { name: [dealer] } },
   });
@@ -53,7 +53,7 @@ test("archives of one name in two folders are read each, and their files name th
 
 test("an invalid mapping in a folder is refused with its path in the day, and folders end at two levels", async () => {
   await assert.rejects(
-    read({ "alpha/mapping.json": '{"version": 2}', "alpha/one.csv": cars }),
+    read({ "alpha/mapping.json": '{"version": 1}', "alpha/one.csv": cars }),
     /^UserError: alpha\/mapping\.json: .*required property 'fields'/,
   );
   const files = { "alpha/mapping.json": mapping("a", "seller"), "alpha/x/y/one.csv": cars, "alpha/one.csv": cars };

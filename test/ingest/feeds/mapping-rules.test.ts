@@ -1,4 +1,4 @@
-/** Rules of mappings of version 2: the texts that they derive from the rows of a foreign file. */
+/** Rules of mappings: the texts that they derive from the rows of a foreign file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mappingOf } from "../../../src/ingest/mapping/mapping.ts";
@@ -11,7 +11,7 @@ const dealer = { key: ["seller"], fields: { name: "seller" } };
 
 /** Reads a file of one or more columns beside `vin` and `seller` by a rule of a field; returns the field's texts. */
 async function textsOf(field: string, rule: unknown, csv: string, more: object = {}): Promise<unknown> {
-  const content = { version: 2, fields: { vin: "vin", [field]: rule }, dealer, ...more };
+  const content = { version: 1, fields: { vin: "vin", [field]: rule }, dealer, ...more };
   const lines = csv
     .trim()
     .split("\n")
@@ -195,7 +195,7 @@ test("a file without a header has columns by position", async () => {
   const { inventory } = await read(
     { "cars.txt": "V1|x|'it|North\nV2|y||North\n" },
     {
-      version: 2,
+      version: 1,
       file: { header: false, columns: ["vin", "trim"], quote: "" },
       fields: { vin: "vin", trim: "trim", model: "column 3" },
       dealer: { key: ["column 4"], fields: { name: "column 4" } },
@@ -210,7 +210,7 @@ test("a file without a header has columns by position", async () => {
   );
 });
 
-/** Invalid mappings of version 2 and their errors, which name the rule. */
+/** Invalid mappings and their errors, which name the rule. */
 const refused: Readonly<Record<string, readonly [change: object, message: RegExp]>> = {
   "an invalid regular expression": [
     { fields: { vin: { from: [{ column: "vin", match: "(" }] } } },
@@ -245,7 +245,7 @@ const refused: Readonly<Record<string, readonly [change: object, message: RegExp
 
 for (const [what, [change, message]] of Object.entries(refused))
   test(`refused: ${what}`, async () => {
-    const content = { version: 2, fields: { vin: "vin" }, dealer, ...change };
+    const content = { version: 1, fields: { vin: "vin" }, dealer, ...change };
     await assert.rejects(async () => read({ "cars.csv": "vin,seller\nV1,North\n" }, mappingOf(content, "new.json")), {
       name: "UserError",
       message,

@@ -2,7 +2,6 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { indexLake } from "../../../src/cli/commands/index-lake.ts";
-import { migrateLake } from "../../../src/lake/maintenance/migrate.ts";
 import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../../src/lake/maintenance/verify.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
@@ -26,7 +25,6 @@ async function faultsOf(lake: string): Promise<readonly string[]> {
 /** A step between two verifications of a lake. Commands whose result is a new version keep the lake healthy. */
 const steps: readonly (readonly [what: string, change: (lake: string) => Promise<unknown>])[] = [
   ["ingest", async () => undefined],
-  ["migrate", (lake) => withWriter(lake, options, (writer) => migrateLake(writer))],
   [
     "vacuum",
     (lake) => {

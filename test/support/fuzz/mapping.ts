@@ -106,10 +106,10 @@ function ruleOver(columns: readonly string[]): fc.Arbitrary<object> {
     .map((parts) => parts.join(""));
   const values = fc.dictionary(text, fc.option(text), { maxKeys: 3 });
   const source = fc.oneof(fc.record({ column }), fc.record({ template }), fc.record({ constant: text }));
-  const more = fc.record({ values, separator: text }, { requiredKeys: [] });
+  const more = fc.record({ values, list: fc.record({ separator: text }) }, { requiredKeys: [] });
   return fc
     .tuple(source, fc.oneof({ weight: 12, arbitrary: fc.constant({}) }, more))
-    .map(([rule, rest]) => ({ ...rule, ...rest }));
+    .map(([from, conversions]) => ({ from, ...conversions }));
 }
 
 const cell = fc.oneof(
@@ -129,25 +129,21 @@ const wellFormed: fc.Arbitrary<MappingCase> = fc
       });
     const inventory = Object.keys(feed.inventory.properties).filter((field) => field !== "dealer_id");
     const dealers = Object.keys(feed.dealers.properties).filter((field) => field !== "dealer_id");
-    const mapping = fc
-      .record({
-        fields: fc.tuple(fields(inventory), ruleOver(columns)).map(([some, vin]) => ({ vin, ...some })),
-        dealer: fc.record({
-          columns: fc.constant(columns),
-          fields: fc.tuple(fields(dealers), ruleOver(columns)).map(([some, name]) => ({ name, ...some })),
-        }),
-        more: fc.record(
-          {
-            delimiter: fc.constantFrom(",", ";", "\t", '"', "|"),
-            encoding: fc.constantFrom("utf-8", "latin-1", "utf-16"),
-          },
-          { requiredKeys: [] },
-        ),
-      })
-      .map(({ more, ...rest }) => ({ ...rest, ...more }));
+    const mapping = fc.record({
+      fields: fc.tuple(fields(inventory), ruleOver(columns)).map(([some, vin]) => ({ vin, ...some })),
+      dealer: fc.record({
+        key: fc.constant(columns),
+        fields: fc.tuple(fields(dealers), ruleOver(columns)).map(([some, name]) => ({ name, ...some })),
+      }),
+      file: fc.record({
+        delimiter: fc.constantFrom(",", ";", "\t", '"', "|"),
+        encoding: fc.constantFrom("utf-8", "latin-1", "utf-16"),
+      }),
+      version: fc.constant(1),
+    });
     const rows = fc.array(fc.array(cell, { minLength: columns.length, maxLength: columns.length }), { maxLength: 5 });
     return fc.tuple(mapping, rows).map(([chosen, cells]) => {
-      const { delimiter = ",", encoding = "utf-8" } = chosen;
+      const { delimiter, encoding } = chosen.file;
       const lines = [columns, ...cells].map((line) => `${line.map(quote).join(delimiter)}\n`).join("");
       const csv = Buffer.from(
         lines,

@@ -12,16 +12,15 @@ import {
   manifestText,
   readManifest,
 } from "../../../src/lake/manifest.ts";
-import { isIcebergFile } from "./iceberg.ts";
 import { queryLake } from "./lakes.ts";
 
-/** Returns the sorted paths of all files in a lake except its lock, its Iceberg metadata and the folders of versions. */
+/** Returns the sorted paths of all files in a lake except its lock and the folders of versions. */
 export async function listLakeFiles(lake: string): Promise<readonly string[]> {
   const entries = await readdir(lake, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return files
     .map((path) => path.slice(lake.length + 1))
-    .filter((path) => path !== "writer.lock" && !isIcebergFile(path) && !isInVersionFolder(path))
+    .filter((path) => path !== "writer.lock" && !isInVersionFolder(path))
     .sort();
 }
 
@@ -72,9 +71,9 @@ export async function lakeFaults(lake: string): Promise<readonly string[]> {
   return verify(lake, manifest, { threads: 1 }, () => undefined);
 }
 
-/** Returns the faults of a lake whose writer was killed, without those of Iceberg metadata, which the next writer completes. */
+/** Returns the faults of a lake whose writer was killed, without that of the link `current`, which the next writer replaces. */
 export const killedLakeFaults = async (lake: string): Promise<readonly string[]> =>
-  (await lakeFaults(lake)).filter((fault) => !fault.startsWith("iceberg/"));
+  (await lakeFaults(lake)).filter((fault) => !fault.startsWith("current: "));
 
 export async function activeListingsText(lake: string): Promise<string> {
   return JSON.stringify(await queryLake(lake, "FROM active ORDER BY vin"));

@@ -1,7 +1,6 @@
 /** A small lake with listings in every state. */
 import { plusDays } from "../../../src/base/day.ts";
 import type { Row } from "../../../src/base/json.ts";
-import { currentVersion } from "../../../src/lake/manifest.ts";
 import type { Scope } from "../scope.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "./feeds.ts";
 import { createLake, queryLake, temporaryFolder } from "./lakes.ts";
@@ -42,7 +41,6 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
     await writeFeeds(feeds, plusDays(firstDay, day), { dealers, inventory, options });
   }
   const { lake } = await createLake(scope, feeds);
-  const _asOf = (await currentVersion(lake))?.slice(0, "YYYY-MM-DD".length) ?? "";
   const listings = await queryLake(
     lake,
     `SELECT id, vin, 'active' AS state FROM active UNION ALL SELECT id, vin, 'missing' FROM missing

@@ -45,10 +45,8 @@ export const accountsCommand = (): Command =>
     .addCommand(log())
     .addCommand(status())
     .addCommand(cap())
-    .addCommand(lowBalance("low-balance"))
-    .addCommand(lowBalance("low"), { hidden: true })
-    .addCommand(rateLimit("rate-limit"))
-    .addCommand(rateLimit("override"), { hidden: true });
+    .addCommand(lowBalance())
+    .addCommand(rateLimit());
 
 /** A link has the URL of the service, which a command does not know. */
 const linkSettings = {
@@ -151,7 +149,6 @@ const log = (): Command =>
 
 const status = (): Command =>
   accountCommand("status", "suspend an account, which refuses its paid requests, or reactivate it")
-    .alias("state")
     .addArgument(new Argument("<status>", "new status").choices(["active", "suspended"]))
     .action((state: AccountState, settings: AccountValues) =>
       change(settings, ["accounts status", { accountId: settings.account, state }], `is now ${state}`),
@@ -168,8 +165,8 @@ const cap = (): Command =>
       ),
     );
 
-const lowBalance = (name: string): Command =>
-  accountCommand(name, "set the balance below which the status of an account is low_balance (default: 5 USD)")
+const lowBalance = (): Command =>
+  accountCommand("low-balance", "set the balance below which the status of an account is low_balance (default: 5 USD)")
     .addArgument(new Argument("<usd>", "amount in USD").argParser(usdParser("zero")))
     .action((lowBalanceMicros: number, settings: AccountValues) =>
       change(
@@ -185,9 +182,9 @@ const rateLimitSettings = {
   none: { flags: "--none", conflicts: ["per10s", "per60s"], help: "restore the limits of the tier" },
 } as const satisfies SettingRows;
 
-const rateLimit = (name: string): Command =>
+const rateLimit = (): Command =>
   accountCommand(
-    name,
+    "rate-limit",
     "override the rate limits of an account's tier, or restore them with --none",
     rateLimitSettings,
   ).action((settings: AccountValues & ValuesOf<typeof rateLimitSettings>) => {

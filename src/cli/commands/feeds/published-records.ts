@@ -1,6 +1,6 @@
 /** Opens the records of a published version for commands, without its search index: their queries read Parquet files only. */
 import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
-import { requireCurrentFormat, requireDay, requireManifest } from "../../../lake/published-lake.ts";
+import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
 import type { QualitySource } from "../../../query/quality/quality.ts";
 import { DeliveryRecords } from "../../../serving/delivery-records.ts";
 
@@ -21,7 +21,6 @@ export async function withPublishedRecords<T>(
   work: (records: PublishedRecords) => Promise<T>,
 ): Promise<T> {
   const manifest = await requireManifest(lake, lakeVersion);
-  requireCurrentFormat(lake, manifest);
   if (day !== undefined) requireDay(manifest, day);
   const database = await DuckDatabase.open(options);
   try {
