@@ -1,17 +1,13 @@
-/** `carquet sql`: output formats and files, results larger than the memory, statements from a pipe, and the shell. */
+/** `carquet sql`: output formats and files, results larger than the memory, and statements from a pipe. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { tableFromIPC } from "apache-arrow";
 import { programPath } from "../../src/base/project-files.ts";
-import { complete } from "../../src/cli/sql/completion.ts";
-import { runShell } from "../../src/cli/sql/shell.ts";
-import { openAnalystDatabase } from "../../src/lake/analyst/analyst-database.ts";
 import { type CommandResult, carquet, carquetHere, eventually } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -175,114 +171,15 @@ describe("carquet sql", () => {
 const spoolsOf = (pid: number | undefined): readonly string[] =>
   readdirSync(dirname(folder)).filter((name) => name.startsWith(`carquet-sql-${pid}-`));
 
-/** Lines typed into the shell, in order, with its output before the next prompt. */
-const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
-  [".help\n", /\.schema \[VIEW\] .*\.quit {2}/s],
-  ["help;\n", /\.exit .*Views: active, active_days, .*tokens/s],
-  [".tables\n", /active\n.*price_changes\n.*snapshot\(day\)\n/s],
-  [".schema price_changes\n", /price_changes\n {2}listing_id VARCHAR\n/],
-  [".schema nonsense\n", /Invalid view "nonsense": expected one that \.tables lists\./],
-  ["SELECT 1 AS one,\n", / {4}\.\.\.> /],
-  [
-    "NULL AS nothing, e'\\x1b[2J' AS hostile;\n",
-    /one {2}nothing {2}hostile\n.*\n1 {4}NULL {5}\ufffd\[2J\n\(1 row, \d+ ms\)/,
-  ],
-  [".timing off\n", /carquet> /],
-  ["SELECT range FROM range(3000);\n", /\n999\n\(3000 rows, 1000 shown\)/],
-  ["SELECT * FROM active LIMIT 1;\n", /\(1 row, \d of 7\d columns shown\)/],
-  ["SELECT nonsense;\n", /Binder Error: .*LINE 1: SELECT nonsense\n +\^/s],
-  ["COPY active TO 'x.csv';\n", /Permission Error|Invalid statement COPY/],
-  [".mode csv\nSELECT NULL AS a, 2 AS b;\n", /a,b\n,2\n/],
-  [".mode parquet\n", /Invalid mode "parquet": expected one of table, csv, json, ndjson\./],
-  [`.output ${join(folder, "shell.json")}\nSELECT 1 AS a;\n`, /\(written to .*shell\.json\)/],
-];
-
-/** Texts before Tab, and what it completes. */
-const completions: readonly (readonly [typed: string, completed: string])[] = [
-  ["SELECT * FROM price_changes WHERE price_b", "price_before"],
-  [".tim", ".timing"],
-];
-
-describe("the shell", () => {
-  test("runs statements and dot commands, and outlives errors", async () => {
-    const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { columns: 60 })];
-    let printed = "";
-    output.setEncoding("utf8").on("data", (chunk: string) => {
-      printed += chunk;
-    });
-    const historyFile = join(folder, "state", "sql_history");
-    const isPrompted = (): boolean => /(carquet|\.\.\.)> \S*$/.test(printed);
-    const type = async (typed: string, expected: RegExp): Promise<void> => {
-      printed = "";
-      input.write(typed);
-      await eventually(`${typed}: ${expected}`, async () => expected.test(printed) && isPrompted(), 20_000).catch(
-        (thrown) => {
-          throw new Error(`${thrown} ${printed}`);
-        },
-      );
-    };
-    const ended = openAnalystDatabase(lake, {}, (database) =>
-      runShell({ database, input, output, format: "table", historyFile }),
-    );
-    await eventually("prompt", async () => isPrompted(), 20_000);
-    for (const [typed, expected] of dialog) await type(typed, expected);
-    input.write("SELECT listing_int");
-    await eventually("echo", async () => printed.includes("listing_int"));
-    input.write("\t");
-    await eventually("completion", async () => printed.includes("listing_intervals"), 20_000);
-    await type("\u0003", /\^C/);
-    for (const [typed, completed] of completions) {
-      printed = "";
-      input.write(typed);
-      await eventually("echo", async () => printed.includes(typed));
-      input.write("\t");
-      await eventually(`completion of ${typed}`, async () => printed.includes(completed), 20_000);
-      await type("\u0003", /\^C/);
-    }
-    input.write("SELECT count(*) FROM range(1000000000000), range(1000000);\n");
-    await eventually("cancelled", async () => {
-      input.write("\u0003");
-      return printed.includes("Cancelled.");
-    });
-    await type("SELECT 'still here' AS a;\n", /still here/);
-    await type("SELECT 'open\n", / {4}\.\.\.> /);
-    await type("help\n", / {4}\.\.\.> /);
-    input.write(".exit;\n");
-    await ended;
-    assert.equal(readFileSync(join(folder, "shell.json"), "utf8"), '{"a":1}\n');
-    assert.match(
-      readFileSync(historyFile, "utf8"),
-      /^\.help\nhelp;\n\.tables\n[\s\S]*SELECT 'still here' AS a;\nSELECT 'open\nhelp\n\.exit;\n$/,
-    );
-    assert.deepEqual([statSync(historyFile).mode & 0o777, statSync(dirname(historyFile)).mode & 0o777], [0o600, 0o700]);
-  });
-
-  test("completes the columns of the relations in FROM, and all columns before it is known", async () => {
-    const completed = (line: string, text = line): Promise<readonly string[]> =>
-      openAnalystDatabase(lake, {}, async (database) => (await complete(database, line, text))[0]);
-    assert.deepEqual(await completed("SELECT postal_c"), ["postal_code"]);
-    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM active"), ["postal_code"]);
-    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM price_changes"), []);
-    assert.deepEqual(await completed("SELECT postal_c", "SELECT postal_c FROM price_changes JOIN active"), [
-      "postal_code",
-    ]);
-    assert.deepEqual(await completed(".ti"), [".timing"]);
-  });
-
-  test("opens on a terminal", async (t) => {
-    const hasScript = await promisify(execFile)("script", ["--version"]).catch(() => undefined);
-    if (hasScript === undefined) return t.skip("needs script of util-linux");
-    const command = `'${process.execPath}' '${programPath}' sql --lake '${lake}' --history none`;
-    const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
-    const out = text(child.stdout);
-    let shown = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      shown += chunk;
-    });
-    await eventually("prompt", async () => shown.includes("carquet> "), 20_000);
-    child.stdin.write("SELECT 41 + 1 AS answer;\r");
-    await eventually("answer", async () => /answer.*42.*1 row/s.test(shown), 20_000);
-    child.stdin.end("\u0004");
-    assert.match(await out, /\(1 row, \d+ ms\)/);
-  });
+test("on a terminal without statements, carquet sql names the three ways to pass them, and the duckdb program", async (t) => {
+  const hasScript = await promisify(execFile)("script", ["--version"]).catch(() => undefined);
+  if (hasScript === undefined) return t.skip("needs script of util-linux");
+  const command = `'${process.execPath}' '${programPath}' sql --lake '${lake}'`;
+  const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise((exited) => child.once("exit", exited));
+  assert.match(
+    await text(child.stdout),
+    /^carquet: Missing statements: expected a query, --file <file>, or statements on standard input\. For a prompt: duckdb -readonly \S+\/catalog\.duckdb\r\n$/,
+  );
+  assert.equal(await ended, 1);
 });

@@ -42,6 +42,7 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run bench -- --listings 1000000": "takes hours; test/bench runs the suite's parts",
   "npm run bench -- --listings 200000 --quick --against HEAD~1": "takes long, and needs an earlier commit",
   engines: "needs the other engines; test/other-engines runs the recipes",
+  interactive: "needs the duckdb program and a person; test/lake opens catalog.duckdb in another DuckDB",
   bucket: "needs an object store; test/lake checks the metadata for another location",
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",

@@ -1,11 +1,13 @@
-/** `carquet sql`: runs an analyst's SQL statements over the views of a version, or opens a shell for them. */
+/** `carquet sql`: runs an analyst's SQL statements over the views of a version: of an argument, a file or standard input. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command, type ParseOptionsResult } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
+import { catalogName } from "../../lake/analyst/catalog.ts";
 import { checkParameters } from "../../lake/analyst/parameters.ts";
 import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
@@ -25,8 +27,6 @@ const sqlSettings = {
     help: "write the result to this file, as a whole or not at all; its extension names the format, unless --format does" },
   escapesFormulas: { flags: "--escape-formulas", help: "put an apostrophe before texts in CSV that a spreadsheet would take for formulas" },
   rowsMax: { flags: "--max-rows <n>", parse: integerParser(1_000_000_000, 1), help: "refuse a result of more rows" },
-  history: { flags: "--history <file>", env: "CARQUET_SQL_HISTORY",
-    help: "file that keeps the shell's history, or none (default: sql_history in the folder carquet of $XDG_STATE_HOME, else of ~/.local/state)" },
   ...sharedSettings("threads", "memoryLimit"),
 } as const satisfies SettingRows;
 
@@ -47,21 +47,23 @@ export const sqlCommand = (): Command =>
     .description(
       "Run a SQL query (DuckDB) over the published version. Views: active, missing, contenders, sold and ended (flat listings), active_days, missing_days and contenders_days (those of every day), builds, " +
         "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without a query or --file, " +
-        "opens a shell on a terminal, else reads statements from standard input. Statements cannot change files or settings.",
+        "reads statements from standard input. Statements cannot change files or settings.",
     )
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")
     .action(async (query: string | undefined, settings: SqlValues, command: Command) => {
       if (query !== undefined && settings.file !== undefined)
         throw new UserError("Invalid arguments: expected either a query or --file.");
+      if (query === undefined && settings.file === undefined && process.stdin.isTTY)
+        throw new UserError(
+          "Missing statements: expected a query, --file <file>, or statements on standard input. " +
+            `For a prompt: duckdb -readonly ${join(settings.lake, catalogName)}`,
+        );
       const isFormatSet = command.getOptionValueSource("format") !== "default";
       const { lake, output } = settings;
       const format = output === undefined || isFormatSet ? settings.format : formatOfFile(output, settings.format);
       endWithParent();
       exitOnSignals();
       await openAnalystDatabase(lake, settings, async (database) => {
-        const source = query ?? settings.file;
-        if (source === undefined && output === undefined && process.stdin.isTTY && process.stdout.isTTY)
-          return openShell(database, settings);
         const text = query === undefined ? textOf(settings) : oneText(query);
         const form = { format, escapesFormulas: settings.escapesFormulas ?? false };
         if (output !== undefined) return writeResult(database, text, { ...settings, ...form, output });
@@ -87,11 +89,6 @@ async function writeResult(
     if (thrown instanceof UserError) process.send?.({ invalid: thrown.message.slice(0, reasonCharactersMax) });
     throw thrown;
   }
-}
-
-async function openShell(database: AnalystDatabase, { format, history }: SqlValues): Promise<void> {
-  const { runShell } = await import("../sql/shell.ts");
-  await runShell({ database, input: process.stdin, output: process.stdout, format, historyFile: history });
 }
 
 /** Reads the text of a file or of standard input. Throws a UserError if it cannot be read. */
