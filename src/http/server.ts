@@ -128,6 +128,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     // Behind a proxy, all browsers seem to be on this machine.
     demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
     isExplorerFree: options.isExplorerFree ?? false,
+    photos: options.photos ?? "off",
     callOperation: operationCallerOf(state, state.metrics),
   });
   app.use(serveDocs());

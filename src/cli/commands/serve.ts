@@ -1,14 +1,11 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { shareOf } from "../../accounts/policy/replica.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
-import type { PhotoSettings } from "../../http/service/photos.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
 import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
@@ -50,7 +47,6 @@ export async function serveUntilStopped(
   const service = await serve({
     ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
     memoryLimit: engineMemory(settings),
-    photos: photosOf(settings),
     isExplorerFree: settings.explorer === "free",
     ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
@@ -104,10 +100,6 @@ const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "
     sqlDeadlineMs: settings.sqlDeadlineMs,
     ...(settings.spool === undefined ? {} : { folder: settings.spool }),
   },
-});
-
-const photosOf = ({ photos: mode, photoCache, photoCacheBytes: bytesMax }: ServiceValues): PhotoSettings => ({
-  ...{ mode, bytesMax, folder: photoCache ?? join(tmpdir(), "carquet-photos") },
 });
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */

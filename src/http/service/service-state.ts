@@ -47,9 +47,11 @@ import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
-import { type PhotoSettings, Photos } from "./photos.ts";
 import { type ScrubOptions, startScrub } from "./scrub.ts";
 import { systemClock } from "./system-clock.ts";
+
+/** How the pages show photos of dealers: not at all, or as browsers load them from the dealers' hosts, without a referrer. */
+export type PhotoMode = "off" | "direct";
 
 export interface ServeOptions
   extends LakeVersionOptions,
@@ -107,8 +109,8 @@ export interface ServeOptions
   readonly isOpen?: boolean;
   /** Whether webhooks of saved searches may have any address, also one in the service's own network. Only public ones by default. */
   readonly privateWebhooks?: boolean;
-  /** How the pages show photos of dealers; not at all by default. */
-  readonly photos?: PhotoSettings;
+  /** `off` by default. */
+  readonly photos?: PhotoMode;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
   /** Adds the middleware of the web application; none by default. */
@@ -131,7 +133,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
   readonly freshness: Freshness;
-  readonly photos: Photos;
+  readonly photos: PhotoMode;
   readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }
@@ -149,7 +151,6 @@ export interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
   readonly freshness: Freshness;
-  readonly photos: Photos;
   readonly sessions: Sessions;
   readonly visits: VisitLimits;
   readonly pageCharges: PageCharges;
@@ -184,7 +185,6 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
     ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
-    photos: await Photos.open(options.photos ?? { mode: "off", folder: "", bytesMax: 1 }, clock),
     admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
     webhookFault: (url) => webhookFault(url, webhooksOf(options)),
