@@ -87,9 +87,6 @@ export const serviceSettings = {
     help: "how long the file of an export is kept once it is written" },
   sqlDeadlineMs: { flags: "--sql-deadline <seconds>", env: "CARQUET_SQL_DEADLINE", ...inUnits(1000, 0, integerParser(3600)),
     help: "time for the statements of a request to /v1/sql, each with the memory of an export; 0 turns /v1/sql off" },
-  // By default 1.2 MB a second, which take 0.1 % of a processor.
-  scrubBytesPerHour: { flags: "--scrub <MiB>", env: "CARQUET_SCRUB", ...inUnits(2 ** 20, 4096, integerParser(1_048_576)),
-    help: "MiB per hour read in the background to check the lake's files for damage; 0 turns off these checks and those of the accounts file" },
   pastIndexDir: { flags: "--past-index-dir <dir>", isRetired: true },
   pastIndexBytes: { flags: "--past-index-bytes <size>", isRetired: true },
   pastIndexRequests: { flags: "--past-index-requests <n>", isRetired: true },

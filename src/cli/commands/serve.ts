@@ -40,7 +40,7 @@ export async function serveUntilStopped(
   const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
   const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, destination);
-  const { lake, scrubBytesPerHour: bytesPerHour } = settings;
+  const { lake } = settings;
   const files = certificateFilesOf(settings);
   await requireLakeFolder(lake);
   const stopSignal = receiveStopSignal();
@@ -48,7 +48,6 @@ export async function serveUntilStopped(
     ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
     memoryLimit: engineMemory(settings),
     isExplorerFree: settings.explorer === "free",
-    ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     droppedLogLines: () => destination.droppedLines,
   });

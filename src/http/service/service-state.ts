@@ -47,7 +47,6 @@ import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
-import { type ScrubOptions, startScrub } from "./scrub.ts";
 import { systemClock } from "./system-clock.ts";
 
 /** How the pages show photos of dealers: not at all, or as browsers load them from the dealers' hosts, without a referrer. */
@@ -95,8 +94,6 @@ export interface ServeOptions
   readonly exports?: Partial<ExportSettings>;
   /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. By default that follows from the published days. */
   readonly overdueMs?: number | undefined;
-  /** How the files of the lake and the accounts file are read again in the background; absent for not at all. */
-  readonly scrub?: ScrubOptions | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
   /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
@@ -156,7 +153,6 @@ export interface AppState extends PipelineServices {
   readonly pageCharges: PageCharges;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
-  readonly stopScrub: () => void;
   isStopping: boolean;
   /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
   isRefusing: boolean;
@@ -180,7 +176,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const freshness = await Freshness.watch(current, freshnessOptions(options));
   metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
-  const { clock = systemClock, fetchDocument, scrub, accounts: location, logger } = options;
+  const { clock = systemClock, fetchDocument } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
@@ -188,7 +184,6 @@ export async function openState(options: ServeOptions): Promise<AppState> {
     admission: new Admission(accounts, options),
     ...{ isStopping: false, isRefusing: false },
     webhookFault: (url) => webhookFault(url, webhooksOf(options)),
-    stopScrub: scrub === undefined ? () => undefined : startScrub({ current, accounts, location, logger }, scrub),
     encoder,
     sessions: new Sessions(accounts.administration),
     visits: new VisitLimits(() => clock.monotonicMs()),
@@ -241,7 +236,6 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
 /** Closes what `openState` opened. */
 export const closeState = (state: AppState): Promise<unknown> => {
   const { freshness, current, accounts, encoder, exports } = state;
-  state.stopScrub();
   freshness.stop();
   return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };
