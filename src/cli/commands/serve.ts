@@ -13,7 +13,7 @@ import { mountAgents } from "../../mcp/mount-agents.ts";
 import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
-import { LogDestination, readableLine } from "../log-destination.ts";
+import { openLog, readableLine } from "../log.ts";
 import { engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
@@ -36,10 +36,10 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const lineOf = readsLines() ? readableLine : (line: string): string => line;
-  const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
+  const log = openLog((lines) => logger.warn({ lines }, "log lines dropped"));
   const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
-  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, destination);
+  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, log.destination);
   const { lake } = settings;
   const files = certificateFilesOf(settings);
   await requireLakeFolder(lake);
@@ -49,7 +49,7 @@ export async function serveUntilStopped(
     memoryLimit: engineMemory(settings),
     isExplorerFree: settings.explorer === "free",
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    droppedLogLines: () => destination.droppedLines,
+    droppedLogLines: log.droppedLines,
   });
   warnOfEmptyLake(lake, logger);
   if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
@@ -61,10 +61,10 @@ export async function serveUntilStopped(
     await service.stop();
     logger.info("stopped");
     // A write that standard error never accepts would keep the process running.
-    if (!(await destination.close())) process.exit();
+    if (!(await log.close())) process.exit();
   } catch (thrown) {
     logger.fatal({ message: messageOf(thrown) }, "not stopped; killing the process");
-    await destination.close();
+    await log.close();
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
