@@ -87,7 +87,8 @@ export class ScheduledRun<N extends ScheduledCommand> {
   }
 
   private async end(isSuccess: boolean, begunMs: number): Promise<void> {
-    const [endedMs, ms] = [Date.now(), Date.now() - begunMs];
+    const endedMs = Date.now();
+    const ms = Date.now() - begunMs;
     const message = isSuccess ? "run ended" : "run incomplete";
     if (Object.keys(this.figures).length > 0) logCommand(this.name, "info", { ...this.figures, ms }, message);
     const times = { end_timestamp_seconds: endedMs / 1000, duration_seconds: ms / 1000 };

@@ -57,7 +57,9 @@ function serveLake(served: ServedLake, logger: pino.Logger): void {
   serveStdio(
     () =>
       createAgentServer({
-        ...{ tools: lakeTools, isCharged: false, refusalOf: toRefusal },
+        tools: lakeTools,
+        isCharged: false,
+        refusalOf: toRefusal,
         callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
         runQuery: (values, signal) => runQueryTool(served, values, signal),
       }),

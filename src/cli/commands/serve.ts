@@ -93,9 +93,13 @@ const mountPages: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
 const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "concurrentRequests" | "exports"> => ({
   concurrentRequests: shareOf(settings.accountRequests, replica),
   exports: {
-    ...{ writtenMax: settings.writtenExports, waitingMax: settings.waitingExports, ageMs: settings.spoolAgeMs },
-    ...{ accountMax: shareOf(settings.accountExports, replica) },
-    ...{ memory: settings.exportMemory, deadlineMs: settings.exportDeadlineMs, bytesMax: settings.spoolBytes },
+    writtenMax: settings.writtenExports,
+    waitingMax: settings.waitingExports,
+    ageMs: settings.spoolAgeMs,
+    accountMax: shareOf(settings.accountExports, replica),
+    memory: settings.exportMemory,
+    deadlineMs: settings.exportDeadlineMs,
+    bytesMax: settings.spoolBytes,
     sqlDeadlineMs: settings.sqlDeadlineMs,
     ...(settings.spool === undefined ? {} : { folder: settings.spool }),
   },

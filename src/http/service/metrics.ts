@@ -127,7 +127,10 @@ export class Metrics {
     }
     const [name, , help, labelNames] = observations.version;
     new Gauge({
-      ...{ name, help, labelNames, registers: [this.registry] },
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
       collect() {
         this.reset();
         const { version } = sources.current;

@@ -180,9 +180,16 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
+    current,
+    resultCache,
+    accounts,
+    metrics,
+    freshness,
+    connections,
+    baseUrl,
     admission: new Admission(accounts, options),
-    ...{ isStopping: false, isRefusing: false },
+    isStopping: false,
+    isRefusing: false,
     webhookFault: (url) => webhookFault(url, webhooksOf(options)),
     encoder,
     sessions: new Sessions(accounts.administration),
@@ -241,7 +248,10 @@ export const closeState = (state: AppState): Promise<unknown> => {
 };
 
 const freshnessOptions = ({ lake, logger, overdueMs, clock = systemClock }: ServeOptions): FreshnessOptions => ({
-  ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
+  lake,
+  logger,
+  overdueMs,
+  now: () => clock.wallMs(),
 });
 
 /** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
