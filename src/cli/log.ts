@@ -13,7 +13,7 @@ const lastWriteMs = 1000;
 
 const standardError = 2;
 
-export interface Log {
+export interface ServiceLog {
   readonly destination: pino.DestinationStream;
   readonly droppedLines: () => number;
   /** Writes the buffer; later lines are lost. Returns false if that takes longer than `lastWriteMs`. */
@@ -21,7 +21,7 @@ export interface Log {
 }
 
 /** Opens the log. Calls `onRecovery` with the number of dropped lines once standard error has accepted what was kept. */
-export function openLog(onRecovery: (lines: number) => void): Log {
+export function openLog(onRecovery: (lines: number) => void): ServiceLog {
   process.stderr.off("error", exitOnOutputError).on("error", () => undefined);
   const output = pino.destination({
     dest: openStandardError(),
