@@ -9,7 +9,7 @@ import { createProgram } from "./cli/program.ts";
 import type { ScheduledCommand } from "./cli/scheduled.ts";
 
 /** Commands that a scheduler runs: where standard error is not a terminal, they report errors as JSON. */
-const scheduled: readonly ScheduledCommand[] = ["fetch", "ingest", "follow", "push", "vacuum"];
+const scheduled: readonly ScheduledCommand[] = ["fetch", "ingest", "follow", "push", "vacuum", "verify"];
 
 for (const output of [process.stdout, process.stderr]) output.on("error", exitOnOutputError);
 await run(process.argv.slice(2));

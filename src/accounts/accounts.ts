@@ -64,8 +64,6 @@ export class Accounts {
   private readonly failedAuthentications: FailedAuthentications;
   private readonly clients: LedgerClients;
   readonly administration: Administration;
-  /** What an audit found wrong with the accounts file, for operators. Until it is undefined again, no price is held. */
-  damage: string | undefined;
   private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
   private readonly replica: Replica;
@@ -125,9 +123,9 @@ export class Accounts {
     return this.clients.waitingTasks;
   }
 
-  /** Why requests cannot be charged, for operators: `ledger` while charges cannot be written or keys cannot be read, and damage. */
+  /** Why requests cannot be charged, for operators: `ledger` while charges cannot be written or keys cannot be read. */
   get faults(): readonly string[] {
-    return [...(this.clients.isAvailable ? [] : ["ledger"]), ...(this.damage === undefined ? [] : [this.damage])];
+    return this.clients.isAvailable ? [] : ["ledger"];
   }
 
   /**
@@ -179,12 +177,10 @@ export class Accounts {
   }
 
   /**
-   * Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds, and
-   * with `metering_unavailable` if the accounts file is damaged.
+   * Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds.
    */
   hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
     if (this.isOpen) return { usageClass, units, micros: 0, release: ignore };
-    if (this.damage !== undefined) throw refuse("metering_unavailable", {});
     const micros = prices[usageClass] * units;
     requireFunds(cached.account, { micros, heldMicros: cached.heldMicros, month: monthOf(this.clock.wallMs()) });
     cached.heldMicros += micros;

@@ -70,11 +70,8 @@ export async function isSpecialFile(path: string): Promise<boolean> {
   }
 }
 
-/** Called after some bytes have been read; resolves when the reader may continue. */
-export type Throttle = (bytes: number) => Promise<void>;
-
 /** Returns the SHA-256 of a file, in hex. Reads chunks of 256 KiB (0.15 ms of hashing each), between which other work runs. */
-export async function sha256Of(path: string, throttle?: Throttle): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafeSlow(1 << 18);
   const handle = await open(path);
@@ -83,7 +80,6 @@ export async function sha256Of(path: string, throttle?: Throttle): Promise<strin
       const { bytesRead } = await handle.read(chunk);
       if (bytesRead === 0) return hash.digest("hex");
       hash.update(chunk.subarray(0, bytesRead));
-      await throttle?.(bytesRead);
     }
   } finally {
     await handle.close();

@@ -15,13 +15,15 @@ export interface MemorySettings {
   readonly ingestMemory?: string;
 }
 
-const [mib, gib] = [2 ** 20, 2 ** 30];
+const mib = 2 ** 20;
+const gib = 2 ** 30;
 
 /** What Node.js takes at most in a service and in an ingest, and in the process that writes an export, beside their query engines. */
 export const nodeBytes = { service: gib, ingest: gib, export: 512 * mib } as const;
 
 /** The largest share of the memory that the engine takes, and the least it needs to answer. */
-const [engineShareMax, engineBytesMin] = [0.8, 256 * mib];
+const engineShareMax = 0.8;
+const engineBytesMin = 256 * mib;
 
 /** Returns the memory limit of a service's query engine as DuckDB reads it; without `--memory` one that lets all processes fit into `total` bytes. */
 export function engineMemory(settings: MemorySettings, total = availableMemory()): string {

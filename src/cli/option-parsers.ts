@@ -51,7 +51,8 @@ export const countParser = integerParser(1_000_000);
 
 /** Returns the default and the parser of a value that is given and shown in a unit larger than that of its name. */
 export const inUnits = (unit: number, shown: number, parse: (text: string) => number) => ({
-  ...{ default: shown * unit, shownDefault: String(shown) },
+  default: shown * unit,
+  shownDefault: String(shown),
   parse: (text: string): number => parse(text) * unit,
 });
 

@@ -6,7 +6,7 @@ import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { replaceFile } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { buildLabels, buildMetric } from "../http/service/build-info.ts";
+import { buildLabels, buildMetric } from "../db/build-info.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 export const figuresOfCommands = {
@@ -36,6 +36,9 @@ export const figuresOfCommands = {
     snapshots_removed: "Days that the last run removed.",
     versions_removed: "Versions that it removed.",
     files_removed: "Files that it removed.",
+  },
+  verify: {
+    faults: "Faults that the last run found.",
   },
 } as const;
 
@@ -84,7 +87,8 @@ export class ScheduledRun<N extends ScheduledCommand> {
   }
 
   private async end(isSuccess: boolean, begunMs: number): Promise<void> {
-    const [endedMs, ms] = [Date.now(), Date.now() - begunMs];
+    const endedMs = Date.now();
+    const ms = Date.now() - begunMs;
     const message = isSuccess ? "run ended" : "run incomplete";
     if (Object.keys(this.figures).length > 0) logCommand(this.name, "info", { ...this.figures, ms }, message);
     const times = { end_timestamp_seconds: endedMs / 1000, duration_seconds: ms / 1000 };

@@ -6,7 +6,6 @@ import {
   drainTimeoutMs,
   exportDeadlineMs,
   exportsMax,
-  photoCacheBytesMax,
   responseCacheBytesMax,
   spoolBytesMax,
 } from "../http/limits.ts";
@@ -39,12 +38,8 @@ export const serviceSettings = {
     help: "free: pages of the explorer charge nothing to the accounts that are signed in" },
   privateWebhooks: { flags: "--private-webhooks", env: "CARQUET_PRIVATE_WEBHOOKS",
     help: "let webhooks of saved searches have any address, also without TLS or in the service's own network" },
-  photos: { flags: "--photos <mode>", env: "CARQUET_PHOTOS", choices: ["off", "direct", "proxy"], default: "off",
-    help: "photos of dealers on the pages: direct from their hosts, which learn who looks, or by the service, which caches them; off draws the cars" },
-  photoCache: { flags: "--photo-cache <dir>", env: "CARQUET_PHOTO_CACHE",
-    help: "folder for the photos of --photos=proxy (default: carquet-photos in the system's temporary folder)" },
-  photoCacheBytes: { flags: "--photo-cache-size <size>", env: "CARQUET_PHOTO_CACHE_SIZE", default: photoCacheBytesMax, shownDefault: "1GiB", parse: sizeParser(),
-    help: "most disk space of these photos; those least recently seen are removed" },
+  photos: { flags: "--photos <mode>", env: "CARQUET_PHOTOS", choices: ["off", "direct"], default: "off",
+    help: "photos of dealers on the pages: direct from their hosts, which learn who looks; off draws the cars" },
   tlsCert: { flags: "--tls-cert <file>", help: "serve HTTPS with this certificate chain (PEM); needs --tls-key" },
   tlsKey: { flags: "--tls-key <file>", help: "private key of the certificate (PEM)" },
   trustedProxies: { flags: "--trust-proxy [n]", preset: "1", parse: integerParser(10, 1),
@@ -81,9 +76,6 @@ export const serviceSettings = {
     help: "most disk space of the files of exports, also while they are written" },
   sqlDeadlineMs: { flags: "--sql-deadline <seconds>", env: "CARQUET_SQL_DEADLINE", ...inUnits(1000, 0, integerParser(3600)),
     help: "time for the statements of a request to /v1/sql, each with the memory of an export; 0 turns /v1/sql off" },
-  // By default 1.2 MB a second, which take 0.1 % of a processor.
-  scrubBytesPerHour: { flags: "--scrub <MiB>", env: "CARQUET_SCRUB", ...inUnits(2 ** 20, 4096, integerParser(1_048_576)),
-    help: "MiB per hour read in the background to check the lake's files for damage; 0 turns off these checks and those of the accounts file" },
 } as const satisfies SettingRows;
 
 export type ServiceValues = ValuesOf<typeof serviceSettings>;

@@ -12,7 +12,10 @@ export function callerOf(context: RequestContext): Caller {
   const { requestId, arrivedAtMs } = context.state;
   const { "idempotency-key": idempotencyKey, "carquet-version": dataVersion } = context.headers;
   return {
-    ...{ identity: identityOf(context), requestId, arrivedAtMs, signal: clientSignal(context) },
+    identity: identityOf(context),
+    requestId,
+    arrivedAtMs,
+    signal: clientSignal(context),
     idempotencyKey: idempotencyKey?.toString(),
     dataVersion: dataVersion?.toString(),
   };

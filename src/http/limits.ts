@@ -28,6 +28,3 @@ export const spoolBytesMax = 8 * 2 ** 30;
 
 /** How long a file of an export is kept once it is written. */
 export const spoolAgeMs = 3_600_000;
-
-/** The disk space of cached photos. */
-export const photoCacheBytesMax = 2 ** 30;

@@ -4,6 +4,8 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
+import type { Logger } from "pino";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { Sessions } from "../accounts/sign-in/sessions.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { RequestState } from "./context.ts";
@@ -19,13 +21,15 @@ import { setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
 import { startDeliveries } from "./searches/deliver.ts";
 import { refuseExcess } from "./service/connections.ts";
-import { startDailyReviews } from "./service/daily-review.ts";
 import { closeConnections, type DrainLimits, drainer } from "./service/drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./service/http-server.ts";
 import { createMetricsServer } from "./service/metrics.ts";
 import { type AppState, closeState, openState, type ServeOptions, webhooksOf } from "./service/service-state.ts";
 import { systemClock } from "./service/system-clock.ts";
+
+/** How often the service checks whether a review of tiers is due. */
+const reviewPollMs = 60_000;
 
 /** How long the lake and the accounts file may take to close; what still hangs is killed. */
 export const closeMs = 5_000;
@@ -98,6 +102,30 @@ function startBackgroundWork(state: AppState, options: ServeOptions): () => Prom
   return () => Promise.all([stopReviews(), stopDeliveries()]);
 }
 
+/**
+ * Starts the daily tier reviews, and the purge of expired rows of the accounts file: polls the ledger, which reviews each UTC day once. Returns a
+ * function that stops that and resolves when no review is running.
+ */
+function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<void> {
+  let running = Promise.resolve();
+  const review = (): void => {
+    running = accounts
+      .review()
+      .then((results) => {
+        for (const { accountId, from, to, outcome } of results)
+          logger.info({ account: accountId, from, to, outcome }, "tier review");
+        return accounts.purgeExpired();
+      })
+      .catch((thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"));
+  };
+  review();
+  const timer = setInterval(review, reviewPollMs);
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
+}
+
 const drainLimits = (
   { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = drainTimeoutMs, trustedProxies = 0 }: ServeOptions,
   state: AppState,
@@ -128,6 +156,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     // Behind a proxy, all browsers seem to be on this machine.
     demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
     isExplorerFree: options.isExplorerFree ?? false,
+    photos: options.photos ?? "off",
     callOperation: operationCallerOf(state, state.metrics),
   });
   app.use(serveDocs());

@@ -5,7 +5,6 @@
  * A version with damaged files is opened again when one of them has been restored.
  */
 import { resolve } from "node:path";
-import type { Throttle } from "../base/files.ts";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { RunningStatement, StatementCounts } from "../db/session-pool.ts";
@@ -32,8 +31,6 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
 
 interface FileCounts {
   readonly files: number;
-  /** How many of them have been hashed since the start. */
-  readonly checked: number;
   /** How often a file has been found damaged since the start. */
   readonly damages: number;
 }
@@ -107,8 +104,7 @@ export class CurrentVersion {
   }
 
   get fileCounts(): FileCounts {
-    const counts = this.lease?.version.files.counts ?? { files: 0, checked: 0 };
-    return { ...counts, damages: this.verified.damages };
+    return { files: this.lease?.version.files.count ?? 0, damages: this.verified.damages };
   }
 
   /** The damaged, disabled and unreadable files, for operators; empty if everything is intact. */
@@ -148,13 +144,6 @@ export class CurrentVersion {
       await require();
       throw thrown;
     }
-  }
-
-  /** Reads the file of the version in service again that was read longest ago. Rejects if `throttle` is aborted. */
-  async recheckOldest(throttle: Throttle): Promise<void> {
-    const version = this.lease?.version;
-    const file = version?.files.leastRecentlyChecked;
-    if (file !== undefined) await version?.recheck(file, throttle);
   }
 
   /** Stops polling, and closes the version in service when the last request on it has finished. */

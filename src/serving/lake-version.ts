@@ -5,14 +5,12 @@
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a damaged Parquet file is refused.
  */
 import { createOnce } from "../base/concurrency.ts";
-import type { Throttle } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type Job, serviceJob } from "../db/job.ts";
 import type { Engine, RunningStatement, StatementCounts } from "../db/session-pool.ts";
 import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
-import type { ListedFile } from "../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn, withoutValues } from "../lake/served-columns.ts";
@@ -119,20 +117,13 @@ export class LakeVersion {
   }
 
   /** Its files: see `VersionFiles`. */
-  get files(): Pick<VersionFiles, "counts" | "leastRecentlyChecked" | "isRepaired"> {
+  get files(): Pick<VersionFiles, "count" | "isRepaired"> {
     return this.resources.files;
   }
 
   /** Resolves when look-ups by id and VIN need not wait for a check any more. */
   get rowsChecked(): Promise<void> {
     return this.resources.serving.rowsChecked;
-  }
-
-  /** Hashes a file again and disables it if it is damaged. Rejects if `throttle` is aborted. */
-  async recheck(file: ListedFile, throttle?: Throttle): Promise<void> {
-    const { files, serving } = this.resources;
-    const fault = await files.recheck(file, throttle);
-    if (fault !== undefined) serving.disablePartOf(file.path, fault);
   }
 
   activeOn(day: string): Listings {

@@ -33,7 +33,6 @@ import { VisitorExports } from "./explorer/export/visitor-exports.ts";
 import { lookUpPage } from "./explorer/find/find-page.tsx";
 import { wordSuggestions } from "./explorer/find/word-suggestions.ts";
 import { listingPage } from "./explorer/listing/listing-page.tsx";
-import { listingPhoto } from "./explorer/listing/photo.ts";
 import { searchPage } from "./explorer/search/search-page.tsx";
 import { valuesPage } from "./explorer/search/values-page.tsx";
 import { accountPage, changeAccountByForm, confirmationPage, inviteByForm } from "./operator/account-page.tsx";
@@ -70,7 +69,6 @@ function addExplorerRoutes(router: Router<RequestState>, services: SiteServices)
   add("/find", lookUpPage(services));
   router.get("/find/suggestions", wordSuggestions(services));
   add("/listings/:listing_id", listingPage(services));
-  router.get("/photos/:listing_id/:number", listingPhoto(services));
   add("/dealers", dealersPage(services));
   add("/dealers/:dealer_id", dealerPage(services.current));
   add("/compare", comparePage(services));

@@ -85,6 +85,18 @@ describe("the service continues, with bounded memory, and stops on SIGTERM", { c
     await sendManyRequests(service);
     await assertEndsSoon(service);
   });
+
+  test("while its log goes to a pipe whose reader has gone", async (scope) => {
+    const fifo = join(await temporaryFolder(scope), "fifo");
+    execFileSync("mkfifo", [fifo]);
+    const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stderr = openSync(fifo, "w");
+    const service = await startServing(scope, serve, { stderr });
+    closeSync(stderr);
+    closeSync(reader);
+    await sendManyRequests(service);
+    await assertEndsSoon(service);
+  });
 });
 
 /** Yields the bytes that a pipe holds, without waiting. */

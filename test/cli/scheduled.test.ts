@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
 import { figuresOfCommands, metricsOfCommand, type ScheduledCommand, ScheduledRun } from "../../src/cli/scheduled.ts";
-import { carquet, failureOf, parseLog } from "../support/command-line.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { carquet, carquetHere, failureOf, parseLog } from "../support/command-line.ts";
+import { changeByte } from "../support/lakes/contents.ts";
 import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 
 /** Returns the values of metrics without labels. */
@@ -96,4 +98,17 @@ test("an ingest logs its steps, each day and its end as JSON lines, and leaves m
   assert.equal(again.code, 1);
   assert.match(failureOf(again.err), /^Cannot ingest 2026-11-18: the lake is at 2026-11-19/);
   assert.equal(valuesIn(readFileSync(path, "utf8")).carquet_ingest_success, 0);
+});
+
+test("a check that finds damage leaves the number of faults", async (t) => {
+  const lake = join(await temporaryFolder(t), "lake");
+  const path = join(lake, "../verify.prom");
+  assert.equal((await carquet(["ingest", samplePath, "--lake", lake])).code, 0);
+  const run = () => carquetHere(["verify", "--lake", lake, "--metrics-file", path]);
+  assert.equal((await run()).code, 0);
+  const { tables } = (await currentManifest(lake)) ?? assert.fail();
+  await changeByte(join(lake, tables.listings[0]?.path ?? ""), 1000);
+  assert.equal((await run()).code, 1);
+  const values = valuesIn(readFileSync(path, "utf8"));
+  assert.deepEqual([values.carquet_verify_success, values.carquet_verify_faults], [0, 1]);
 });

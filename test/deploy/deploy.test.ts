@@ -10,8 +10,10 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { drainTimeoutMs } from "../../src/http/limits.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
 import { carquet, killAtEnd } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
+import { changeByte } from "../support/lakes/contents.ts";
 import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { execForm, finalInstruction, imageScript, instructions, whyNoImage } from "./containerfile.ts";
@@ -151,6 +153,28 @@ describe("the systemd units", () => {
     assert.match(failed.err, /2026-11-20: no feed files/);
     assert.match(record().error, /2026-11-20: no feed files/);
     assert.equal(record().waiting, 1);
+  });
+
+  test("check the accounts file and the lake for damage, and fail if there is any", {
+    skip: skipInShortRun,
+  }, async (t) => {
+    const data = await temporaryFolder(t);
+    const [lake, accounts] = [join(data, "lake"), join(data, "accounts.db")];
+    const { text } = units.find(({ name }) => name === "carquet-verify.service") ?? assert.fail();
+    const commands = [...text.matchAll(/^ExecStart=\S+ \S+ (.*)$/gm)].map(([, words = ""]) => words.split(" "));
+    const codes = () =>
+      Promise.all(
+        commands.map(
+          async (words) => (await carquet(words, { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } })).code,
+        ),
+      );
+    await carquet(["ingest", samplePath, "--lake", lake]);
+    await carquet(["accounts", "create", "--email", "joe@dealers.example", "--accounts", accounts]);
+    assert.deepEqual(await codes(), [0, 0]);
+    const { tables } = (await currentManifest(lake)) ?? assert.fail();
+    await changeByte(join(lake, tables.listings[0]?.path ?? ""), 1000);
+    await changeByte(accounts, 110);
+    assert.deepEqual(await codes(), [1, 1]);
   });
 });
 

@@ -1,13 +1,10 @@
 /** Damaged files of the lake: refused, reported, and healed without a restart; the campaign `damage` is longer. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { cp, open, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
-import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openAccountsFile } from "../../src/accounts/file/schema.ts";
-import { sql } from "../../src/db/sql.ts";
 import { runExport } from "../../src/http/exports/writer-process.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
@@ -39,7 +36,7 @@ async function damage(lake: string, { path, bytes }: Pick<LakeFile, "path" | "by
 interface Health {
   readonly status: string;
   readonly reasons: readonly string[];
-  readonly lake: { readonly files: number; readonly checked: number; readonly damages: number };
+  readonly lake: { readonly files: number; readonly damages: number };
   readonly serving: { readonly index: boolean; readonly rows: boolean };
 }
 
@@ -119,7 +116,6 @@ for (const { table, hasServingFiles, paths, others } of needs)
       assert.equal((await client.get(other)).status, 200, other);
     const { status, reasons, lake: counts } = await healthOf(client);
     assert.deepEqual([status, reasons, counts.damages], ["degraded", [`damaged file ${damaged.path}`], 1]);
-    assert.ok(counts.files > counts.checked);
     const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
     assert.deepEqual(
       logged.map(({ message }) => String(message).split(": expected")[0]),
@@ -130,77 +126,6 @@ for (const { table, hasServingFiles, paths, others } of needs)
     for (const path of paths) assert.equal((await client.get(path)).status, 200, path);
     assert.deepEqual((await client.get(asked)).body, before.body);
   });
-
-test("the scrub finds damage without a request, and restored serving files are used again", async (scope) => {
-  const { lake, manifest } = await copyLake(scope);
-  const client = await startService(scope, lake, { scrub: { bytesPerHour: 2 ** 45, pauseMs: 1 } });
-  const files = [...Object.values(manifest.tables).flat(), ...manifest.serving];
-  await eventually("every file is checked", async () => (await healthOf(client)).lake.checked === files.length);
-  const damaged = [
-    ...manifest.serving.filter(({ kind }) => kind === "index"),
-    ...manifest.serving.filter(({ kind }) => kind === "rows").slice(0, 1),
-    ...manifest.tables.snapshots.slice(0, 1),
-    ...manifest.tables.dealers,
-  ];
-  const unused = ["row store", "search index", "search index of 2026-03"].map((name) => `${name} not in use`);
-  const restorations = [];
-  for (const file of damaged) restorations.push(await damage(lake, file));
-  await eventually("found", async () => (await healthOf(client)).reasons.length === damaged.length + unused.length);
-  const { status, reasons, serving, lake: counts } = await healthOf(client);
-  assert.deepEqual([status, serving.index, serving.rows, counts.damages], ["degraded", false, false, damaged.length]);
-  assert.deepEqual([...reasons].sort(), [...unused, ...damaged.map(({ path }) => `damaged file ${path}`)].sort());
-  assert.equal((await client.get("/v1/listings")).status, 200);
-  for (const restore of restorations) await restore();
-  await eventually("ready", async () => (await healthOf(client)).status === "ready");
-  const repaired = await healthOf(client);
-  assert.deepEqual([repaired.serving.index, repaired.serving.rows], [true, true]);
-});
-
-test("damage of the accounts file is found without a request, metered requests are refused, and the restored file is used again", async (scope) => {
-  const lines: string[] = [];
-  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const scrub = { bytesPerHour: 2 ** 45, auditPauses: 1, firstAuditMs: 0 };
-  const client = await startService(scope, original.lake, { logger, scrub, metricsPort: 0 });
-  const isReady = async (): Promise<boolean> => (await client.get("/readyz")).status === 200;
-  assert.equal((await client.get("/v1/listings")).status, 200);
-  const backup = join(await temporaryFolder(scope), "backup.sqlite");
-  assert.deepEqual(backUp(client.accounts, backup).faults, []);
-  await flipBits(client.accounts, 64, new Chance(7));
-  await eventually("found", async () => !(await isReady()));
-  const { body } = await client.get("/readyz");
-  const { status, reasons } = body as Health;
-  const repair = 'restore a backup with "carquet ledger restore", and check it with "carquet ledger verify"';
-  assert.deepEqual(
-    [status, reasons.filter((reason) => reason !== "ledger")],
-    ["ledger unavailable", [`damaged accounts file ${basename(client.accounts)}: ${repair}`]],
-  );
-  const refused = await client.getError("/v1/listings");
-  assert.deepEqual([refused.status, refused.code], [503, "metering_unavailable"]);
-  const metrics = await (await fetch(client.metricsUrl ?? "")).text();
-  assert.match(metrics, /^carquet_ledger_damaged 1$/m);
-  assert.match(metrics, /^carquet_ledger_available 0$/m);
-  const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
-  assert.equal(logged.length, 1);
-  assert.ok(String(logged[0]?.message).startsWith(`${client.accounts}: File damaged: `), String(logged[0]?.message));
-  restore(client.accounts, backup, { stamp: "test", discard: true });
-  await eventually("ready", isReady);
-  assert.equal((await client.get("/v1/listings")).status, 200);
-});
-
-/** Flips bits of an accounts file at random places, after all of its content is in the file itself. */
-async function flipBits(path: string, count: number, chance: Chance): Promise<void> {
-  const database = openAccountsFile(path, { busyMs: 1000 });
-  database.run(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
-  database.close();
-  const file = await open(path, "r+");
-  const { buffer } = await file.read(Buffer.alloc((await file.stat()).size));
-  for (let flip = 0; flip < count; flip += 1) {
-    const at = chance.integer(0, buffer.length - 1);
-    buffer[at] = (buffer[at] ?? 0) ^ (1 << chance.integer(0, 7));
-  }
-  await file.write(buffer, 0, buffer.length, 0);
-  await file.close();
-}
 
 test("damage at random places of every kind of file is detected or harmless", {
   skip: skipInShortRun,

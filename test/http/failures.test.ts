@@ -50,7 +50,7 @@ test("before the first publish the service is alive and not ready", async (conte
         ...{
           ingest: null,
           freshness: null,
-          lake: { files: 0, checked: 0, damages: 0 },
+          lake: { files: 0, damages: 0 },
           serving: noServingFiles,
           answers: emptyCache,
         },

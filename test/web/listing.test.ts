@@ -1,24 +1,16 @@
 /** The page of a listing: its numbers are those of the API, and photos are those of its dealer. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { parseHTML } from "linkedom";
 import { photoSources } from "../../src/web/explorer/photo-frame.tsx";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { marketService, startService } from "../support/http/service.ts";
-import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone, signedInBrowser } from "../support/web/site.ts";
 
 const { lake } = await marketService();
-const folder = await temporaryFolder(fileScope);
-const cache = { folder, bytesMax: 1_000_000 };
-// All hosts are in the service's own network, so that only cached photos can be seen.
-const photos = { ...cache, mode: "proxy", resolve: async () => ["10.0.0.1"] } as const;
-const client = await startService(fileScope, lake, { photos });
+const client = await startService(fileScope, lake, { photos: "direct" });
 const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
 
 const fetchPage = (path: string, url = client.url): Promise<Response> =>
@@ -168,35 +160,14 @@ const png = Buffer.from(
   "base64",
 );
 
-test("photos are those that the listing states, for signed-in visitors, without a charge", async () => {
+test("photos come from their hosts over https, without a referrer, on pages whose policy allows them; without photos, the page has links", async (scope) => {
+  const listed = ["http://a.example/1.jpg", "https://b.example/2.jpg", "javascript:alert(1)"];
+  assert.deepEqual(photoSources(listed, "direct"), ["https://b.example/2.jpg"]);
+  assert.deepEqual(photoSources(listed, "off"), []);
   const { id, photo_urls: urls } = compared[0] ?? assert.fail();
-  const [url = "", ...others] = urls ?? [];
-  await writeFile(join(folder, createHash("sha256").update(url).digest("hex")), png);
-  const { totals } = await client.getBody("getUsage", "/v1/usage");
-  const found = await fetchPage(`/photos/${id}/1`);
-  assert.deepEqual([found.status, Buffer.from(await found.arrayBuffer())], [200, png]);
-  assert.equal(found.headers.get("Content-Type"), "image/png");
-  assert.equal(found.headers.get("Cache-Control"), "private, max-age=86400");
-  assert.equal(found.headers.get("Content-Security-Policy"), "default-src 'none'; sandbox");
-  const missing = [`${id}/2`, `${id}/${others.length + 2}`, `${id}/0`, `${id}/x`, `${"0".repeat(32)}/1`, "x/1"];
-  for (const path of missing) assert.equal((await fetchPage(`/photos/${path}`)).status, 404, path);
-  assert.equal((await fetch(`${client.url}/photos/${id}/1`)).status, 404, "not signed in");
-  assert.deepEqual((await client.getBody("getUsage", "/v1/usage")).totals, totals);
-  assert.match(
-    (await fetchPage(`/listings/${id}`)).headers.get("Content-Security-Policy") ?? "",
-    /img-src 'self' data:;/,
-  );
-});
-
-test("photos from their hosts need https and a policy that allows them; without photos, the page has links", async (scope) => {
-  const listing = { id: "1", photo_urls: ["http://a.example/1.jpg", "https://b.example/2.jpg", "javascript:alert(1)"] };
-  assert.deepEqual(photoSources(listing, "direct"), ["https://b.example/2.jpg"]);
-  assert.deepEqual(photoSources(listing, "proxy"), ["/photos/1/1", "/photos/1/2"]);
-  assert.deepEqual(photoSources(listing, "off"), []);
-  const direct = await startService(scope, lake, { photos: { ...cache, mode: "direct" }, accounts: client.accounts });
-  const { id, photo_urls: urls } = compared[0] ?? assert.fail();
-  const response = await fetchPage(`/listings/${id}`, direct.url);
+  const response = await fetchPage(`/listings/${id}`);
   assert.match(response.headers.get("Content-Security-Policy") ?? "", /img-src https: 'self' data:;/);
+  assert.equal(response.headers.get("Referrer-Policy"), "same-origin");
   const shown = [
     ...(await response.text()).matchAll(
       /<img class="photo" id="[^"]*" src="([^"]*)"[^>]* referrerpolicy="no-referrer"/g,
@@ -206,15 +177,27 @@ test("photos from their hosts need https and a policy that allows them; without 
     shown.map(([, source]) => source),
     urls?.slice(0, 6),
   );
-  assert.equal((await fetchPage(`/photos/${id}/1`, direct.url)).status, 404);
+  const plain = await startService(scope, lake, { accounts: client.accounts });
+  const without = await fetchPage(`/listings/${id}`, plain.url);
+  assert.match(without.headers.get("Content-Security-Policy") ?? "", /img-src 'self' data:;/);
+  const page = parseHTML(await without.text()).document;
+  assert.equal(page.querySelector("img.photo"), null);
+  assert.equal(page.querySelector(`a[href="${urls?.[0]}"]`)?.textContent, "Photo 1");
 });
 
 test("the page is accessible and fits a phone, with photos and without", {
   skip: skipWithoutBrowser,
 }, async (scope) => {
   const site = await signedInBrowser(scope, client);
-  const { id, valued } = compared[0] ?? assert.fail();
-  const page = await site.open(`/listings/${id}`);
+  const { id, valued, photo_urls: urls } = compared[0] ?? assert.fail();
+  const page = await site.open("/accounts");
+  const referrers = new Set<string | undefined>();
+  await page.context().route(/^https:/, async (route) => {
+    referrers.add((await route.request().allHeaders()).referer);
+    if (route.request().url() === urls?.[0]) await route.fulfill({ body: png, contentType: "image/png" });
+    else await route.abort();
+  });
+  await page.goto(`${client.url}/listings/${id}`);
   await page.locator("#photo-1").evaluate((photo) => (photo as HTMLImageElement).decode());
   assert.equal(await page.locator("#photo-1").isVisible(), true);
   await page.getByRole("link", { name: "Photo 2", exact: true }).click();
@@ -247,5 +230,9 @@ test("the page is accessible and fits a phone, with photos and without", {
     await results.keyboard.press(key);
     await results.waitForURL(`${client.url}${paths[at]}`);
   }
-  assert.deepEqual(site.faults, []);
+  assert.deepEqual([...referrers], [undefined]);
+  assert.deepEqual(
+    site.faults.filter((fault) => !fault.startsWith("request to https:")),
+    [],
+  );
 });

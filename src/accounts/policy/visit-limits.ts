@@ -2,14 +2,13 @@
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { RateLimiter, type RateLimits } from "./rate-limiter.ts";
 
-/** What an account opens: a page, a file of any length, or a photo of a page. */
-export type VisitKind = "page" | "download" | "photo";
+/** What an account opens: a page, or a file of any length. */
+export type VisitKind = "page" | "download";
 
 /** The most visits of an account in progress. */
-const concurrentMax: Readonly<Record<VisitKind, number>> = { page: 16, download: 2, photo: 32 };
+const concurrentMax: Readonly<Record<VisitKind, number>> = { page: 16, download: 2 };
 /** Pages and downloads are counted together. */
 const rateLimits: RateLimits = { per10s: 200, per60s: 600 };
-const photoRateLimits: RateLimits = { per10s: 600, per60s: 1800 };
 
 export class VisitLimits {
   private readonly visits = new ConcurrencyLimit();
@@ -23,8 +22,7 @@ export class VisitLimits {
   enter(accountId: string, kind: VisitKind): () => void {
     const leave = this.visits.enter(`${kind} ${accountId}`, concurrentMax[kind]);
     try {
-      if (kind === "photo") this.rates.count(`photo ${accountId}`, photoRateLimits);
-      else this.rates.count(accountId, rateLimits);
+      this.rates.count(accountId, rateLimits);
       return leave;
     } catch (thrown) {
       leave();

@@ -13,7 +13,7 @@ import { callLakeOperation } from "../../mcp/local/lake-operations.ts";
 import { runQueryTool } from "../../mcp/local/query-tool.ts";
 import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
-import { LogDestination } from "../log-destination.ts";
+import { openLog } from "../log.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
 const mcpSettings = sharedSettings("lake", "threads", "memoryLimit");
@@ -28,7 +28,7 @@ export const mcpCommand = (): Command =>
     .action(async ({ lake, ...options }: ValuesOf<typeof mcpSettings>) => {
       exitOnSignals();
       await requireManifest(lake);
-      const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, new LogDestination(() => undefined));
+      const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, openLog(() => undefined).destination);
       const current = await openLake(lake, options, logger);
       serveLake({ lake, current }, logger);
       process.stdin.once("close", () => process.exit());
@@ -57,7 +57,9 @@ function serveLake(served: ServedLake, logger: pino.Logger): void {
   serveStdio(
     () =>
       createAgentServer({
-        ...{ tools: lakeTools, isCharged: false, refusalOf: toRefusal },
+        tools: lakeTools,
+        isCharged: false,
+        refusalOf: toRefusal,
         callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
         runQuery: (values, signal) => runQueryTool(served, values, signal),
       }),

@@ -1,7 +1,5 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
@@ -9,7 +7,6 @@ import { shareOf } from "../../accounts/policy/replica.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { accountExportsMax } from "../../http/limits.ts";
 import { serve } from "../../http/server.ts";
-import type { PhotoSettings } from "../../http/service/photos.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
 import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
@@ -17,7 +14,7 @@ import { mountAgents } from "../../mcp/mount-agents.ts";
 import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
-import { LogDestination, readableLine } from "../log-destination.ts";
+import { openLog, readableLine } from "../log.ts";
 import { engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
@@ -40,22 +37,20 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const lineOf = readsLines() ? readableLine : (line: string): string => line;
-  const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
+  const log = openLog((lines) => logger.warn({ lines }, "log lines dropped"));
   const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
-  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, destination);
-  const { lake, scrubBytesPerHour: bytesPerHour } = settings;
+  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, log.destination);
+  const { lake } = settings;
   const files = certificateFilesOf(settings);
   await requireLakeFolder(lake);
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
     memoryLimit: engineMemory(settings),
-    photos: photosOf(settings),
     isExplorerFree: settings.explorer === "free",
-    ...(bytesPerHour === 0 ? {} : { scrub: { bytesPerHour } }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    droppedLogLines: () => destination.droppedLines,
+    droppedLogLines: log.droppedLines,
   });
   warnOfEmptyLake(lake, logger);
   if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
@@ -67,10 +62,10 @@ export async function serveUntilStopped(
     await service.stop();
     logger.info("stopped");
     // A write that standard error never accepts would keep the process running.
-    if (!(await destination.close())) process.exit();
+    if (!(await log.close())) process.exit();
   } catch (thrown) {
     logger.fatal({ message: messageOf(thrown) }, "not stopped; killing the process");
-    await destination.close();
+    await log.close();
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
@@ -107,10 +102,6 @@ const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "
     sqlDeadlineMs: settings.sqlDeadlineMs,
     ...(settings.spool === undefined ? {} : { folder: settings.spool }),
   },
-});
-
-const photosOf = ({ photos: mode, photoCache, photoCacheBytes: bytesMax }: ServiceValues): PhotoSettings => ({
-  ...{ mode, bytesMax, folder: photoCache ?? join(tmpdir(), "carquet-photos") },
 });
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */

@@ -14,7 +14,8 @@ export const compressedBytesMin = 2048;
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 
-const [brotliAsync, gzipAsync] = [promisify(zlib.brotliCompress), promisify(zlib.gzip)];
+const brotliAsync = promisify(zlib.brotliCompress);
+const gzipAsync = promisify(zlib.gzip);
 
 /**
  * The codings in the order of preference. A page of 100 listings, 115 kB, becomes 12.2 kB in 0.11 ms of a processor with Zstandard, 13.2 kB in 0.18 ms with

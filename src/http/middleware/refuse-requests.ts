@@ -43,7 +43,9 @@ export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => 
 export const refuseOtherSites =
   (hosts: readonly string[], origins: readonly string[]): Middleware =>
   async (context, next) => {
-    const [name, origin, site] = [context.hostname, context.get("Origin"), context.get("Sec-Fetch-Site")];
+    const name = context.hostname;
+    const origin = context.get("Origin");
+    const site = context.get("Sec-Fetch-Site");
     if (!hosts.includes(name) && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(name))
       throw refuse("not_found", { what: "service for the host", id: name });
     const own = `${context.protocol}://${context.host}`;

@@ -27,7 +27,8 @@ export function respond<Id extends EndpointId>(
   id: Id,
   services: OperationServices & { encoder: TableEncoder },
 ): Middleware {
-  const [answer, definition] = [answererOf(services), operation(id)];
+  const answer = answererOf(services);
+  const definition = operation(id);
   return async (context) => {
     const { querystring, params } = context;
     const answered = await answer(callerOf(context), { id, querystring, params }, (request) =>

@@ -1,6 +1,6 @@
 /**
  * Health checks for operators. `/healthz` reports liveness; `/readyz` reports the served version, its serving files and the
- * response cache, with status 503 until a version is open, while the ledger is unavailable or damaged, and while the service stops. A service that
+ * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
  * answers with damaged or unused files is `degraded`, with the reasons.
  */
 

@@ -7,11 +7,11 @@ import { createServer, type Server } from "node:http";
 import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Accounts } from "../../accounts/accounts.ts";
+import { buildLabels, buildMetric } from "../../db/build-info.ts";
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { Middleware, RequestState } from "../context.ts";
 import type { Routes } from "../router.ts";
-import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
 
@@ -42,7 +42,6 @@ const readings: readonly Reading[] = [
   ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ resultCache }) => resultCache.counts.misses],
   ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ resultCache }) => resultCache.counts.bytes],
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.faults.length === 0)],
-  ["carquet_ledger_damaged",               "gauge",   "1 if the last audit of the accounts file found damage, else 0.",   ({ accounts }) => Number(accounts.damage !== undefined)],
   ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
   ["carquet_lake_published_timestamp_seconds", "gauge", "When the version in service was published, as Unix time; 0 if none is in service.", ({ freshness }) => (freshness.report.publishedAtMs ?? 0) / 1000],
@@ -55,7 +54,6 @@ const readings: readonly Reading[] = [
   ["carquet_ingest_deliveries_refused",    "gauge",   "Deliveries in the queue that the lake could not take.",            ({ freshness }) => freshness.lastIngest?.refused ?? 0],
   ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
-  ["carquet_lake_files_checked",           "gauge",   "Files of the version in service that have been hashed.",           ({ current }) => current.fileCounts.checked],
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
   ["carquet_search_index_in_use",          "gauge",   "1 if the search index is read from its file, 0 if from memory.",   ({ current }) => Number(current.served?.index ?? false)],
   ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
@@ -129,7 +127,10 @@ export class Metrics {
     }
     const [name, , help, labelNames] = observations.version;
     new Gauge({
-      ...{ name, help, labelNames, registers: [this.registry] },
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
       collect() {
         this.reset();
         const { version } = sources.current;

@@ -47,9 +47,10 @@ import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
-import { type PhotoSettings, Photos } from "./photos.ts";
-import { type ScrubOptions, startScrub } from "./scrub.ts";
 import { systemClock } from "./system-clock.ts";
+
+/** How the pages show photos of dealers: not at all, or as browsers load them from the dealers' hosts, without a referrer. */
+export type PhotoMode = "off" | "direct";
 
 export interface ServeOptions
   extends LakeVersionOptions,
@@ -93,8 +94,6 @@ export interface ServeOptions
   readonly exports?: Partial<ExportSettings>;
   /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never. By default that follows from the published days. */
   readonly overdueMs?: number | undefined;
-  /** How the files of the lake and the accounts file are read again in the background; absent for not at all. */
-  readonly scrub?: ScrubOptions | undefined;
   /** The URL that clients use, if it differs from the address listened on. */
   readonly publicUrl?: string;
   /** The origins whose pages may call the API and the agent server; `*` for any. None by default. */
@@ -107,8 +106,8 @@ export interface ServeOptions
   readonly isOpen?: boolean;
   /** Whether webhooks of saved searches may have any address, also one in the service's own network. Only public ones by default. */
   readonly privateWebhooks?: boolean;
-  /** How the pages show photos of dealers; not at all by default. */
-  readonly photos?: PhotoSettings;
+  /** `off` by default. */
+  readonly photos?: PhotoMode;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
   /** Adds the middleware of the web application; none by default. */
@@ -131,7 +130,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
   readonly freshness: Freshness;
-  readonly photos: Photos;
+  readonly photos: PhotoMode;
   readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }
@@ -149,13 +148,11 @@ export interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
   readonly freshness: Freshness;
-  readonly photos: Photos;
   readonly sessions: Sessions;
   readonly visits: VisitLimits;
   readonly pageCharges: PageCharges;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
-  readonly stopScrub: () => void;
   isStopping: boolean;
   /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
   isRefusing: boolean;
@@ -179,16 +176,21 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const freshness = await Freshness.watch(current, freshnessOptions(options));
   metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
-  const { clock = systemClock, fetchDocument, scrub, accounts: location, logger } = options;
+  const { clock = systemClock, fetchDocument } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, resultCache, accounts, metrics, freshness, connections, baseUrl },
-    photos: await Photos.open(options.photos ?? { mode: "off", folder: "", bytesMax: 1 }, clock),
+    current,
+    resultCache,
+    accounts,
+    metrics,
+    freshness,
+    connections,
+    baseUrl,
     admission: new Admission(accounts, options),
-    ...{ isStopping: false, isRefusing: false },
+    isStopping: false,
+    isRefusing: false,
     webhookFault: (url) => webhookFault(url, webhooksOf(options)),
-    stopScrub: scrub === undefined ? () => undefined : startScrub({ current, accounts, location, logger }, scrub),
     encoder,
     sessions: new Sessions(accounts.administration),
     visits: new VisitLimits(() => clock.monotonicMs()),
@@ -241,13 +243,15 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
 /** Closes what `openState` opened. */
 export const closeState = (state: AppState): Promise<unknown> => {
   const { freshness, current, accounts, encoder, exports } = state;
-  state.stopScrub();
   freshness.stop();
   return Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
 };
 
 const freshnessOptions = ({ lake, logger, overdueMs, clock = systemClock }: ServeOptions): FreshnessOptions => ({
-  ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
+  lake,
+  logger,
+  overdueMs,
+  now: () => clock.wallMs(),
 });
 
 /** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */

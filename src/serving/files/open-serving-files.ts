@@ -113,15 +113,6 @@ export class ServingFiles {
     return this.readRows((store) => store.find(key, value));
   }
 
-  /** Disables the search index or the row store that contains the damaged file at a path. */
-  disablePartOf(path: string, fault: string): void {
-    const { indexes, rows } = this.parts;
-    const contains = ({ files }: Part): boolean => files.some((file) => file.path === path);
-    if (contains(rows)) this.disable(rows, fault);
-    const index = indexes.find(contains);
-    if (index !== undefined) this.disableIndex(index, fault);
-  }
-
   close(): void {
     this.isClosed = true;
     this.rows?.close();

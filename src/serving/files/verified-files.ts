@@ -6,11 +6,11 @@
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of, type Throttle } from "../../base/files.ts";
+import { sha256Of } from "../../base/files.ts";
 import { sha256InThread } from "../../base/hash-thread.ts";
 import { fileFault, type ListedFile } from "../../lake/listed-file.ts";
 
-/** Files up to this size are hashed here, within a millisecond; larger ones in a thread, unless the scrub reads them at a limited rate. */
+/** Files up to this size are hashed here, within a millisecond; larger ones in a thread. */
 const inThreadFromBytes = 1 << 20;
 
 /** The outcome of a check; `fault` is undefined for an intact file. */
@@ -46,10 +46,10 @@ export class VerifiedFiles {
     return check === "size" ? undefined : this.hashOnce(file, identity);
   }
 
-  /** Hashes a file, even if it is verified. Returns its fault; rejects if `throttle` is aborted. */
-  async recheck(file: ListedFile, throttle?: Throttle): Promise<string | undefined> {
+  /** Hashes a file, even if it is verified. Returns its fault. */
+  async recheck(file: ListedFile): Promise<string | undefined> {
     const identity = await this.identityOf(file);
-    return this.record(file, identity, await this.contentFaultOf(file, throttle));
+    return this.record(file, identity, await this.contentFaultOf(file));
   }
 
   /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */
@@ -74,9 +74,8 @@ export class VerifiedFiles {
     return hash;
   }
 
-  private contentFaultOf(file: ListedFile, throttle?: Throttle): Promise<string | undefined> {
-    const isInThread = throttle === undefined && file.bytes > inThreadFromBytes;
-    return fileFault(this.folder, file, "content", isInThread ? sha256InThread : (path) => sha256Of(path, throttle));
+  private contentFaultOf(file: ListedFile): Promise<string | undefined> {
+    return fileFault(this.folder, file, "content", file.bytes > inThreadFromBytes ? sha256InThread : sha256Of);
   }
 
   private record(file: ListedFile, identity: string | undefined, fault: string | undefined): string | undefined {

@@ -3,7 +3,6 @@
  *
  * A damaged file stays disabled until the version is opened again, because the engine may have cached parts of it.
  */
-import type { Throttle } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type Refusal, refuse } from "../../contract/errors.ts";
 import type { ListedFile } from "../../lake/listed-file.ts";
@@ -37,19 +36,8 @@ export class VersionFiles {
     return [...this.disabled].flatMap(([path, { untilMs }]) => (untilMs === 0 ? [path] : []));
   }
 
-  /** The number of files, and how many of them have been hashed since the start. */
-  get counts(): { readonly files: number; readonly checked: number } {
-    const checked = this.files.filter((file) => this.verified.checkedAtMs(file) > Number.NEGATIVE_INFINITY).length;
-    return { files: this.files.length, checked };
-  }
-
-  /** The file that was hashed longest ago; first those that never were. */
-  get leastRecentlyChecked(): ListedFile | undefined {
-    return this.files.reduce<ListedFile | undefined>(
-      (oldest, file) =>
-        oldest === undefined || this.verified.checkedAtMs(file) < this.verified.checkedAtMs(oldest) ? file : oldest,
-      undefined,
-    );
+  get count(): number {
+    return this.files.length;
   }
 
   /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Disables a damaged file. */
@@ -58,8 +46,8 @@ export class VersionFiles {
   }
 
   /** Hashes a file, even if it is verified. Disables a damaged file and returns its fault. */
-  async recheck(file: ListedFile, throttle?: Throttle): Promise<string | undefined> {
-    return this.noteFault(file, await this.verified.recheck(file, throttle));
+  async recheck(file: ListedFile): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.recheck(file));
   }
 
   /**

@@ -4,7 +4,7 @@
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  *
- * Checksums cover each row with its place, and the dictionary with the Bloom filters. The tree of the file has none: damage there shows as a
+ * Checksums cover each row with its place, and the dictionary. The tree of the file has none: damage there shows as a
  * missing or a wrong row, or hides a row from `find`, which is why the whole file is hashed too.
  */
 import { createHash } from "node:crypto";
@@ -14,11 +14,10 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
-import { type PreparedQuery, type PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
+import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import { storedRows, valuesOfFile } from "../../lake/market.ts";
 import { listingRow } from "../../lake/served-columns.ts";
-import { BloomFilter } from "./bloom-filter.ts";
 import {
   dictionaryOf,
   packedColumns,
@@ -31,12 +30,12 @@ import {
 
 const tables = [
   sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
-  sql`CREATE TABLE file (dictionary BLOB, ids TEXT, vins TEXT, checksum INTEGER)`,
+  sql`CREATE TABLE file (dictionary BLOB, checksum INTEGER)`,
 ] as const;
 const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
 const insertions = {
   row: sql`INSERT INTO rows VALUES (?, ?, ?, ?, ?)`,
-  file: sql`INSERT INTO file VALUES (?, ?, ?, ?)`,
+  file: sql`INSERT INTO file VALUES (?, ?)`,
 } as const;
 /** The driver takes longer to return two blobs than SQLite takes to join them. */
 const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, place`;
@@ -50,7 +49,7 @@ const queries = {
 /** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
   .update([...tables, ...indexes, listingRow.selectText()].map(({ text }) => text).join("\n"))
-  .update(`${engineVersion} ${BloomFilter.format} lz4 crc32 intervals`)
+  .update(`${engineVersion} lz4 crc32 intervals`)
   .digest("hex")
   .slice(0, 8);
 
@@ -81,63 +80,32 @@ export async function buildRowFile(
   let rowCount = 0;
   try {
     for (const table of tables) file.run(table);
-    const build = new RowFileBuild(file, source.file.rows);
+    const insertRow = file.prepareRun(insertions.row);
+    let dictionary: Buffer = Buffer.alloc(0);
     for await (const batch of prefetch(batchesOf(session, source))) {
-      build.insert(batch);
-      onRows(build.rowCount);
+      if (rowCount === 0)
+        dictionary = dictionaryOf(batch.flatMap(({ text }, n) => (n % sampleEvery === 0 ? text : [])));
+      file.transaction(() => {
+        for (const row of batch) {
+          const { place, id, vin, packed, checksum } = packRow(row, dictionary);
+          insertRow(place, id, vin, packed, checksum);
+        }
+      });
+      rowCount += batch.length;
+      onRows(rowCount);
     }
-    build.finish();
-    rowCount = build.rowCount;
+    for (const index of indexes) file.run(index);
+    file.prepareRun(insertions.file)(dictionary, crc32(dictionary));
+    // Marks the file as complete.
+    file.run(sql`PRAGMA user_version = ${integerLiteral(rowCount)}`);
   } finally {
     file.close();
   }
   if (rowCount !== source.file.rows) throw wrongRowCount(source.file.path, rowCount, source.file.rows);
 }
 
-/** Inserts rows in order, and collects the Bloom filters and the dictionary of the file. */
-class RowFileBuild {
-  rowCount = 0;
-  private readonly insertRow: PreparedRun;
-  private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
-  private dictionary: Buffer | undefined;
-
-  constructor(
-    private readonly file: SqliteDatabase,
-    expectedRows: number,
-  ) {
-    this.insertRow = file.prepareRun(insertions.row);
-    this.filters = { id: BloomFilter.withCapacity(expectedRows), vin: BloomFilter.withCapacity(expectedRows) };
-  }
-
-  insert(batch: readonly TextRow[]): void {
-    this.dictionary ??= dictionaryOf(batch.flatMap(({ text }, index) => (index % sampleEvery === 0 ? [text] : [])));
-    const { dictionary } = this;
-    this.file.transaction(() => {
-      for (const row of batch) {
-        const { place, id, vin, packed, checksum } = packRow(row, dictionary);
-        this.insertRow(place, id, vin, packed, checksum);
-        this.filters.id.add(row.id);
-        this.filters.vin.add(vin);
-        this.rowCount += 1;
-      }
-    });
-  }
-
-  /** Creates the indexes and marks the file as complete: `user_version` is its number of rows. */
-  finish(): void {
-    for (const index of indexes) this.file.run(index);
-    const [ids, vins] = [this.filters.id.toString(), this.filters.vin.toString()];
-    const dictionary = this.dictionary ?? Buffer.alloc(0);
-    this.file.prepareRun(insertions.file)(dictionary, ids, vins, contentsChecksum(dictionary, ids, vins));
-    this.file.run(sql`PRAGMA user_version = ${integerLiteral(this.rowCount)}`);
-  }
-}
-
 const wrongRowCount = (path: string, found: number, expected: number): Error =>
   new UserError(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
-
-const contentsChecksum = (dictionary: Buffer, ids: string, vins: string): number =>
-  crc32(vins, crc32(ids, crc32(dictionary)));
 
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
@@ -153,8 +121,10 @@ export async function* batchesOf(
       FROM   (${rows}) AS facts
       WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
     yield batch.map((row, index) => ({
-      ...{ place: from + index, id: textIn(row, "id") },
-      ...{ vin: textIn(row, "vin"), text: textIn(row, "text") },
+      place: from + index,
+      id: textIn(row, "id"),
+      vin: textIn(row, "vin"),
+      text: textIn(row, "text"),
     }));
   }
 }
@@ -163,24 +133,21 @@ export async function* batchesOf(
 export class RowFile {
   private readonly database: SqliteDatabase;
   private readonly queries: Readonly<Record<keyof typeof queries, PreparedQuery>>;
-  private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
   private readonly dictionary: Buffer;
 
-  /** Opens a row file. Throws if it is incomplete, if its dictionary or a filter is damaged, or if it has another number of rows. */
+  /** Opens a row file. Throws if it is incomplete, if its dictionary is damaged, or if it has another number of rows. */
   constructor(path: string, expectedRows: number) {
     this.database = SqliteDatabase.openUnchanging(path);
     try {
       const version = this.database.one(sql`SELECT user_version FROM pragma_user_version`);
       const rows = integerIn(version, "user_version");
       if (rows !== expectedRows) throw wrongRowCount(path, rows, expectedRows);
-      const file = this.database.one(sql`SELECT ids, vins, checksum FROM file`);
-      const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file LIMIT ?`)(1)[0] ?? [];
+      const [dictionary, checksum] =
+        this.database.prepare(sql`SELECT dictionary, checksum FROM file LIMIT ?`)(1)[0] ?? [];
       if (!(dictionary instanceof Uint8Array)) throw new UserError(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = Buffer.from(dictionary);
-      const [ids, vins] = [textIn(file, "ids"), textIn(file, "vins")];
-      if (contentsChecksum(this.dictionary, ids, vins) !== integerIn(file, "checksum"))
-        throw new UserError(`Invalid row file ${path}: expected a dictionary and filters that match their checksum.`);
-      this.filters = { id: BloomFilter.read(ids), vin: BloomFilter.read(vins) };
+      if (crc32(this.dictionary) !== checksum)
+        throw new UserError(`Invalid row file ${path}: expected a dictionary that matches its checksum.`);
       const { place, id, vin } = queries;
       this.queries = {
         place: this.database.prepare(place),
@@ -210,7 +177,6 @@ export class RowFile {
 
   /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */
   find(key: "id" | "vin", value: string): readonly UnpackedRow[] {
-    if (!this.filters[key].mightContain(value)) return [];
     const rows = this.queries[key](key === "id" ? Buffer.from(value, "hex") : value);
     return rows.map((row) => {
       const stored = parseStoredRow(row);

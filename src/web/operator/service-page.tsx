@@ -39,7 +39,6 @@ interface OfServiceProps {
 const Health = ({ services: { readiness, current, accounts } }: OfServiceProps): JSX.Element => {
   const { status, reasons, version, serving, lake, answers } = readiness().report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
-  const damages = `${count(lake.damages)} found damaged since the start`;
   return (
     <>
       <Figures
@@ -61,7 +60,7 @@ const Health = ({ services: { readiness, current, accounts } }: OfServiceProps):
           facts={[
             ["Version", version ?? "none"],
             ["Served from", used.join(" and ") || "Parquet files"],
-            ["Files checked", `${count(lake.checked)} of ${count(lake.files)}, ${damages}`],
+            ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
             ["Response cache", `${count(answers.hits)} hits, ${count(answers.misses)} misses, ${size(answers.bytes)}`],
           ]}
         />

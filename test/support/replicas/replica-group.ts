@@ -137,7 +137,7 @@ interface ReplicaSettings {
 function startReplica(scope: Scope, { accounts, lake, number, of, port = "0", program }: ReplicaSettings) {
   const args = ["serve", "--port", port, "--lake", lake, "--replica", `${number}/${of}`, "--trust-proxy"];
   const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_DRAIN_DELAY: drainDelaySeconds };
-  const limits = ["--threads", "1", "--memory", "512MiB", "--scrub", "0"];
+  const limits = ["--threads", "1", "--memory", "512MiB"];
   return startServing(scope, [...args, ...limits], { env, ...(program === undefined ? {} : { program }) });
 }
 

@@ -12,7 +12,7 @@ import { ComparisonTable } from "./comparison-table.tsx";
 const carsMax = 24;
 
 export const comparePage =
-  ({ photos: { mode: photos } }: Pick<SiteServices, "photos">): PageHandler =>
+  ({ photos }: Pick<SiteServices, "photos">): PageHandler =>
   async ({ context, query, requests }) => {
     const given = query.getAll("ids").join().toLowerCase().split(",");
     const words = (query.get("add") ?? "").trim();

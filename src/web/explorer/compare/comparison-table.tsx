@@ -1,6 +1,6 @@
 /** Cars side by side: a column each, a row for each attribute. Cells that agree are paler, and hidden where only differences are shown. */
 import type { JSX } from "preact";
-import type { PhotoMode } from "../../../http/service/photos.ts";
+import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { amountOf, day } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { paintClass } from "../car-drawing.tsx";

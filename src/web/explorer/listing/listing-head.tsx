@@ -1,7 +1,7 @@
 /** The beginning of a listing's page: the way back, the frame with its photos, the price and what it means, and what to do next. */
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { PhotoMode } from "../../../http/service/photos.ts";
+import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { Figures } from "../../shell/blocks.tsx";
 import { amountOf, count, day, dollars, plainWords, text, webUrl } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
@@ -20,7 +20,7 @@ interface GalleryProps {
 /** The frame: the drawn car, and photos over it, of which the address names one; below it, the photos to choose from. */
 export const Gallery = ({ listing, photos }: GalleryProps): JSX.Element => {
   const { base_exterior_color: color, body_type: body } = listing.vehicle.build;
-  const sources = photoSources(listing, photos);
+  const sources = photoSources(listing.photo_urls, photos);
   return (
     <div class={`gallery ${paintClass(color)}`}>
       <div class="frame">

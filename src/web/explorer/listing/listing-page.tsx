@@ -26,7 +26,7 @@ import { PriceStanding } from "./price-standing.tsx";
 import { Crumbs, findPlace, type ShownView } from "./search-place.tsx";
 
 export const listingPage =
-  ({ current, photos: { mode: photos } }: Pick<SiteServices, "current" | "photos">): PageHandler =>
+  ({ current, photos }: Pick<SiteServices, "current" | "photos">): PageHandler =>
   async (visit) => {
     const { params, requests } = visit;
     const { data, meta } = await requests.call("getListing", { include: "price_history,options" }, params);

@@ -1,6 +1,6 @@
 /** The cards of the results: each car in its frame, its price against its estimate, and facts in fixed lines, so that columns scan. */
 import type { JSX } from "preact";
-import type { PhotoMode } from "../../../http/service/photos.ts";
+import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { amountOf, count, day, dollars, plainWords, text } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { conditions } from "../attributes.ts";

@@ -1,7 +1,7 @@
 /** The results of a search: cards or a table, and the links to other pages. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { PhotoMode } from "../../../http/service/photos.ts";
+import type { PhotoMode } from "../../../http/service/service-state.ts";
 import { DataTable } from "../../shell/blocks.tsx";
 import { count } from "../../shell/format.ts";
 import { chosenColumns, type ShownListing } from "../listing-fields.tsx";

@@ -1,8 +1,7 @@
 /** The search: filters and facets beside results. Its URL is the view, so that it can be shared. */
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../../contract/errors.ts";
-import type { PhotoMode } from "../../../http/service/photos.ts";
-import type { SiteServices } from "../../../http/service/service-state.ts";
+import type { PhotoMode, SiteServices } from "../../../http/service/service-state.ts";
 import type { TextParameters } from "../../../operations/operation-request.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { amountOf } from "../../shell/format.ts";
@@ -49,12 +48,12 @@ export const searchPage =
     const view = readView(query, days.last);
     const canonical = viewPath(view);
     if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const found = await findView({ requests, days, photos: photos.mode }, view);
+    const found = await findView({ requests, days, photos }, view);
     return {
       title: titleOf(found, view),
       section: "explorer",
       question: question?.words,
-      imageHosts: photoHostsOf(photos.mode),
+      imageHosts: photoHostsOf(photos),
       body: (
         <>
           <SearchView view={view} days={days} found={found} question={question}>

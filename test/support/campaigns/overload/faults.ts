@@ -20,9 +20,9 @@ export interface FaultOptions {
 
 /** Shortest and longest seconds between two faults of a kind. */
 const secondsBetween = { kill: [30, 120], full: [40, 160], damage: [10, 60] } as const;
-/** How long the disk stays full, and a damaged file damaged once it is found. */
-const [fullSecondsMax, heldSecondsMax] = [15, 10];
-/** How long the service may take to find a damaged or a restored file. */
+/** How long the disk stays full, and a damaged file damaged. */
+const [fullSecondsMax, heldSecondsMax] = [15, 30];
+/** How long the service may take to notice a restored file. */
 const noticedMs = 120_000;
 const restartPauseMsMax = 3_000;
 
@@ -74,7 +74,7 @@ export class Faults {
     onEvent(`the disk was full for ${seconds} s`);
   };
 
-  /** Damages a file until the service has found it, then restores it and waits until the service has noticed that. */
+  /** Damages a file for a while, in which the service may need it, then restores it and waits until the service reports it no more. */
   private async damage(path: string): Promise<void> {
     const { lake, chance, onEvent } = this.options;
     this.damages += 1;
@@ -82,28 +82,24 @@ export class Faults {
     const startedAtMs = performance.now();
     const seconds = (): string => ((performance.now() - startedAtMs) / 1000).toFixed(1);
     await damageUntil(join(lake, path), chance, async () => {
-      isFound = await this.untilReported(path, true);
-      onEvent(`${path} was damaged${isFound ? ` and found after ${seconds()} s` : ""}`);
       await sleep(chance.integer(0, heldSecondsMax * 1000));
+      isFound = (await reasonsOf(this.options.service.url))?.some((reason) => reason.includes(path)) ?? false;
+      onEvent(`${path} was damaged for ${seconds()} s${isFound ? " and found" : ""}`);
     });
     if (isFound) this.found += 1;
-    if (await this.untilReported(path, false)) onEvent(`${path} was restored after ${seconds()} s`);
+    if (await this.untilUnreported(path)) onEvent(`${path} was restored after ${seconds()} s`);
   }
 
-  /**
-   * Waits until `/readyz` reports a damaged file, or no longer does. Returns false if it never did, which is a problem unless the service
-   * was killed in the meantime.
-   */
-  private async untilReported(path: string, isDamaged: boolean): Promise<boolean> {
+  /** Waits until `/readyz` does not report a file. Returns false if it always did, which is a problem unless the service was killed in the meantime. */
+  private async untilUnreported(path: string): Promise<boolean> {
     const { service, journal } = this.options;
     const fromMs = Date.now();
     while (Date.now() - fromMs < noticedMs) {
       const reasons = await reasonsOf(service.url);
-      if (reasons !== undefined && reasons.some((reason) => reason.includes(path)) === isDamaged) return true;
+      if (reasons !== undefined && !reasons.some((reason) => reason.includes(path))) return true;
       await sleep(500);
     }
-    if (!service.wasDown(fromMs, Date.now()))
-      journal.addProblem(isDamaged ? "damage not found" : "repair not noticed", `${path} in ${noticedMs} ms`);
+    if (!service.wasDown(fromMs, Date.now())) journal.addProblem("repair not noticed", `${path} in ${noticedMs} ms`);
     return false;
   }
 }

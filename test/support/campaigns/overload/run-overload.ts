@@ -50,8 +50,8 @@ export interface OverloadSummary {
   readonly problems: readonly string[];
 }
 
-/** The response cache is small, so that requests are computed again; the scrub reads a small lake in seconds. */
-const settings = ["--response-cache", "4", "--scrub", "200000", "--spool-size", "128MiB"];
+/** The response cache is small, so that requests are computed again. */
+const settings = ["--response-cache", "4", "--spool-size", "128MiB"];
 const statusMs = 60_000;
 /** How long the service may take to be ready again after the load, and an audit by a command. */
 const [readyMs, auditMs] = [120_000, 600_000];

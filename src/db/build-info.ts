@@ -1,7 +1,7 @@
 /** The metric `carquet_build_info`: the versions of the release, Node.js and the engine. */
-import { textIn } from "../../base/json.ts";
-import { projectText } from "../../base/project-files.ts";
-import { engineVersion } from "../../db/duckdb.ts";
+import { textIn } from "../base/json.ts";
+import { projectText } from "../base/project-files.ts";
+import { engineVersion } from "./duckdb.ts";
 
 export const buildMetric = {
   name: "carquet_build_info",
