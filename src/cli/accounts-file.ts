@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Author } from "../accounts/administration/audit-log.ts";
 import { type AuditResult, openAndAudit } from "../accounts/ledger/audit.ts";
-import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/open-accounts.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/storage/open-accounts.ts";
 import type { Json } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";

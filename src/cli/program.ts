@@ -32,7 +32,6 @@ const commands: readonly CommandRow[] = [
   ["Lake",     "iceberg [options]",                "rewrite the lake's Iceberg metadata",                       async () => (await import("./commands/iceberg.ts")).icebergCommand()],
   ["Lake",     "verify [options]",                 "check the published version against its manifest",          async () => (await import("./commands/verify.ts")).verifyCommand()],
   ["Lake",     "vacuum [options]",                 "remove old days, versions and their files",                 async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
-  ["Lake",     "migrate [options]",                "upgrade a lake and an accounts file from an older release", async () => (await import("./commands/migrate.ts")).migrateCommand()],
   ["Copies",   "follow [options] <source>",        "keep a lake equal to a published one",                      async () => (await import("./commands/follow.ts")).followCommand()],
   ["Copies",   "push [options] <target>",          "copy the published version to a folder or a bucket",        async () => (await import("./commands/push.ts")).pushCommand()],
   ["Shell",    "completion <shell>",               "print the script that completes commands in a shell",       async () => (await import("./completion.ts")).completionCommand(loadAll)],

@@ -27,7 +27,7 @@ export interface SqlDatabase {
   ): void;
   /**
    * Runs work in one transaction; within another one, in a savepoint of that. Commits it to disk before this returns, or rolls it back if it
-   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock or a migration.
+   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock.
    */
   transaction<T>(work: () => T): T;
   /** Runs reading work in one transaction, which sees one state of the database. */

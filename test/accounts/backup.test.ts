@@ -4,12 +4,12 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
-import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openAccountsFile, openReadOnly } from "../../src/accounts/file/schema.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
+import { openAccountsFile, openReadOnly } from "../../src/accounts/storage/accounts-file.ts";
+import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";

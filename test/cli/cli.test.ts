@@ -46,7 +46,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
         "Accounts: ",
         "accounts <command>",
       ],
-      ...["keys ", "credits ", "tiers ", "ledger ", "Lake: ", "index ", "iceberg ", "verify ", "vacuum ", "migrate "],
+      ...["keys ", "credits ", "tiers ", "ledger ", "Lake: ", "index ", "iceberg ", "verify ", "vacuum "],
       ...["Copies: ", "follow ", "push ", "Shell: ", "completion ", "help "],
     ],
   ],

@@ -35,7 +35,6 @@ const readers = [
   ["index"],
   ["iceberg"],
   ["vacuum"],
-  ["migrate"],
   ["mcp"],
   ["export", "--output", "-"],
   ["push", join(foreign, "target")],

@@ -2,7 +2,7 @@
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
-import { createAccounts } from "../../src/accounts/open-accounts.ts";
+import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { type AccountsEngine, unusedLocation } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";

@@ -9,7 +9,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { isPostgresUrl } from "../../db/postgres.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
-import { createAccounts, openAccounts, openAccountsToRead } from "../open-accounts.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../storage/open-accounts.ts";
 import { commitBatch } from "./group-commit.ts";
 import type { BatchResult, WorkerReady, WorkerSettings } from "./messages.ts";
 import type { LedgerTask } from "./tasks.ts";

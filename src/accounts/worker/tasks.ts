@@ -38,12 +38,12 @@ import {
   type StateName,
   saveState,
 } from "../oauth/oauth-state.ts";
-import { assertWritable } from "../open-accounts.ts";
 import type { Shortfall } from "../policy/billing-state.ts";
 import { queuedReviews, type ReviewResult, reviewOnce, tierProgress } from "../policy/tier-reviews.ts";
 import { findCredentials } from "../sign-in/credentials.ts";
 import { consumeLink, findLink, type LinkKind, type OneTimeLink } from "../sign-in/one-time-links.ts";
 import { endSession, findSession, insertSession, purgeSessions, touchSession } from "../sign-in/session-table.ts";
+import { assertWritable } from "../storage/open-accounts.ts";
 
 interface OfAccount {
   readonly accountId: string;

@@ -19,13 +19,6 @@ export async function copyFixtureLake(scope: Scope, format: 1 | 2): Promise<stri
   return lake;
 }
 
-/** Copies the accounts file of a schema version. */
-export async function copyFixtureAccounts(scope: Scope, version: 1 | 2 | 3 | 4 | 5): Promise<string> {
-  const path = join(await temporaryFolder(scope), "accounts.db");
-  await cp(join(folder, version === 1 ? "format-1" : `accounts-${version}`, "accounts.db"), path);
-  return path;
-}
-
 /** Creates a lake in the current format from the fixtures' feeds, without what earlier releases did not fill. */
 export async function createCurrentLake(scope: Scope): Promise<string> {
   return (await createLake(scope, join(folder, "feeds"), { fillsFromVins: false })).lake;

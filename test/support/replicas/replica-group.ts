@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createAccounts } from "../../../src/accounts/open-accounts.ts";
+import { createAccounts } from "../../../src/accounts/storage/open-accounts.ts";
 import { programPath } from "../../../src/base/project-files.ts";
 import { currentVersion } from "../../../src/lake/manifest.ts";
 import { carquet, eventually, type ServeProcess, spawnCarquet, startServing } from "../command-line.ts";

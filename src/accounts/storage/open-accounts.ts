@@ -1,9 +1,9 @@
 /** Opens the accounts at the location of `--accounts`: a SQLite file, or a PostgreSQL database if it is a URL. */
-import { isPostgresUrl } from "../db/postgres.ts";
-import type { SqlDatabase } from "../db/sql-database.ts";
-import type { SqliteOptions } from "../db/sqlite.ts";
-import { createAccountsFile, openAccountsFile, openReadOnly, publishPrices, rewriteHeader } from "./file/schema.ts";
-import { createPostgresAccounts, openPostgresAccounts, rewriteVersion } from "./postgres/postgres-accounts.ts";
+import { isPostgresUrl } from "../../db/postgres.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import type { SqliteOptions } from "../../db/sqlite.ts";
+import { createAccountsFile, openAccountsFile, openReadOnly, publishPrices, rewriteHeader } from "./accounts-file.ts";
+import { createPostgresAccounts, openPostgresAccounts, rewriteVersion } from "./postgres-accounts.ts";
 
 /** Options of both; `synchronous` is SQLite's, `idleMs`, `replyMs` and `settleMs` are PostgreSQL's. */
 export interface OpenAccountsOptions extends SqliteOptions {
