@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { insertSession } from "../../src/accounts/sign-in/session-table.ts";
+import { insertSession } from "../../src/accounts/sign-in/sign-in-tables.ts";
 import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { reportMeasurements } from "../report/report.ts";

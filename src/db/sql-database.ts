@@ -36,6 +36,15 @@ export interface SqlDatabase {
   close(): void;
 }
 
+/** Runs work on a database, then closes it. */
+export function useAndClose<Database extends SqlDatabase, T>(database: Database, work: (database: Database) => T): T {
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
 /** Returns a value that both engines can bind. Throws a TypeError for a list, and an InvalidValue for a text with a NUL. */
 export function scalarOf(value: Value): string | number | bigint | boolean | null {
   if (typeof value === "object" && value !== null)

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
 import { openAccountsFile, openReadOnly } from "../../src/accounts/storage/accounts-file.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
@@ -17,6 +18,7 @@ import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -176,6 +178,17 @@ test("a restore ends sessions, links and tokens, and ignores the write-ahead log
   assert.deepEqual(remaining(), ["Client"], "no file");
   restore(file, copy, { stamp: "again", discard: true });
   assert.deepEqual(remaining(), ["Client"], "a readable file");
+});
+
+test("a backup from before a change of prices is restored with the present prices", async (t) => {
+  const ledger = await createLedger(t);
+  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+  const copy = join(await temporaryFolder(t), "copy.db");
+  backUp(ledger.path, copy);
+  inAccountsFile(copy, (database) => database.run(sql`UPDATE prices SET pricing_version = 'former'`));
+  restore(ledger.path, copy, { ...restoreOptions, discard: true });
+  assert.equal(postCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(ledger.balance(), 2_000);
 });
 
 test("a backup is restored where no file exists; a file that is not a sound backup is refused", async (t) => {

@@ -7,10 +7,17 @@ import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
-import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
-import { consumeLink, createLink } from "../../src/accounts/sign-in/one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
-import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
+import {
+  consumeLink,
+  createLink,
+  findCredentials,
+  findSession,
+  insertSession,
+  purgeSessions,
+  setPassword,
+  touchSession,
+} from "../../src/accounts/sign-in/sign-in-tables.ts";
 import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";

@@ -16,7 +16,8 @@ export interface GeneratedApiKey {
 }
 
 export function generateApiKey(): GeneratedApiKey {
-  const [keyId, secret] = [randomId(16), randomBytes(32).toString("base64url")];
+  const keyId = randomId(16);
+  const secret = randomBytes(32).toString("base64url");
   return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: digest(secret).toString("hex") };
 }
 

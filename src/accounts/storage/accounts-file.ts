@@ -5,10 +5,9 @@
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { type SqlDatabase, sqliteDialect } from "../../db/sql-database.ts";
+import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
-import { applyRefunds } from "../ledger/refunds.ts";
-import { prices, pricingVersion } from "../policy/prices.ts";
+import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
 const applicationId = 1_668_380_020;
@@ -58,16 +57,12 @@ const triggers: readonly Sql[] = [
 ];
 
 /** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
-export function openAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
-  const database = requireCurrentVersion(path, SqliteDatabase.open(path, options));
-  publishPrices(database);
-  return database;
-}
+export const openAccountsFile = (path: string, options: SqliteOptions): SqliteDatabase =>
+  requireCurrentVersion(path, SqliteDatabase.open(path, options));
 
 /** Opens an accounts file read-only, a backup or the live one. Throws a UserError for any other file. */
-export function openReadOnly(path: string): SqliteDatabase {
-  return requireCurrentVersion(path, SqliteDatabase.openToRead(path));
-}
+export const openReadOnly = (path: string): SqliteDatabase =>
+  requireCurrentVersion(path, SqliteDatabase.openToRead(path));
 
 /** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
 function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDatabase {
@@ -94,15 +89,11 @@ export function createSchema(database: SqliteDatabase, fill: () => void = () => 
 /** Opens an accounts file; creates it with the current schema if it does not exist. */
 export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
   createPrivateFile(path);
-  const database = SqliteDatabase.open(path, options);
-  try {
+  useAndClose(SqliteDatabase.open(path, options), (database) =>
     database.transaction(() => {
-      if (database.all(sql`SELECT name FROM sqlite_schema LIMIT 1`).length > 0) return;
-      createSchema(database);
-    });
-  } finally {
-    database.close();
-  }
+      if (database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`) === undefined) createSchema(database);
+    }),
+  );
   syncFile(path);
   return openAccountsFile(path, options);
 }
@@ -110,16 +101,4 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
 /** Writes a value of the file's header again: proves that the file can be written, and changes nothing. */
 export function rewriteHeader(database: SqlDatabase): void {
   database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
-}
-
-/** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */
-export function publishPrices(database: SqlDatabase): void {
-  const currentPrices = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
-  if (currentPrices.length > 0) return;
-  database.transaction(() => {
-    for (const [usageClass, micros] of Object.entries(prices))
-      database.run(sql`
-        INSERT INTO prices (pricing_version, usage_class, micros) VALUES (${pricingVersion}, ${usageClass}, ${micros})
-        ON CONFLICT DO NOTHING`);
-  });
 }

@@ -5,9 +5,11 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { ident, join, sql } from "../../db/sql.ts";
+import { useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault, openAndAudit } from "../ledger/audit.ts";
 import { createSchema, openAccountsFile, openReadOnly } from "./accounts-file.ts";
+import { publishPrices } from "./open-accounts.ts";
 
 /** How long to wait for the lock of another process that writes. */
 const busyMs = 10_000;
@@ -90,6 +92,8 @@ function replaceContent(
       for (const table of tables) database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
     });
     deleteTemporaryCredentials(database);
+    // The service charges by them, also after the restore of a backup with other prices.
+    publishPrices(database);
     const [fault] = audit(database).faults;
     if (fault !== undefined) throw new UserError(`Restore rolled back, the result fails its audit: ${fault}.`);
   });
@@ -158,12 +162,4 @@ export function writeAtomically(path: string, write: (temporary: string) => void
   syncFile(temporary);
   renameSync(temporary, path);
   syncFile(dirname(path));
-}
-
-function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
 }

@@ -7,7 +7,7 @@ import { integerIn, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../../db/postgres.ts";
 import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../../db/sql.ts";
-import type { SqlDatabase } from "../../db/sql-database.ts";
+import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
 import { SqliteDatabase } from "../../db/sqlite.ts";
 import { type AuditResult, audit } from "../ledger/audit.ts";
 import { type AccountTable, accountTables, columnTypesOf, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
@@ -22,42 +22,34 @@ const pageRows = 5_000;
 
 /** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */
 export function copyAccounts(from: string, to: string): AuditResult {
-  const source = openAccountsToRead(from, options);
-  try {
-    return source.reading(() => {
-      const sourceAudit = audit(source);
-      const [fault] = sourceAudit.faults;
+  return useAndClose(openAccountsToRead(from, options), (source) =>
+    source.reading(() => {
+      const [fault] = audit(source).faults;
       if (fault !== undefined)
         throw new UserError(`${withoutPassword(from)} fails its audit: ${fault}. Expected accounts without faults.`);
       return isPostgresUrl(to) ? copyToPostgres(source, to) : copyToFile(source, to);
-    });
-  } finally {
-    source.close();
-  }
+    }),
+  );
 }
 
 function copyToFile(source: SqlDatabase, path: string): AuditResult {
   if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
   let result: AuditResult | undefined;
   writeAtomically(path, (temporary) => {
-    const target = SqliteDatabase.open(temporary, options);
-    try {
-      result = target.transaction(() => {
+    result = useAndClose(SqliteDatabase.open(temporary, options), (target) =>
+      target.transaction(() => {
         createSchema(target, () => copyTables(source, target));
         return requireEqual(source, target);
-      });
-    } finally {
-      target.close();
-    }
+      }),
+    );
   });
   if (result === undefined) throw new TypeError("The file was not written.");
   return result;
 }
 
 function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
-  const target = PostgresDatabase.open(url, options);
-  try {
-    return target.transaction(() => {
+  return useAndClose(PostgresDatabase.open(url, options), (target) =>
+    target.transaction(() => {
       if (hasAccounts(target))
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
       createPostgresSchema(target, () => {
@@ -65,10 +57,8 @@ function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
         for (const table of accountTables) continueIdentity(target, table);
       });
       return requireEqual(source, target);
-    });
-  } finally {
-    target.close();
-  }
+    }),
+  );
 }
 
 function copyTables(source: SqlDatabase, target: SqlDatabase): void {
@@ -131,11 +121,12 @@ function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
         : sql`coalesce(sum(${ident(column)} % 1000000007), 0)`,
     );
     const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
-    const [before, after] = [source, target].map((database) => {
-      const row = database.one(query);
-      return `${integerIn(row, "row_count")} rows with the checksum ${integerIn(row, "checksum")}`;
-    });
+    const before = summaryIn(source.one(query));
+    const after = summaryIn(target.one(query));
     if (before !== after) throw new UserError(`Copy rolled back, table ${name} has ${after}: expected ${before}.`);
   }
   return result;
 }
+
+const summaryIn = (row: Row | undefined): string =>
+  `${integerIn(row, "row_count")} rows with the checksum ${integerIn(row, "checksum")}`;

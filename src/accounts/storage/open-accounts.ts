@@ -1,31 +1,24 @@
 /** Opens the accounts at the location of `--accounts`: a SQLite file, or a PostgreSQL database if it is a URL. */
-import { isPostgresUrl } from "../../db/postgres.ts";
+import { isPostgresUrl, type PostgresOptions } from "../../db/postgres.ts";
+import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import type { SqliteOptions } from "../../db/sqlite.ts";
-import { createAccountsFile, openAccountsFile, openReadOnly, publishPrices, rewriteHeader } from "./accounts-file.ts";
+import { prices, pricingVersion } from "../policy/prices.ts";
+import { createAccountsFile, openAccountsFile, openReadOnly, rewriteHeader } from "./accounts-file.ts";
 import { createPostgresAccounts, openPostgresAccounts, rewriteVersion } from "./postgres-accounts.ts";
 
-/** Options of both; `synchronous` is SQLite's, `idleMs`, `replyMs` and `settleMs` are PostgreSQL's. */
-export interface OpenAccountsOptions extends SqliteOptions {
-  readonly idleMs?: number;
-  readonly replyMs?: number;
-  readonly settleMs?: number;
-}
+export type OpenAccountsOptions = SqliteOptions & PostgresOptions;
 
 /** Opens existing accounts of the current schema version. Throws a UserError for any other location. */
 export function openAccounts(location: string, options: OpenAccountsOptions): SqlDatabase {
-  if (!isPostgresUrl(location)) return openAccountsFile(location, options);
-  const database = openPostgresAccounts(location, options);
-  publishPrices(database);
-  return database;
+  const open = isPostgresUrl(location) ? openPostgresAccounts : openAccountsFile;
+  return withPrices(open(location, options));
 }
 
 /** Opens accounts; creates them if the file does not exist, or the database has none. */
 export function createAccounts(location: string, options: OpenAccountsOptions): SqlDatabase {
-  if (!isPostgresUrl(location)) return createAccountsFile(location, options);
-  const database = createPostgresAccounts(location, options);
-  publishPrices(database);
-  return database;
+  const create = isPostgresUrl(location) ? createPostgresAccounts : createAccountsFile;
+  return withPrices(create(location, options));
 }
 
 export const openAccountsToRead = (location: string, options: OpenAccountsOptions): SqlDatabase =>
@@ -34,3 +27,20 @@ export const openAccountsToRead = (location: string, options: OpenAccountsOption
 /** Proves that accounts can be written, and changes nothing. */
 export const assertWritable = (database: SqlDatabase): void =>
   database.dialect.name === "sqlite" ? rewriteHeader(database) : rewriteVersion(database);
+
+/** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */
+export function publishPrices(database: SqlDatabase): void {
+  const currentPrices = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
+  if (currentPrices.length > 0) return;
+  database.transaction(() => {
+    for (const [usageClass, micros] of Object.entries(prices))
+      database.run(sql`
+        INSERT INTO prices (pricing_version, usage_class, micros) VALUES (${pricingVersion}, ${usageClass}, ${micros})
+        ON CONFLICT DO NOTHING`);
+  });
+}
+
+function withPrices(database: SqlDatabase): SqlDatabase {
+  publishPrices(database);
+  return database;
+}

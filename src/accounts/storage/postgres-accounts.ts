@@ -7,7 +7,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { PostgresDatabase, type PostgresOptions, withoutPassword } from "../../db/postgres.ts";
 import { integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { postgresDialect, type SqlDatabase } from "../../db/sql-database.ts";
-import { applyRefunds } from "../ledger/refunds.ts";
+import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
 
 /** The oldest server that its project maintains. */
