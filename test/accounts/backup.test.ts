@@ -152,8 +152,10 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
 });
 
 test("a restore ends sessions, links and tokens, and ignores the write-ahead log of a file that was moved away", async (t) => {
-  const [file, folder] = [await temporaryAccountsFile(t), await temporaryFolder(t)];
-  const [copy, moved] = [join(folder, "copy.db"), join(folder, "moved.db")];
+  const file = await temporaryAccountsFile(t);
+  const folder = await temporaryFolder(t);
+  const copy = join(folder, "copy.db");
+  const moved = join(folder, "moved.db");
   const { accountId, keyId } = createCustomer(file);
   const [sha256, later] = ["0".repeat(64), Date.now() + 1e9];
   const states = ["Client", "RefreshToken"].map((kind) => ({ kind, sha256, keyId, expiresAtMs: later, content: "{}" }));

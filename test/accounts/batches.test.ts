@@ -105,7 +105,8 @@ testOnBothEngines(
         charges.map((input) => ({ name: "charge", input }) as const),
         assert.ifError,
       ).outcomes.map(codeOf);
-    const [blocked, capped] = ["billing_state_blocked", "monthly_spend_cap_exceeded"];
+    const blocked = "billing_state_blocked";
+    const capped = "monthly_spend_cap_exceeded";
     const units = [6, 2, 4, 1].map((count) => ({ ...searchCharge(ledger, `${count} units`), units: count }));
     assert.deepEqual(codesOf(units), [blocked, "charged", blocked, "charged"]);
     changeAccount(database, accountId, { capMicros: 9_999 });

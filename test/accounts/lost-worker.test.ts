@@ -43,14 +43,25 @@ async function openClient(t: TestContext, workerModule: URL, refundMs = 400) {
   const unrefunded: object[] = [];
   const client = new LedgerClient(
     {
-      ...{ location: path, busyMs: 1000, synchronous: "NORMAL", isReadOnly: false },
+      location: path,
+      busyMs: 1000,
+      synchronous: "NORMAL",
+      isReadOnly: false,
       idleMs: 0,
       replyMs: 0,
       settleMs: 0,
     },
     {
-      ...{ batchMax: 8, waitingMax: 8, stalledMs: 200, restartMs: 50, refundMs, probe: "probeWrite" },
-      ...{ onBalances: ignore, onBatch: ignore, onAvailabilityChange: ignore, workerModule },
+      batchMax: 8,
+      waitingMax: 8,
+      stalledMs: 200,
+      restartMs: 50,
+      refundMs,
+      probe: "probeWrite",
+      onBalances: ignore,
+      onBatch: ignore,
+      onAvailabilityChange: ignore,
+      workerModule,
       onUnrefunded: (charges) => unrefunded.push(...charges.map(adjustmentOf)),
     },
   );
@@ -99,7 +110,8 @@ async function openWithExitingWorker(
   t.after(() => accounts.close());
   const identity = await accounts.identify(key, "192.0.2.1");
   const charge = async (): Promise<string> => {
-    const [id, hold] = [randomUUID(), accounts.hold(identity, "vehicle_detail")];
+    const id = randomUUID();
+    const hold = accounts.hold(identity, "vehicle_detail");
     await accounts.charge(identity, hold, id);
     return id;
   };

@@ -179,7 +179,8 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   });
 
   test("accounts are copied from a file to PostgreSQL and back, and go on there", async (t) => {
-    const [source, folder] = [await createLedger(t), await temporaryFolder(t)];
+    const source = await createLedger(t);
+    const folder = await temporaryFolder(t);
     addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
     for (const id of ["c1", "c2"]) postCharge(source.database, searchCharge(source, id));
     const location = emptySchemaOn(await PostgresServer.start(t));

@@ -70,10 +70,12 @@ testOnBothEngines(
     const use = (secret: string, ms = 0): boolean =>
       consumeLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
     const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
-    const [replaced, secret] = [create(), create()];
+    const replaced = create();
+    const secret = create();
     assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
     assert.equal(use(create(), 7 * dayMs), false);
-    const [earlier, signIn] = [create(), createLink(database, { accountId, kind: "sign_in", atMs })];
+    const earlier = create();
+    const signIn = createLink(database, { accountId, kind: "sign_in", atMs });
     setPassword(database, { accountId, hash: "x" }, atMs);
     assert.equal(use(earlier), false, "a new password ends it");
     assert.equal(consumeLink(database, secretHash(signIn), "sign_in", atMs), null);
@@ -173,7 +175,8 @@ testOnBothEngines(
 testOnBothEngines("the daily review of the service is in the audit log if it changes an account", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);
   const review = (days: number): readonly string[] => {
-    const [day, reviewedAtMs] = [dayOf(atMs + days * dayMs), atMs + days * dayMs];
+    const day = dayOf(atMs + days * dayMs);
+    const reviewedAtMs = atMs + days * dayMs;
     const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;
     commitBatch(database, [task], assert.ifError);
     return listAuditRecords(database, { before: null, limit: 10 }).map(

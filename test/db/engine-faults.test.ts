@@ -49,7 +49,8 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "a SQLite file that another connection writes",
     "busy",
     (folder) => {
-      const [first, second] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
+      const first = sqliteFile(join(folder, "a.db"));
+      const second = Sqlite.open(join(folder, "a.db"), options);
       first.transaction(() => second.transaction(() => undefined));
     },
   ],
@@ -219,7 +220,15 @@ test("SQLSTATEs of PostgreSQL are classified", () => {
     classifyFault(new PostgresFault({ message: "", code, isConnectionLost: false }));
   const codes = ["53100", "55P03", "40P01", "23505", "P0001", "XX001", "57P01", "EPIPE", "", "42601"];
   assert.deepEqual(codes.map(faultOf), [
-    ...["disk full", "busy", "busy", "constraint", "constraint", "damaged"],
-    ...["unreachable", "unreachable", "unreachable", "other"],
+    "disk full",
+    "busy",
+    "busy",
+    "constraint",
+    "constraint",
+    "damaged",
+    "unreachable",
+    "unreachable",
+    "unreachable",
+    "other",
   ]);
 });
