@@ -4,7 +4,6 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { accountsVersion } from "../../src/accounts/storage/account-tables.ts";
 import { createAccountsFile, openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
@@ -17,7 +16,7 @@ import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { carquetHere } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 
 test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
   const { path, database } = await createLedger(t);

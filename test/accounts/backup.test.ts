@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
 import { openAccountsFile, openReadOnly } from "../../src/accounts/storage/accounts-file.ts";
@@ -18,7 +17,7 @@ import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);

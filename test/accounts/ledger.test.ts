@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { changeAccount, createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { type EntryFilter, listEntryPage } from "../../src/accounts/ledger/entry-pages.ts";
 import {
   addCredit,
@@ -16,7 +15,7 @@ import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, dayMs, month, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 
 testOnBothEngines("credits, charges, adjustments and reversals add up to the balance", async (t, engine) => {
   const ledger = await createLedger(t, engine);

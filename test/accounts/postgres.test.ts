@@ -7,7 +7,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
 import { accountTables } from "../../src/accounts/storage/account-tables.ts";
 import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
@@ -23,7 +22,7 @@ import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/ac
 import { carquet, eventually } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";

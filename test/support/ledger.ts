@@ -1,7 +1,8 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
+import { type ChargeEntry, withCharges } from "../../src/accounts/ledger/charging.ts";
+import type { Shortfall } from "../../src/accounts/policy/billing-state.ts";
 import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { type AccountsEngine, unusedLocation } from "./accounts.ts";
@@ -41,3 +42,9 @@ export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string)
   atMs,
   usageClass: "listing_search",
 });
+
+/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
+  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+  return typeof failure === "string" ? undefined : failure;
+}

@@ -7,7 +7,7 @@ import { randomId } from "../../base/random-ids.ts";
 
 const pattern = /^cq_live_([0-9a-hjkmnp-tv-z]{16})_([A-Za-z0-9_-]{43})$/;
 
-export interface GeneratedApiKey {
+interface GeneratedApiKey {
   /** The whole key with its secret: return it to the caller, never store it. */
   readonly key: string;
   readonly keyId: string;

@@ -213,12 +213,6 @@ export function withCharges<T>(
   }
 }
 
-/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
-  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
-  return typeof failure === "string" ? undefined : failure;
-}
-
 export function listKnownCharges(database: SqlDatabase, chargeIds: readonly string[]): readonly string[] {
   if (chargeIds.length === 0) return [];
   const rows = database.all(sql`

@@ -14,7 +14,7 @@ import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { lockAccount } from "../account.ts";
 
 export const creditKinds = ["paid", "promotional"] as const;
-export type CreditKind = (typeof creditKinds)[number];
+type CreditKind = (typeof creditKinds)[number];
 
 export interface Credit {
   readonly accountId: string;
@@ -143,7 +143,7 @@ export const applyRefunds = ({ monthOf, dayOf }: SqlDialect, entries: Sql): read
             AND refunded.usage_class = usage_days.usage_class`,
 ];
 
-export interface RefundedCharge {
+interface RefundedCharge {
   readonly accountId: string;
   readonly micros: number;
   readonly atMs: number;

@@ -59,7 +59,7 @@ export const failedSignInLimits: FailureLimits = { failuresMax: 10, windowMs: 90
 const limitsOfAccount: FailureLimits = { failuresMax: 100, windowMs: 900_000, networksMax: 10_000 };
 const limitsOfNetwork: FailureLimits = { failuresMax: 50, windowMs: 900_000, networksMax: 10_000 };
 
-export interface SignInSource {
+interface SignInSource {
   /** The id of the account; for a name that no account has, the name. */
   readonly account: string;
   /** The client's network, as `clientNetwork` returns it. */

@@ -10,7 +10,7 @@ export interface RateLimits {
 }
 
 /** The limit that a request would exceed, and when to retry. */
-export interface RateLimitExcess {
+interface RateLimitExcess {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds: number;

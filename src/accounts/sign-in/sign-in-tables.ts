@@ -89,9 +89,6 @@ export function consumeLink(database: SqlDatabase, sha256: string, kind: LinkKin
 const idleMs = 12 * 3_600_000;
 const absoluteMs = 30 * 86_400_000;
 
-/** How exactly the time of a session's last request is known. */
-export const seenResolutionMs = 60_000;
-
 export interface SessionRecord {
   readonly accountId: string;
   readonly email: string;

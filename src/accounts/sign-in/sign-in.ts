@@ -9,10 +9,10 @@ import type { Administration } from "../administration/administration.ts";
 import type { Clock } from "../clock.ts";
 import { FailedAuthentications, failedSignInLimits, SignInLimits } from "../policy/failed-authentications.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
-import { type LinkKind, type OneTimeLink, type SessionRecord, seenResolutionMs } from "./sign-in-tables.ts";
+import type { LinkKind, OneTimeLink, SessionRecord } from "./sign-in-tables.ts";
 
 /** The account that an attempt signs in to, `wrong`, or the time until the next attempt. */
-export type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
+type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
 
 export class SignIn {
   private readonly limits: SignInLimits;
@@ -98,9 +98,12 @@ function requireAccepted(password: string): void {
   if (!isAcceptedPassword(password)) throw new UserError(`Invalid password: expected ${passwordRule}.`);
 }
 
-export interface BrowserSession extends SessionRecord {
+interface BrowserSession extends SessionRecord {
   readonly csrfToken: string;
 }
+
+/** How exactly the time of a session's last request is known. */
+const seenResolutionMs = 60_000;
 
 const secretPattern = /^[\w-]{43}$/;
 

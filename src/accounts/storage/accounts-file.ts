@@ -5,7 +5,7 @@
 import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { type SqlDatabase, sqliteDialect, useAndClose } from "../../db/sql-database.ts";
+import { sqliteDialect, useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { applyRefunds } from "../ledger/ledger.ts";
 import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
@@ -96,9 +96,4 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
   );
   syncFile(path);
   return openAccountsFile(path, options);
-}
-
-/** Writes a value of the file's header again: proves that the file can be written, and changes nothing. */
-export function rewriteHeader(database: SqlDatabase): void {
-  database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
 }

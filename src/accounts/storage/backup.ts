@@ -24,25 +24,23 @@ export function backUp(path: string, copy: string): AuditResult {
   return useAndClose(openReadOnly(copy), audit);
 }
 
-export interface RestoreResult {
+interface RestoreResult {
   readonly audit: AuditResult;
   /** The path of the saved file; undefined if no file was replaced. */
   readonly previousFile: string | undefined;
 }
 
-export interface RestoreOptions {
-  /** Distinguishes the saved file, for example a time: it is named `<path>.before-<stamp>`, followed by a number if that exists. */
-  readonly stamp: string;
-  /** Allow the restore to discard rows that the backup lacks. */
-  readonly discard: boolean;
-}
-
 /**
  * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write lock, so that
- * no charge is lost: each is in the saved file or in the restored one. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails
- * its audit, or if the current file has rows that the backup lacks and `discard` is false.
+ * no charge is lost: each is in the saved file or in the restored one. The saved file is named `<path>.before-<stamp>`, followed by a number if that
+ * exists. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails its audit, or if the current file has rows that the
+ * backup lacks and `discard` is false.
  */
-export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
+export function restore(
+  path: string,
+  backup: string,
+  { stamp, discard }: { readonly stamp: string; readonly discard: boolean },
+): RestoreResult {
   if (isPostgresUrl(path)) requireFile(path);
   const backupAudit = useAndClose(openReadOnly(backup), audit);
   if (backupAudit.faults.length > 0)

@@ -1,13 +1,14 @@
 /** Opens the accounts at the location of `--accounts`: a SQLite file, or a PostgreSQL database if it is a URL. */
 import { isPostgresUrl, type PostgresOptions } from "../../db/postgres.ts";
-import { sql } from "../../db/sql.ts";
+import { integerLiteral, sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import type { SqliteOptions } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { createAccountsFile, openAccountsFile, openReadOnly, rewriteHeader } from "./accounts-file.ts";
-import { createPostgresAccounts, openPostgresAccounts, rewriteVersion } from "./postgres-accounts.ts";
+import { accountsVersion } from "./account-tables.ts";
+import { createAccountsFile, openAccountsFile, openReadOnly } from "./accounts-file.ts";
+import { createPostgresAccounts, openPostgresAccounts } from "./postgres-accounts.ts";
 
-export type OpenAccountsOptions = SqliteOptions & PostgresOptions;
+type OpenAccountsOptions = SqliteOptions & PostgresOptions;
 
 /** Opens existing accounts of the current schema version. Throws a UserError for any other location. */
 export function openAccounts(location: string, options: OpenAccountsOptions): SqlDatabase {
@@ -24,9 +25,14 @@ export function createAccounts(location: string, options: OpenAccountsOptions): 
 export const openAccountsToRead = (location: string, options: OpenAccountsOptions): SqlDatabase =>
   isPostgresUrl(location) ? openPostgresAccounts(location, options) : openReadOnly(location);
 
-/** Proves that accounts can be written, and changes nothing. */
-export const assertWritable = (database: SqlDatabase): void =>
-  database.dialect.name === "sqlite" ? rewriteHeader(database) : rewriteVersion(database);
+/** Proves that accounts can be written, by writing their version again. */
+export function assertWritable(database: SqlDatabase): void {
+  database.run(
+    database.dialect.name === "sqlite"
+      ? sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`
+      : sql`UPDATE carquet_accounts SET version = version`,
+  );
+}
 
 /** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */
 export function publishPrices(database: SqlDatabase): void {

@@ -135,11 +135,6 @@ export function createPostgresSchema(database: SqlDatabase, fill: () => void = (
   for (const statement of triggers) database.run(statement);
 }
 
-/** Writes a value again: proves that the database can be written, and changes nothing. */
-export function rewriteVersion(database: SqlDatabase): void {
-  database.run(sql`UPDATE carquet_accounts SET version = version`);
-}
-
 function connectTo(url: string, options: PostgresOptions): PostgresDatabase {
   const database = PostgresDatabase.open(url, options);
   const row = database.one(sql`SELECT current_setting('server_version_num')::integer / 10000 AS version`);
