@@ -8,7 +8,7 @@ import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { commitBatch, type TaskOutcome } from "../../src/accounts/worker/group-commit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, month, msPerDay, paidCredit, searchCharge } from "../support/ledger.ts";
 
 /** Returns why an account could not pay a charge. */
 const codeOf = (outcome: TaskOutcome): unknown =>
@@ -82,10 +82,10 @@ testOnBothEngines("an idempotency key that is used again after 24 hours is kept 
   const request = { idempotencyKey: "order-1", sha256: "0".repeat(64) };
   for (const [afterMs, output] of [
     [0, null],
-    [dayMs - 1, "repeated"],
-    [dayMs, null],
-    [2 * dayMs - 1, "repeated"],
-    [2 * dayMs, null],
+    [msPerDay - 1, "repeated"],
+    [msPerDay, null],
+    [2 * msPerDay - 1, "repeated"],
+    [2 * msPerDay, null],
   ] as const) {
     const input = { ...searchCharge(ledger, `c${afterMs}`), atMs: atMs + afterMs, request };
     const { outcomes } = commitBatch(ledger.database, [{ name: "charge", input }], assert.ifError);

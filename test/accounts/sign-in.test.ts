@@ -23,7 +23,7 @@ import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { sql } from "../../src/db/sql.ts";
 import { inAccountsFile, testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, paidCredit } from "../support/ledger.ts";
+import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
 
 const hourMs = 3_600_000;
 
@@ -51,9 +51,9 @@ testOnBothEngines(
     insertSession(database, { accountId, sha256, atMs });
     const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
     assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
-    for (let ms = 0; ms < 30 * dayMs; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
-    assert.deepEqual([isOpen(30 * dayMs - 1), isOpen(30 * dayMs)], [true, false]);
-    purgeSessions(database, atMs + 30 * dayMs);
+    for (let ms = 0; ms < 30 * msPerDay; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
+    assert.deepEqual([isOpen(30 * msPerDay - 1), isOpen(30 * msPerDay)], [true, false]);
+    purgeSessions(database, atMs + 30 * msPerDay);
     assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
     insertSession(database, { accountId, sha256, atMs });
     const { keyId } = findSession(database, sha256, atMs) ?? {};
@@ -72,8 +72,8 @@ testOnBothEngines(
     const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
     const replaced = create();
     const secret = create();
-    assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
-    assert.equal(use(create(), 7 * dayMs), false);
+    assert.deepEqual([use(replaced), use(secret, 7 * msPerDay - 1), use(secret)], [false, true, false]);
+    assert.equal(use(create(), 7 * msPerDay), false);
     const earlier = create();
     const signIn = createLink(database, { accountId, kind: "sign_in", atMs });
     setPassword(database, { accountId, hash: "x" }, atMs);
@@ -175,8 +175,8 @@ testOnBothEngines(
 testOnBothEngines("the daily review of the service is in the audit log if it changes an account", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);
   const review = (days: number): readonly string[] => {
-    const day = dayOf(atMs + days * dayMs);
-    const reviewedAtMs = atMs + days * dayMs;
+    const day = dayOf(atMs + days * msPerDay);
+    const reviewedAtMs = atMs + days * msPerDay;
     const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;
     commitBatch(database, [task], assert.ifError);
     return listAuditRecords(database, { before: null, limit: 10 }).map(

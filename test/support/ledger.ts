@@ -9,7 +9,7 @@ import { type AccountsEngine, unusedLocation } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 export const atMs = Date.parse("2026-11-19T12:00:00Z");
-export const dayMs = 86_400_000;
+export const msPerDay = 86_400_000;
 export const month = "2026-11";
 
 export interface TestLedger {
