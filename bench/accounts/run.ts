@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { openAccounts } from "../../src/accounts/open-accounts.ts";
+import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { runCarquet } from "../dataset/dataset.ts";
 import { medianBy } from "../measure/timing.ts";
 import { reportMeasurements } from "../report/report.ts";

@@ -2,7 +2,7 @@
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
-import { createAccounts } from "../../src/accounts/open-accounts.ts";
+import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 
 const unreachableLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 const creditMicros = 999_999_000_000;

@@ -29,9 +29,9 @@ export const effectiveLimits = ({ tier, rateLimitOverride }: Account): RateLimit
 export const unknownAccountError = (accountId: string): UserError =>
   new UserError(`Unknown account ${accountId}: expected an id listed by "carquet accounts list".`);
 
-/** Inserts an account with a zero balance. Returns its id. */
 export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
 
+/** Inserts an account with a zero balance. Returns its id. */
 export function createAccount(
   database: SqlDatabase,
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },

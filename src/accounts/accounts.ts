@@ -12,8 +12,7 @@ import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
 import { type ApiKeyParts, parseApiKey } from "./keys/api-key.ts";
-import { type CachedAccount, type CachedKey, hasSecret, KeyCache } from "./keys/key-cache.ts";
-import { KeyUseRecorder } from "./keys/key-uses.ts";
+import { type CachedAccount, type CachedKey, hasSecret, KeyCache, KeyUseRecorder } from "./keys/key-cache.ts";
 import type { ApiKey } from "./keys/keys.ts";
 import type { ChargeEntry } from "./ledger/charging.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
@@ -22,11 +21,11 @@ import type { AccessToken } from "./oauth/oauth-state.ts";
 import { refuseForBilling, requireFunds } from "./policy/billing-state.ts";
 import { FailedAuthentications, failedAuthenticationLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
-import { type LimitedAccount, RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
+import { type LimitedAccount, RateLimiter, type RateLimits } from "./policy/rate-limiter.ts";
 import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
+import { refuseUnmetered } from "./worker/ledger-client.ts";
 import { LedgerClients, type LedgerClientsOptions } from "./worker/ledger-clients.ts";
-import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
 
 /** Options and callbacks of the ledger, and the clock and replica that decide limits. */
 export interface AccountsOptions extends Partial<Omit<LedgerClientsOptions, "onBalances">> {
@@ -77,7 +76,8 @@ export class Accounts {
   ) {
     this.replica = replica;
     this.clients = new LedgerClients(location, {
-      ...{ ...defaults, ...options },
+      ...defaults,
+      ...options,
       onBalances: (balances) => this.keys.setBalances(balances),
     });
     this.administration = new Administration(this.clients.pages, clock);
@@ -171,7 +171,7 @@ export class Accounts {
     this.rateLimiter.add(account.accountId, requests);
   }
 
-  limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RemainingRequests } {
+  limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RateLimits } {
     const limits = rateLimitShare(effectiveLimits(account), this.replica);
     return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
   }
@@ -182,7 +182,7 @@ export class Accounts {
   hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
     if (this.isOpen) return { usageClass, units, micros: 0, release: ignore };
     const micros = prices[usageClass] * units;
-    requireFunds(cached.account, { micros, heldMicros: cached.heldMicros, month: monthOf(this.clock.wallMs()) });
+    requireFunds(cached.account, micros, cached.heldMicros, monthOf(this.clock.wallMs()));
     cached.heldMicros += micros;
     let isHeld = true;
     const release = (): void => {

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Author } from "../accounts/administration/audit-log.ts";
 import { type AuditResult, openAndAudit } from "../accounts/ledger/audit.ts";
-import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/open-accounts.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../accounts/storage/open-accounts.ts";
 import type { Json } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
-import type { SqlDatabase } from "../db/sql-database.ts";
+import { type SqlDatabase, useAndClose } from "../db/sql-database.ts";
 import { formatRows } from "./print.ts";
 import type { SharedValues } from "./settings.ts";
 
@@ -37,14 +37,6 @@ function requireExisting(path: string): void {
 
 export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
   return useAndClose(createAccounts(path, { busyMs }), work);
-}
-
-function useAndClose<T>(database: SqlDatabase, work: (database: SqlDatabase) => T): T {
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
 }
 
 /** Returns the author of changes by this command, for the audit log: the user of the operating system. */

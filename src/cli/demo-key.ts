@@ -3,7 +3,7 @@ import { changeAccount, createAccount, getAccount, listAccounts } from "../accou
 import { monthOf } from "../accounts/clock.ts";
 import { createKey, listKeys, revokeKey, scopes } from "../accounts/keys/keys.ts";
 import { addCredit } from "../accounts/ledger/ledger.ts";
-import { createLink } from "../accounts/sign-in/one-time-links.ts";
+import { createLink } from "../accounts/sign-in/sign-in-tables.ts";
 import { withNewAccountsFile } from "./accounts-file.ts";
 
 const email = "demo@carquet.invalid";

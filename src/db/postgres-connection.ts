@@ -84,7 +84,6 @@ interface OpenConnection {
 let connection: OpenConnection | undefined;
 let lostBackend: Backend | undefined;
 const statementNames = new Map<string, string>();
-let namesGiven = 0;
 
 const types = new pg.TypeOverrides();
 // 64-bit integers, and sums of them. A number that is not exact fails where it is read.
@@ -92,9 +91,16 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 
 async function connect(): Promise<OpenConnection> {
   const client = new pg.Client({
-    ...{ connectionString: url, types, pipeline: true, connectionTimeoutMillis: connectMs, query_timeout: replyMs },
-    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveSeconds * 1000 },
-    ...{ application_name: "carquet", lock_timeout: busyMs, idle_in_transaction_session_timeout: idleMs },
+    connectionString: url,
+    types,
+    pipeline: true,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: replyMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveSeconds * 1000,
+    application_name: "carquet",
+    lock_timeout: busyMs,
+    idle_in_transaction_session_timeout: idleMs,
   });
   // Without a listener, a connection that breaks between two statements would end the process.
   client.on("error", dropConnection);
@@ -135,17 +141,13 @@ function dropConnection(): void {
 function nameOf(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;
-  namesGiven += 1;
-  const name = `s${namesGiven}`;
+  const name = `s${statementNames.size + 1}`;
   statementNames.set(text, name);
   return name;
 }
 
 /** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
 const endOfConnection = /^(57P|08|25P03)/;
-
-/** SQLSTATE of a prepared statement whose result would have other columns since a migration. It is prepared again when it is sent again. */
-const preparedForOtherColumns = "0A000";
 
 /** Returns true for an error of a statement that leaves the connection usable. */
 const isStatementError = (thrown: unknown): boolean =>
@@ -175,15 +177,10 @@ async function execute({ statements, mayConnect }: StatementsRequest): Promise<S
 
 /** Runs a text of one or more statements; returns the result of the last. */
 async function run(client: pg.Client, { text, values, isPrepared }: Statement): Promise<StatementReply> {
-  try {
-    const reply = await client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) });
-    // The declared type does not know that a text of several statements has a result for each.
-    const last = [reply].flat().at(-1);
-    return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? "" };
-  } catch (thrown) {
-    if (codeOf(thrown) === preparedForOtherColumns) statementNames.delete(text);
-    throw thrown;
-  }
+  const reply = await client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) });
+  // The declared type does not know that a text of several statements has a result for each.
+  const last = [reply].flat().at(-1);
+  return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? "" };
 }
 
 const codeOf = (thrown: unknown): string => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");

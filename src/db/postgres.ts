@@ -7,11 +7,19 @@
  * ids would not do: after a crash they are used again.
  */
 import { randomUUID } from "node:crypto";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
-import { BlockingConnection } from "./blocking-connection.ts";
-import type { Statement, StatementReply, StatementsRequest } from "./postgres-connection.ts";
-import { PostgresFault, repeatTransient } from "./postgres-fault.ts";
+import { startWorker } from "../base/worker-threads.ts";
+import type {
+  ConnectionRequest,
+  ConnectionSettings,
+  Statement,
+  StatementError,
+  StatementReply,
+  StatementsReply,
+  StatementsRequest,
+} from "./postgres-connection.ts";
 import { literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase, scalarOf } from "./sql-database.ts";
 
@@ -29,16 +37,13 @@ export interface PostgresOptions {
   readonly settleMs?: number;
 }
 
-/** Read at the start of each transaction, in the same round trip. `check` throws if the transaction may not be run. */
-export interface TransactionGuard {
-  readonly query: Sql;
-  check(row: Row | undefined): void;
-}
-
 const defaultIdleMs = 60_000;
 /** The most statements that wait for the next one. */
 const queuedMax = 8;
-const [settlePauseMs, defaultSettleMs] = [100, 10_000];
+const settlePauseMs = 100;
+const defaultSettleMs = 10_000;
+/** How often work is run whose error is transient. */
+const attemptsMax = 5;
 
 /** Returns true for the URL of a PostgreSQL database. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(ql)?:\/\//.test(location);
@@ -54,13 +59,12 @@ export class PostgresDatabase implements SqlDatabase {
   private readonly connection: BlockingConnection;
   /** Names this database in `carquet_commits`, over all of its connections. */
   private readonly name = randomUUID();
-  /** Set if commits are recorded. */
-  private guard: TransactionGuard | undefined;
+  private recordsCommits = false;
   private depth = 0;
   /** Statements of the transaction that are sent with the next one. */
   private queued: Statement[] = [];
-  /** Checks the row that starts the transaction; undefined once it has begun on the server. */
-  private checkStart: TransactionGuard["check"] | undefined;
+  /** Whether the transaction has begun on the server. */
+  private hasBegun = false;
 
   private constructor(
     url: string,
@@ -126,19 +130,17 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Records the last transaction in the table `carquet_commits` from now on, and guards each one. If commits are not recorded, a connection lost
-   * during a COMMIT always throws, even if the transaction was committed.
+   * Records the last transaction in the table `carquet_commits` from now on. If commits are not recorded, a connection lost during a COMMIT
+   * always throws, even if the transaction was committed.
    */
-  recordCommits(guard: TransactionGuard): void {
+  recordCommits(): void {
     this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
-    this.guard = guard;
+    this.recordsCommits = true;
   }
 
   private attempt<T>(work: () => T): T {
-    const { guard } = this;
     const transactionId = randomUUID();
-    if (guard === undefined) this.begin(sql`BEGIN`);
-    else this.begin(sql`BEGIN; ${this.recordCommit(transactionId)}; ${guard.query}`, (row) => guard.check(row));
+    this.begin(this.recordsCommits ? sql`BEGIN; ${this.recordCommit(transactionId)}` : sql`BEGIN`);
     return this.within(work, () => this.commit(transactionId));
   }
 
@@ -149,10 +151,10 @@ export class PostgresDatabase implements SqlDatabase {
       ON CONFLICT (name) DO UPDATE SET transaction_id = excluded.transaction_id, at = now()`;
   }
 
-  /** Starts a transaction with its first statement, whose last row is then checked. */
-  private begin(statement: Sql, check: TransactionGuard["check"] = () => undefined): void {
+  /** Starts a transaction with its first statement. */
+  private begin(statement: Sql): void {
     this.queued = [simple(statement.text)];
-    this.checkStart = check;
+    this.hasBegun = false;
   }
 
   private within<T>(work: () => T, commit: () => unknown): T {
@@ -161,7 +163,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       result = work();
       // The COMMIT is not sent with the BEGIN, which may be repeated.
-      if (this.checkStart !== undefined) this.flush();
+      if (!this.hasBegun) this.flush();
     } catch (thrown) {
       this.rollBack("ROLLBACK");
       throw thrown;
@@ -179,7 +181,7 @@ export class PostgresDatabase implements SqlDatabase {
         throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      if (this.guard === undefined || this.lastCommitted() !== transactionId) throw thrown;
+      if (!this.recordsCommits || this.lastCommitted() !== transactionId) throw thrown;
     }
   }
 
@@ -221,7 +223,7 @@ export class PostgresDatabase implements SqlDatabase {
   /** Rolls back after an error. A transaction whose connection is lost is rolled back by the server. */
   private rollBack(text: string): void {
     this.queued = [];
-    if (this.checkStart !== undefined) return;
+    if (!this.hasBegun) return;
     try {
       this.send(simple(text));
     } catch (thrown) {
@@ -245,21 +247,14 @@ export class PostgresDatabase implements SqlDatabase {
    * are sent again: none of them is committed.
    */
   private send(statement: Statement): StatementReply {
-    const { checkStart } = this;
-    const request = { statements: [...this.queued.splice(0), statement], mayConnect: checkStart !== undefined };
-    this.checkStart = undefined;
-    const results = this.exchangeTwice(request);
-    checkStart?.(results[0]?.rows[0]);
-    return lastOf(results);
-  }
-
-  private exchangeTwice(request: StatementsRequest): readonly StatementReply[] {
+    const mayConnect = !this.hasBegun;
+    const request = { statements: [...this.queued.splice(0), statement], mayConnect };
+    this.hasBegun = true;
     try {
-      return this.connection.exchange(request);
+      return lastOf(this.connection.exchange(request));
     } catch (thrown) {
-      if (request.mayConnect && thrown instanceof PostgresFault && thrown.isConnectionLost)
-        return this.connection.exchange(request);
-      throw thrown;
+      if (!mayConnect || !(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
+      return lastOf(this.connection.exchange(request));
     }
   }
 }
@@ -283,3 +278,79 @@ function parameterOf(value: Value): Value {
 
 /** Blocks the thread. */
 const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+const connectionModule = new URL("./postgres-connection.ts", import.meta.url);
+
+/** The connection thread, as the thread sees it that waits for its replies. */
+class BlockingConnection {
+  private readonly replies = new Int32Array(new SharedArrayBuffer(4));
+  private readonly thread: Worker;
+  private readonly port: MessagePort;
+  private isClosed = false;
+
+  constructor(settings: Omit<ConnectionSettings, "replies">) {
+    this.thread = startWorker(connectionModule, { ...settings, replies: this.replies } satisfies ConnectionSettings);
+    const { port1, port2 } = new MessageChannel();
+    this.port = port1;
+    this.thread.postMessage(port2, [port2]);
+    // Neither keeps the process running: this thread waits for each reply itself.
+    this.thread.unref();
+    this.port.unref();
+  }
+
+  /** Sends statements, waits for the reply, and returns their results. Throws a PostgresFault if one of them fails. */
+  exchange(request: StatementsRequest): readonly StatementReply[] {
+    if (this.isClosed) throw new TypeError("The database is closed.");
+    this.port.postMessage(JSON.stringify(request));
+    for (;;) {
+      const known = Atomics.load(this.replies, 0);
+      const received: { readonly message: string } | undefined = receiveMessageOnPort(this.port);
+      if (received === undefined) {
+        if (known === -1) throw new TypeError("The connection thread has exited.");
+        Atomics.wait(this.replies, 0, known);
+        continue;
+      }
+      const reply: StatementsReply = JSON.parse(received.message);
+      if ("error" in reply) throw new PostgresFault(reply.error);
+      return reply.results;
+    }
+  }
+
+  /** Ends the thread. Idempotent. */
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.port.postMessage(JSON.stringify(null satisfies ConnectionRequest));
+    this.port.close();
+  }
+}
+
+/** An error of the server, with its SQLSTATE, or of the connection. */
+export class PostgresFault extends Error {
+  override readonly name = "PostgresFault";
+  /** The SQLSTATE, or the code of a system error. */
+  readonly code: string;
+  readonly isConnectionLost: boolean;
+
+  constructor({ message, code, isConnectionLost }: StatementError) {
+    super(message);
+    this.code = code;
+    this.isConnectionLost = isConnectionLost;
+  }
+
+  /** Returns true if the transaction was rolled back in favor of another one (serialization failure, deadlock), and can be run again at once. */
+  get isTransient(): boolean {
+    return this.code === "40001" || this.code === "40P01";
+  }
+}
+
+/** Runs work, and again while its error is transient, a few times. */
+function repeatTransient<T>(work: () => T): T {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return work();
+    } catch (thrown) {
+      if (!(thrown instanceof PostgresFault) || !thrown.isTransient || attempt === attemptsMax) throw thrown;
+    }
+  }
+}

@@ -27,13 +27,22 @@ export interface SqlDatabase {
   ): void;
   /**
    * Runs work in one transaction; within another one, in a savepoint of that. Commits it to disk before this returns, or rolls it back if it
-   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock or a migration.
+   * throws. PostgreSQL may run the work of an outermost transaction again, after a deadlock.
    */
   transaction<T>(work: () => T): T;
   /** Runs reading work in one transaction, which sees one state of the database. */
   reading<T>(work: () => T): T;
   /** Idempotent. */
   close(): void;
+}
+
+/** Runs work on a database, then closes it. */
+export function useAndClose<Database extends SqlDatabase, T>(database: Database, work: (database: Database) => T): T {
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
 }
 
 /** Returns a value that both engines can bind. Throws a TypeError for a list, and an InvalidValue for a text with a NUL. */
@@ -50,7 +59,7 @@ export function rejectNul<T>(value: T): T {
   return value;
 }
 
-export type SqlColumnType = "text" | "integer";
+type SqlColumnType = "text" | "integer";
 
 /** The columns of rows that are not in a table. */
 export type Columns = Readonly<Record<string, SqlColumnType>>;

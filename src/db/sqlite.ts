@@ -26,6 +26,8 @@ export interface SqliteOptions {
   readonly synchronous?: Synchronous;
 }
 
+const defaultBusyMs = 5000;
+
 const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
 
 /** A prepared query of one parameter: returns the values of all rows, by column. */
@@ -47,7 +49,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Opens an existing file. Fails if it is no database, or rejects the settings that make it durable. */
   static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): SqliteDatabase {
-    return SqliteDatabase.opened(path, { mode: "rw", busyMs }, (engine) => {
+    return SqliteDatabase.opened(path, "rw", busyMs, (engine) => {
       const mode = pragma(engine, "journal_mode = WAL");
       // Without recursive triggers, a REPLACE removes rows past the triggers that forbid that.
       engine.exec(`
@@ -61,12 +63,12 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   static openToRead(path: string): SqliteDatabase {
-    return SqliteDatabase.opened(path, { mode: "ro" });
+    return SqliteDatabase.opened(path, "ro", defaultBusyMs);
   }
 
   /** Opens a file that no process changes any more: reads it without locks and checks. Caches up to 256 KiB of it. */
   static openUnchanging(path: string): SqliteDatabase {
-    return SqliteDatabase.opened(path, { mode: "immutable" }, (engine) => engine.exec("PRAGMA cache_size = -256"));
+    return SqliteDatabase.opened(path, "immutable", defaultBusyMs, (engine) => engine.exec("PRAGMA cache_size = -256"));
   }
 
   /**
@@ -75,14 +77,15 @@ export class SqliteDatabase implements SqlDatabase {
    */
   static createUnsynced(path: string): SqliteDatabase {
     closeSync(openSync(path, "wx"));
-    return SqliteDatabase.opened(path, { mode: "rw" }, (engine) =>
+    return SqliteDatabase.opened(path, "rw", defaultBusyMs, (engine) =>
       engine.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"),
     );
   }
 
   private static opened(
     path: string,
-    { mode, busyMs = 5000 }: { readonly mode: Mode; readonly busyMs?: number },
+    mode: Mode,
+    busyMs: number,
     set: (engine: DatabaseSyncInstance) => void = () => {},
   ): SqliteDatabase {
     let engine: DatabaseSyncInstance | undefined;

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Sessions } from "../accounts/sign-in/sessions.ts";
+import type { Sessions } from "../accounts/sign-in/sign-in.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { RequestState } from "./context.ts";
 import { serveDocs } from "./docs/docs.ts";

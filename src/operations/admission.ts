@@ -3,7 +3,7 @@
  * that an uncharged call has used counts against the rate limits.
  */
 import type { Accounts } from "../accounts/accounts.ts";
-import { ConcurrencyLimit } from "../accounts/policy/concurrency-limit.ts";
+import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
 import { type Caller, countCall } from "./caller.ts";

@@ -3,16 +3,20 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accountsVersion } from "../../src/accounts/file/migrations.ts";
-import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
-import { type Sql, sql } from "../../src/db/sql.ts";
+import { accountsVersion } from "../../src/accounts/storage/account-tables.ts";
+import { createAccountsFile, openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
+import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../../src/accounts/storage/open-accounts.ts";
+import { withoutPassword } from "../../src/db/postgres.ts";
+import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
+import { testOnBothEngines } from "../support/accounts.ts";
+import { carquetHere } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 
 test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
   const { path, database } = await createLedger(t);
@@ -30,8 +34,8 @@ test("an accounts file uses the write-ahead log with synchronous=FULL each time 
 
 test("a file that is not an accounts file is refused and left unchanged", async (t) => {
   const folder = await temporaryFolder(t);
-  const [text, foreign, later] = ["text", "foreign", "later"].map((name) => join(folder, name));
-  assert.ok(text && foreign && later);
+  const text = join(folder, "text");
+  const foreign = join(folder, "foreign");
   writeFileSync(text, "no database at all".repeat(500));
   assert.throws(() => openAccountsFile(text, { busyMs: 10 }), /text: cannot be opened as a database: .*not a database/);
   assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
@@ -41,14 +45,26 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   other.close();
   assert.throws(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
   assert.throws(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
-  const ours = createAccountsFile(later, { busyMs: 10 });
-  ours.run(sql`PRAGMA user_version = 9`);
-  ours.close();
-  assert.throws(
-    () => openAccountsFile(later, { busyMs: 10 }),
-    new RegExp(`later: Accounts file version 9 is too new: expected at most ${accountsVersion}\\. `),
-  );
   assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
+});
+
+testOnBothEngines("accounts of another version are refused with both versions and the way out", async (t, engine) => {
+  const { path, database } = await createLedger(t, engine);
+  const setVersion = (version: number): unknown =>
+    engine === "SQLite"
+      ? database.run(sql`PRAGMA user_version = ${integerLiteral(version)}`)
+      : database.run(sql`UPDATE carquet_accounts SET version = ${version}`);
+  for (const version of [accountsVersion - 1, accountsVersion + 1]) {
+    setVersion(version);
+    const message = `${withoutPassword(path)}: Unsupported accounts version ${version}: expected ${accountsVersion}. Use the release of carquet that created these accounts, or create new ones at another location.`;
+    for (const open of [openAccounts, createAccounts, openAccountsToRead])
+      assert.throws(() => open(path, { busyMs: 1000 }), { name: "UserError", message });
+    assert.throws(() => copyAccounts(path, join("none", "copy.db")), { message });
+    const { code, err } = await carquetHere(["accounts", "list", "--accounts", path]);
+    assert.deepEqual([code, err], [1, `carquet: ${message}\n`]);
+  }
+  setVersion(accountsVersion);
+  assert.equal(audit(database).accounts, 1);
 });
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [

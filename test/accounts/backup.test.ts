@@ -4,12 +4,12 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
-import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openAccountsFile, openReadOnly } from "../../src/accounts/file/schema.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { saveState } from "../../src/accounts/oauth/oauth-state.ts";
+import { openAccountsFile, openReadOnly } from "../../src/accounts/storage/accounts-file.ts";
+import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
@@ -17,6 +17,7 @@ import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -150,8 +151,10 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
 });
 
 test("a restore ends sessions, links and tokens, and ignores the write-ahead log of a file that was moved away", async (t) => {
-  const [file, folder] = [await temporaryAccountsFile(t), await temporaryFolder(t)];
-  const [copy, moved] = [join(folder, "copy.db"), join(folder, "moved.db")];
+  const file = await temporaryAccountsFile(t);
+  const folder = await temporaryFolder(t);
+  const copy = join(folder, "copy.db");
+  const moved = join(folder, "moved.db");
   const { accountId, keyId } = createCustomer(file);
   const [sha256, later] = ["0".repeat(64), Date.now() + 1e9];
   const states = ["Client", "RefreshToken"].map((kind) => ({ kind, sha256, keyId, expiresAtMs: later, content: "{}" }));
@@ -176,6 +179,17 @@ test("a restore ends sessions, links and tokens, and ignores the write-ahead log
   assert.deepEqual(remaining(), ["Client"], "no file");
   restore(file, copy, { stamp: "again", discard: true });
   assert.deepEqual(remaining(), ["Client"], "a readable file");
+});
+
+test("a backup from before a change of prices is restored with the present prices", async (t) => {
+  const ledger = await createLedger(t);
+  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+  const copy = join(await temporaryFolder(t), "copy.db");
+  backUp(ledger.path, copy);
+  inAccountsFile(copy, (database) => database.run(sql`UPDATE prices SET pricing_version = 'former'`));
+  restore(ledger.path, copy, { ...restoreOptions, discard: true });
+  assert.equal(postCharge(ledger.database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(ledger.balance(), 2_000);
 });
 
 test("a backup is restored where no file exists; a file that is not a sound backup is refused", async (t) => {

@@ -3,14 +3,12 @@ import assert from "node:assert/strict";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
-import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
-import { refundReference } from "../../src/accounts/ledger/refunds.ts";
+import { addCredit, adjustBalance, refundReference } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
-import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
-import type { TaskOutcome } from "../../src/accounts/worker/messages.ts";
+import { commitBatch, type TaskOutcome } from "../../src/accounts/worker/group-commit.ts";
 import { isObject } from "../../src/base/json.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, month, msPerDay, paidCredit, searchCharge } from "../support/ledger.ts";
 
 /** Returns why an account could not pay a charge. */
 const codeOf = (outcome: TaskOutcome): unknown =>
@@ -84,10 +82,10 @@ testOnBothEngines("an idempotency key that is used again after 24 hours is kept 
   const request = { idempotencyKey: "order-1", sha256: "0".repeat(64) };
   for (const [afterMs, output] of [
     [0, null],
-    [dayMs - 1, "repeated"],
-    [dayMs, null],
-    [2 * dayMs - 1, "repeated"],
-    [2 * dayMs, null],
+    [msPerDay - 1, "repeated"],
+    [msPerDay, null],
+    [2 * msPerDay - 1, "repeated"],
+    [2 * msPerDay, null],
   ] as const) {
     const input = { ...searchCharge(ledger, `c${afterMs}`), atMs: atMs + afterMs, request };
     const { outcomes } = commitBatch(ledger.database, [{ name: "charge", input }], assert.ifError);
@@ -107,7 +105,8 @@ testOnBothEngines(
         charges.map((input) => ({ name: "charge", input }) as const),
         assert.ifError,
       ).outcomes.map(codeOf);
-    const [blocked, capped] = ["billing_state_blocked", "monthly_spend_cap_exceeded"];
+    const blocked = "billing_state_blocked";
+    const capped = "monthly_spend_cap_exceeded";
     const units = [6, 2, 4, 1].map((count) => ({ ...searchCharge(ledger, `${count} units`), units: count }));
     assert.deepEqual(codesOf(units), [blocked, "charged", blocked, "charged"]);
     changeAccount(database, accountId, { capMicros: 9_999 });

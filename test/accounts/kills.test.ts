@@ -36,7 +36,7 @@ test("replicas behind nginx charge each answer exactly once when they, PostgreSQ
   assert.ok(answers > 100 && unavailable > 0, `${answers} answers, ${unavailable} unavailable`);
 });
 
-test("replicas behind nginx are replaced by a release with a newer accounts schema without a failed request", {
+test("replicas behind nginx are replaced by the next release without a failed request", {
   skip: skipInShortRun || skipWithoutPostgres || skipWithoutNginx,
 }, async (t) => {
   const short = { replicas: 2, replaced: 1, publishes: false, clients: 8 };

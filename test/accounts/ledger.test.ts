@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { changeAccount, createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { type EntryFilter, listEntryPage } from "../../src/accounts/ledger/entry-pages.ts";
 import {
   addCredit,
@@ -16,7 +15,7 @@ import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
+import { atMs, createLedger, month, msPerDay, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 
 testOnBothEngines("credits, charges, adjustments and reversals add up to the balance", async (t, engine) => {
   const ledger = await createLedger(t, engine);
@@ -28,7 +27,7 @@ testOnBothEngines("credits, charges, adjustments and reversals add up to the bal
   assert.equal(ledger.balance(), 25_998_000);
   adjustBalance(database, { accountId, micros: -998_000, atMs, note: "rounding" });
   assert.equal(ledger.balance(), 25_000_000);
-  reverseCredit(database, first, atMs + dayMs, "stolen card");
+  reverseCredit(database, first, atMs + msPerDay, "stolen card");
   assert.equal(ledger.balance(), 0);
   adjustBalance(database, { accountId, micros: -1, atMs });
   assert.equal(ledger.balance(), -1, "an operator may take a balance below zero");
@@ -181,7 +180,7 @@ testOnBothEngines(
     const credit = addCredit(database, { ...paidCredit, accountId, micros: 500_000_000, isConfirmed: false });
     assert.deepEqual(reviewed("2026-12-31"), [], "promotional and unconfirmed credits do not count");
     confirmCredit(database, credit, atMs);
-    confirmCredit(database, credit, atMs + 20 * dayMs);
+    confirmCredit(database, credit, atMs + 20 * msPerDay);
     assert.deepEqual(reviewed("2026-11-25"), []);
     assert.deepEqual(reviewed("2026-11-26"), ["1 2 automatic"]);
     assert.deepEqual(reviewed("2026-11-26"), []);
@@ -233,7 +232,7 @@ testOnBothEngines(
           ...searchCharge(ledger, `${id} ${index}`),
           accountId: id,
           keyId: key,
-          atMs: atMs + day * dayMs,
+          atMs: atMs + day * msPerDay,
         };
         assert.equal(postCharge(database, charge), undefined);
       }
@@ -254,7 +253,7 @@ testOnBothEngines(
       assert.deepEqual(paged, all, `pages of ${limit}`);
     }
     const dayOfEntry = (at: number): string => new Date(at).toISOString().slice(0, 10);
-    const [first = "", second = ""] = [0, 1].map((day) => dayOfEntry(atMs + day * dayMs));
+    const [first = "", second = ""] = [0, 1].map((day) => dayOfEntry(atMs + day * msPerDay));
     for (const filter of [
       { what: "credits" },
       { what: "listing_search", to: first },

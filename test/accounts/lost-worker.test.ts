@@ -8,10 +8,9 @@ import { Accounts } from "../../src/accounts/accounts.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustmentOf } from "../../src/accounts/ledger/charging.ts";
 import { formatUsd } from "../../src/accounts/money.ts";
-import { openAccounts } from "../../src/accounts/open-accounts.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
-import { LedgerClient } from "../../src/accounts/worker/ledger-client.ts";
-import { LedgerUnavailable } from "../../src/accounts/worker/ledger-unavailable.ts";
+import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
+import { LedgerClient, LedgerUnavailable } from "../../src/accounts/worker/ledger-client.ts";
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
@@ -44,14 +43,25 @@ async function openClient(t: TestContext, workerModule: URL, refundMs = 400) {
   const unrefunded: object[] = [];
   const client = new LedgerClient(
     {
-      ...{ location: path, busyMs: 1000, synchronous: "NORMAL", isReadOnly: false },
+      location: path,
+      busyMs: 1000,
+      synchronous: "NORMAL",
+      isReadOnly: false,
       idleMs: 0,
       replyMs: 0,
       settleMs: 0,
     },
     {
-      ...{ batchMax: 8, waitingMax: 8, stalledMs: 200, restartMs: 50, refundMs, probe: "probeWrite" },
-      ...{ onBalances: ignore, onBatch: ignore, onAvailabilityChange: ignore, workerModule },
+      batchMax: 8,
+      waitingMax: 8,
+      stalledMs: 200,
+      restartMs: 50,
+      refundMs,
+      probe: "probeWrite",
+      onBalances: ignore,
+      onBatch: ignore,
+      onAvailabilityChange: ignore,
+      workerModule,
       onUnrefunded: (charges) => unrefunded.push(...charges.map(adjustmentOf)),
     },
   );
@@ -100,7 +110,8 @@ async function openWithExitingWorker(
   t.after(() => accounts.close());
   const identity = await accounts.identify(key, "192.0.2.1");
   const charge = async (): Promise<string> => {
-    const [id, hold] = [randomUUID(), accounts.hold(identity, "vehicle_detail")];
+    const id = randomUUID();
+    const hold = accounts.hold(identity, "vehicle_detail");
     await accounts.charge(identity, hold, id);
     return id;
   };

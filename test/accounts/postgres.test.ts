@@ -1,23 +1,18 @@
-/** Accounts in PostgreSQL: its constraints, lost connections, crashes of the server, replicas, migrations and copies. */
+/** Accounts in PostgreSQL: its constraints, lost connections, crashes of the server, replicas and copies. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { accountTables } from "../../src/accounts/account-tables.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { copyAccounts } from "../../src/accounts/copy-accounts.ts";
-import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { accountsVersion } from "../../src/accounts/file/migrations.ts";
-import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
-import { refundCharge } from "../../src/accounts/ledger/refunds.ts";
-import { openAccounts } from "../../src/accounts/open-accounts.ts";
-import { migratePostgresAccounts } from "../../src/accounts/postgres/postgres-accounts.ts";
-import { postgresMigrations } from "../../src/accounts/postgres/postgres-migrations.ts";
+import { accountTables } from "../../src/accounts/storage/account-tables.ts";
+import { openAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
+import { backUp, restore } from "../../src/accounts/storage/backup.ts";
+import { copyAccounts } from "../../src/accounts/storage/copy-accounts.ts";
+import { openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { isPostgresUrl, withoutPassword } from "../../src/db/postgres.ts";
@@ -27,7 +22,7 @@ import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/ac
 import { carquet, eventually } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { createLedger, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -183,7 +178,8 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   });
 
   test("accounts are copied from a file to PostgreSQL and back, and go on there", async (t) => {
-    const [source, folder] = [await createLedger(t), await temporaryFolder(t)];
+    const source = await createLedger(t);
+    const folder = await temporaryFolder(t);
     addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
     for (const id of ["c1", "c2"]) postCharge(source.database, searchCharge(source, id));
     const location = emptySchemaOn(await PostgresServer.start(t));
@@ -224,44 +220,26 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
       assert.deepEqual(rows.map((row) => textIn(row, "name")).sort(), [...expected].sort());
   });
 
-  test("a migration from version 5 takes refunded charges from spending and usage", async (t) => {
-    const ledger = await createLedger(t, "PostgreSQL");
-    const { database, path, accountId } = ledger;
-    addCredit(database, { ...paidCredit, accountId, micros: 20_000 });
-    for (const chargeId of ["c1", "c2", "c3"]) postCharge(database, searchCharge(ledger, chargeId));
-    for (const chargeId of ["c1", "c2"]) refundCharge(database, chargeId);
-    const sums = () => [
-      database.one(sql`SELECT requests, charged_micros FROM usage_days`),
-      database.one(sql`SELECT micros FROM spending`),
-    ];
-    const expected = sums();
-    database.run(sql`UPDATE usage_days SET requests = 3, charged_micros = 6000`);
-    database.run(sql`UPDATE spending SET micros = 6000`);
-    database.run(sql`UPDATE carquet_accounts SET version = 5, compatible_version = 4`);
-    assert.equal(migratePostgresAccounts(path).from, 5);
-    assert.deepEqual(sums(), expected);
-    assert.deepEqual(expected, [{ requests: 1, charged_micros: 2000 }, { micros: 2000 }]);
-  });
-
-  test("accounts migrate in one transaction; those of another version, or none, are refused", async (t) => {
-    const { database, path } = await createLedger(t, "PostgreSQL");
-    const step = { to: accountsVersion + 1, statements: [sql`ALTER TABLE accounts ADD COLUMN label TEXT`] };
-    assert.equal(postgresMigrations.at(-1)?.to ?? 4, accountsVersion, "each version has a step for PostgreSQL");
-    assert.deepEqual(migratePostgresAccounts(path), { from: accountsVersion, to: accountsVersion, backup: undefined });
-    const broken = { ...step, statements: [...step.statements, sql`UPDATE accounts SET balance_micros = 1`] };
-    assert.throws(() => migratePostgresAccounts(path, [broken]), /fails its audit: Balance differs/);
-    assert.deepEqual(migratePostgresAccounts(path, [step]), { from: accountsVersion, to: step.to, backup: undefined });
-    database.run(sql`SELECT label FROM accounts`);
-    assert.throws(
-      () => openAccounts(path, { busyMs: 10 }),
-      new RegExp(
-        `version ${step.to} is too new for this release, which has version ${accountsVersion}: expected a release with version ${step.to} or newer`,
-      ),
-    );
+  test("a database without accounts is refused, and so are copies of PostgreSQL as a file", async (t) => {
+    const { path } = await createLedger(t, "PostgreSQL");
     const empty = path.replace(/test_\d+/, "none");
     assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables created by/);
     assert.throws(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);
     assert.throws(() => restore(path, "copy.db", { stamp: "x", discard: false }), /Not a file: .*pg_dump/);
+  });
+
+  test("a transaction that hangs holds up no charge", async (t) => {
+    const { database, path, accountId, ...ledger } = await createLedger(t, "PostgreSQL");
+    addCredit(database, { ...paidCredit, accountId, micros: 100_000 });
+    const hanging = openAccounts(path, { busyMs: 1000, idleMs: 300 });
+    onScopeEnd(t, async () => hanging.close());
+    const hang = (): void =>
+      hanging.transaction(() => {
+        hanging.run(sql`SELECT account_id FROM accounts WHERE account_id = ${accountId} FOR UPDATE`);
+        assert.equal(postCharge(database, searchCharge({ accountId, ...ledger, database, path }, "c1")), undefined);
+      });
+    assert.throws(hang, /idle-in-transaction timeout|[Cc]onnection/);
+    assert.equal(hanging.one(sql`SELECT count(*) AS n FROM entries`)?.n, 2);
   });
 
   test("transactions that deadlock are run again", async (t) => {

@@ -1,10 +1,9 @@
 /** The rate limiter and its sliding windows of 10 and 60 seconds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FailedAuthentications } from "../../src/accounts/policy/failed-authentications.ts";
+import { FailedAuthentications, SignInLimits } from "../../src/accounts/policy/failed-authentications.ts";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { shareOf } from "../../src/accounts/policy/replica.ts";
-import { SignInLimits } from "../../src/accounts/policy/sign-in-limits.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { clientNetwork } from "../../src/base/client-network.ts";
 import { replicaParser } from "../../src/cli/option-parsers.ts";

@@ -5,18 +5,25 @@ import { createAccount, searchAccounts } from "../../src/accounts/account.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
-import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
-import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
-import { consumeLink, createLink } from "../../src/accounts/sign-in/one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
-import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
+import {
+  consumeLink,
+  createLink,
+  findCredentials,
+  findSession,
+  insertSession,
+  purgeSessions,
+  setPassword,
+  touchSession,
+} from "../../src/accounts/sign-in/sign-in-tables.ts";
+import { backUp, restore } from "../../src/accounts/storage/backup.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { newSecret, secretHash } from "../../src/base/random-ids.ts";
 import { sql } from "../../src/db/sql.ts";
 import { inAccountsFile, testOnBothEngines } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs, paidCredit } from "../support/ledger.ts";
+import { atMs, createLedger, msPerDay, paidCredit } from "../support/ledger.ts";
 
 const hourMs = 3_600_000;
 
@@ -44,9 +51,9 @@ testOnBothEngines(
     insertSession(database, { accountId, sha256, atMs });
     const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
     assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
-    for (let ms = 0; ms < 30 * dayMs; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
-    assert.deepEqual([isOpen(30 * dayMs - 1), isOpen(30 * dayMs)], [true, false]);
-    purgeSessions(database, atMs + 30 * dayMs);
+    for (let ms = 0; ms < 30 * msPerDay; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
+    assert.deepEqual([isOpen(30 * msPerDay - 1), isOpen(30 * msPerDay)], [true, false]);
+    purgeSessions(database, atMs + 30 * msPerDay);
     assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
     insertSession(database, { accountId, sha256, atMs });
     const { keyId } = findSession(database, sha256, atMs) ?? {};
@@ -63,10 +70,12 @@ testOnBothEngines(
     const use = (secret: string, ms = 0): boolean =>
       consumeLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
     const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
-    const [replaced, secret] = [create(), create()];
-    assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
-    assert.equal(use(create(), 7 * dayMs), false);
-    const [earlier, signIn] = [create(), createLink(database, { accountId, kind: "sign_in", atMs })];
+    const replaced = create();
+    const secret = create();
+    assert.deepEqual([use(replaced), use(secret, 7 * msPerDay - 1), use(secret)], [false, true, false]);
+    assert.equal(use(create(), 7 * msPerDay), false);
+    const earlier = create();
+    const signIn = createLink(database, { accountId, kind: "sign_in", atMs });
     setPassword(database, { accountId, hash: "x" }, atMs);
     assert.equal(use(earlier), false, "a new password ends it");
     assert.equal(consumeLink(database, secretHash(signIn), "sign_in", atMs), null);
@@ -166,7 +175,8 @@ testOnBothEngines(
 testOnBothEngines("the daily review of the service is in the audit log if it changes an account", async (t, engine) => {
   const { database, accountId } = await createLedger(t, engine);
   const review = (days: number): readonly string[] => {
-    const [day, reviewedAtMs] = [dayOf(atMs + days * dayMs), atMs + days * dayMs];
+    const day = dayOf(atMs + days * msPerDay);
+    const reviewedAtMs = atMs + days * msPerDay;
     const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;
     commitBatch(database, [task], assert.ifError);
     return listAuditRecords(database, { before: null, limit: 10 }).map(

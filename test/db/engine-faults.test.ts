@@ -10,8 +10,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
 import { classifyFault, type EngineFault, lockHolderOf } from "../../src/db/engine-faults.ts";
-import { PostgresDatabase } from "../../src/db/postgres.ts";
-import { PostgresFault } from "../../src/db/postgres-fault.ts";
+import { PostgresDatabase, PostgresFault } from "../../src/db/postgres.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { smallDisk, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -50,7 +49,8 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "a SQLite file that another connection writes",
     "busy",
     (folder) => {
-      const [first, second] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
+      const first = sqliteFile(join(folder, "a.db"));
+      const second = Sqlite.open(join(folder, "a.db"), options);
       first.transaction(() => second.transaction(() => undefined));
     },
   ],
@@ -220,7 +220,15 @@ test("SQLSTATEs of PostgreSQL are classified", () => {
     classifyFault(new PostgresFault({ message: "", code, isConnectionLost: false }));
   const codes = ["53100", "55P03", "40P01", "23505", "P0001", "XX001", "57P01", "EPIPE", "", "42601"];
   assert.deepEqual(codes.map(faultOf), [
-    ...["disk full", "busy", "busy", "constraint", "constraint", "damaged"],
-    ...["unreachable", "unreachable", "unreachable", "other"],
+    "disk full",
+    "busy",
+    "busy",
+    "constraint",
+    "constraint",
+    "damaged",
+    "unreachable",
+    "unreachable",
+    "unreachable",
+    "other",
   ]);
 });

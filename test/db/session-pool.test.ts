@@ -76,7 +76,8 @@ test("an account leaves half of the sessions free, and a second account half of 
 
 test("an aborted job's waiting statement is dropped, its running one interrupted, its next one not started", async (t) => {
   const pool = await openPool(t);
-  const [running, waiting] = [new Job("a"), new Job("b")];
+  const running = new Job("a");
+  const waiting = new Job("b");
   const runs = [running, waiting].map((job) => pool.engineOf(job).rows(endless));
   waiting.abort(new Abandoned());
   await assert.rejects(runs[1] ?? sleep(0), Abandoned);

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { createAccountsFile } from "../../src/accounts/file/schema.ts";
+import { createAccountsFile } from "../../src/accounts/storage/accounts-file.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { type CommandResult, type ServeProcess, startServing } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";

@@ -5,17 +5,18 @@ import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
-import { createAccounts, openAccounts } from "../../src/accounts/open-accounts.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import type { Chance } from "../support/chance.ts";
 import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
-const [minuteMs, dayMs] = [60_000, 86_400_000];
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
 /** Durability is not tested here; NORMAL is many times faster. */
 const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
 
@@ -177,7 +178,8 @@ const decide: Operation = (pair) => {
 const passTime: Operation = (pair) => {
   const { chance } = pair;
   const toMidnightMs = dayMs - (pair.atMs % dayMs);
-  const [days, back] = [chance.integer(1, 40), chance.integer(1, 3)];
+  const days = chance.integer(1, 40);
+  const back = chance.integer(1, 3);
   pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
 };
 
@@ -189,8 +191,23 @@ const reopen: Operation = (pair) => {
 /** Operations, repeated by frequency. */
 const operations: readonly Operation[] = [
   ...Array.from({ length: 8 }, () => chargeBatch),
-  ...[addRandomCredit, addRandomCredit, addRandomCredit, passTime, passTime],
-  ...[adjust, adjust, reverse, confirm, changeSettings, changeSettings, review, review, review, decide, decide, reopen],
+  addRandomCredit,
+  addRandomCredit,
+  addRandomCredit,
+  passTime,
+  passTime,
+  adjust,
+  adjust,
+  reverse,
+  confirm,
+  changeSettings,
+  changeSettings,
+  review,
+  review,
+  review,
+  decide,
+  decide,
+  reopen,
   (pair) => pair.ids.length < 5 && pair.openAccount(),
 ];
 

@@ -5,10 +5,10 @@ import { changeAccount, createAccount } from "../../src/accounts/account.ts";
 import { type ApiScope, createKey, scopes } from "../../src/accounts/keys/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { parseUsd } from "../../src/accounts/money.ts";
-import { createAccounts, openAccounts } from "../../src/accounts/open-accounts.ts";
 import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import type { Tier } from "../../src/accounts/policy/tiers.ts";
-import type { SqlDatabase } from "../../src/db/sql-database.ts";
+import { createAccounts, openAccounts } from "../../src/accounts/storage/open-accounts.ts";
+import { type SqlDatabase, useAndClose } from "../../src/db/sql-database.ts";
 import { temporaryFolder } from "./lakes/lakes.ts";
 import { skipWithoutPostgres, stopServerAtEnd, temporaryPostgresUrl } from "./postgres.ts";
 import type { Scope } from "./scope.ts";
@@ -60,12 +60,7 @@ export const temporaryAccountsFile = (scope: Scope): Promise<string> => temporar
 
 /** Runs work on accounts over its own connection, as another process does. */
 export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T): T {
-  const database = openAccounts(location, { busyMs: 10_000 });
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
+  return useAndClose(openAccounts(location, { busyMs: 10_000 }), work);
 }
 
 /** Creates an account with a key and paid credits. */

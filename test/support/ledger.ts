@@ -1,14 +1,16 @@
 /** A ledger with one account. */
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys/keys.ts";
-import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
-import { createAccounts } from "../../src/accounts/open-accounts.ts";
+import { type ChargeEntry, withCharges } from "../../src/accounts/ledger/charging.ts";
+import type { Shortfall } from "../../src/accounts/policy/billing-state.ts";
+import { createAccounts } from "../../src/accounts/storage/open-accounts.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { type AccountsEngine, unusedLocation } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 export const atMs = Date.parse("2026-11-19T12:00:00Z");
-export const [dayMs, month] = [86_400_000, "2026-11"];
+export const msPerDay = 86_400_000;
+export const month = "2026-11";
 
 export interface TestLedger {
   readonly path: string;
@@ -34,6 +36,15 @@ export const paidCredit = { kind: "paid", atMs, isConfirmed: true } as const;
 
 /** Returns the charge for one listing search of the account. */
 export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string): ChargeEntry => ({
-  ...{ accountId, keyId, chargeId, atMs },
+  accountId,
+  keyId,
+  chargeId,
+  atMs,
   usageClass: "listing_search",
 });
+
+/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
+  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+  return typeof failure === "string" ? undefined : failure;
+}

@@ -9,7 +9,6 @@ import { getAccount } from "../../src/accounts/account.ts";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { dayOf } from "../../src/accounts/clock.ts";
 import { listKeys } from "../../src/accounts/keys/keys.ts";
-import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { plusDays } from "../../src/base/day.ts";
 import { SpendingChart } from "../../src/web/account/spending-chart.tsx";
@@ -20,6 +19,7 @@ import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
 import { createLinkSecret } from "../support/http/forms.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
+import { postCharge } from "../support/ledger.ts";
 import { fileScope } from "../support/scope.ts";
 import { assertAccessible, assertFitsPhone } from "../support/web/site.ts";
 

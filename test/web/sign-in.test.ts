@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, scryptSync } from "node:crypto";
 import { test } from "node:test";
-import { failedSignInLimits } from "../../src/accounts/policy/sign-in-limits.ts";
+import { failedSignInLimits } from "../../src/accounts/policy/failed-authentications.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { extentOf } from "../support/extent.ts";

@@ -3,8 +3,7 @@
  * look-up of a key. A running service sees their effects within a second, as it does those of commands.
  */
 import type { Clock } from "../clock.ts";
-import type { LedgerClient } from "../worker/ledger-client.ts";
-import { refuseUnmetered } from "../worker/ledger-unavailable.ts";
+import { type LedgerClient, refuseUnmetered } from "../worker/ledger-client.ts";
 import type { TaskInput, TaskName, TaskOutput } from "../worker/tasks.ts";
 import type { ChangeInput, ChangeName, ChangeOutput } from "./changes.ts";
 

@@ -27,7 +27,7 @@ export function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "r
 }
 
 /** A page of the audit log: the records below `before`, of one account if it is named. */
-export interface AuditLogPage {
+interface AuditLogPage {
   readonly before: number | null;
   readonly limit: number;
   readonly accountId?: string;

@@ -19,8 +19,7 @@ import type { AccountState } from "../policy/billing-state.ts";
 import type { RateLimits } from "../policy/rate-limiter.ts";
 import { decideReview, type QueuedReview, type ReviewResult, reviewAccounts } from "../policy/tier-reviews.ts";
 import type { Tier } from "../policy/tiers.ts";
-import { type Credentials, setPassword } from "../sign-in/credentials.ts";
-import { createLink, type LinkKind } from "../sign-in/one-time-links.ts";
+import { type Credentials, createLink, type LinkKind, setPassword } from "../sign-in/sign-in-tables.ts";
 import { type Author, recordChange } from "./audit-log.ts";
 import { createSearch, deleteSearch, type NewSearch, type OfSearch, resumeSearch } from "./saved-searches.ts";
 

@@ -54,7 +54,8 @@ export function createSearch(database: SqlDatabase, search: NewSearch & { readon
   lockAccount(database, accountId);
   if (listSearches(database, accountId).length >= accountSearchesMax)
     throw new UserError(`Too many saved searches: expected at most ${accountSearchesMax} of an account.`);
-  const [searchId, secret] = [randomUUID(), `whsec_${randomBytes(32).toString("base64")}`];
+  const searchId = randomUUID();
+  const secret = `whsec_${randomBytes(32).toString("base64")}`;
   database.run(sql`
     INSERT INTO saved_searches (search_id, account_id, key_id, name, query, url, secret, created_at_ms, since, next_at_ms)
     VALUES (${searchId}, ${accountId}, ${keyId}, ${name}, ${query}, ${url}, ${secret}, ${atMs}, ${since}, ${atMs})`);
@@ -146,12 +147,21 @@ const searchesWhere = (database: SqlDatabase, condition: Sql): readonly SavedSea
   database
     .all(sql`SELECT * FROM saved_searches WHERE ${condition} ORDER BY created_at_ms, search_id`)
     .map((row: Row) => ({
-      ...{ searchId: textIn(row, "search_id"), accountId: textIn(row, "account_id"), keyId: textIn(row, "key_id") },
-      ...{ name: textIn(row, "name"), query: textIn(row, "query"), url: textOrNullIn(row, "url") },
-      ...{ secret: textIn(row, "secret"), createdAtMs: integerIn(row, "created_at_ms") },
-      ...{ since: textIn(row, "since"), target: textOrNullIn(row, "target"), cursor: textOrNullIn(row, "page_cursor") },
-      ...{ stopped: textOrNullIn(row, "stopped"), attempts: integerIn(row, "attempts") },
-      ...{ nextAtMs: integerIn(row, "next_at_ms"), messages: integerIn(row, "messages") },
+      searchId: textIn(row, "search_id"),
+      accountId: textIn(row, "account_id"),
+      keyId: textIn(row, "key_id"),
+      name: textIn(row, "name"),
+      query: textIn(row, "query"),
+      url: textOrNullIn(row, "url"),
+      secret: textIn(row, "secret"),
+      createdAtMs: integerIn(row, "created_at_ms"),
+      since: textIn(row, "since"),
+      target: textOrNullIn(row, "target"),
+      cursor: textOrNullIn(row, "page_cursor"),
+      stopped: textOrNullIn(row, "stopped"),
+      attempts: integerIn(row, "attempts"),
+      nextAtMs: integerIn(row, "next_at_ms"),
+      messages: integerIn(row, "messages"),
       lastAtMs: integerOrNullIn(row, "last_at_ms"),
       lastOutcome: textOrNullIn(row, "last_outcome"),
     }));

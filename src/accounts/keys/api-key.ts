@@ -7,7 +7,7 @@ import { randomId } from "../../base/random-ids.ts";
 
 const pattern = /^cq_live_([0-9a-hjkmnp-tv-z]{16})_([A-Za-z0-9_-]{43})$/;
 
-export interface GeneratedApiKey {
+interface GeneratedApiKey {
   /** The whole key with its secret: return it to the caller, never store it. */
   readonly key: string;
   readonly keyId: string;
@@ -16,7 +16,8 @@ export interface GeneratedApiKey {
 }
 
 export function generateApiKey(): GeneratedApiKey {
-  const [keyId, secret] = [randomId(16), randomBytes(32).toString("base64url")];
+  const keyId = randomId(16);
+  const secret = randomBytes(32).toString("base64url");
   return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: digest(secret).toString("hex") };
 }
 

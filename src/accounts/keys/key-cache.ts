@@ -1,5 +1,5 @@
 /**
- * Cache of API keys and their accounts. Entries are at most `validMs` old, so that changes of the command line take effect within a
+ * Cache of API keys and their accounts, and the times of their last uses. Entries are at most `validMs` old, so that changes of the command line take effect within a
  * second. Ids of unknown keys are cached too, so that guesses do not reach the accounts file.
  */
 import { LRUCache } from "lru-cache";
@@ -7,7 +7,7 @@ import { refuse } from "../../contract/errors.ts";
 import type { Account } from "../account.ts";
 import type { AccountBalance } from "../ledger/charging.ts";
 import { matchesSecret } from "./api-key.ts";
-import type { ActiveKey, ApiKey } from "./keys.ts";
+import type { ActiveKey, ApiKey, KeyUses } from "./keys.ts";
 
 /** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
 const refreshMs = 300;
@@ -122,5 +122,38 @@ export class KeyCache {
 
   private cachedAccount(accountId: string): CachedAccount | undefined {
     return this.accounts.get(accountId)?.deref();
+  }
+}
+
+const writeDelayMs = 500;
+const useResolutionMs = 60_000;
+const usedKeysMax = 10_000;
+
+/** Collects when keys were used, and writes that soon after a key's first use and once a minute while it is in use. */
+export class KeyUseRecorder {
+  private readonly recordedAtMs = new Map<string, number>();
+  private readonly pending = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly write: (uses: KeyUses) => Promise<unknown>) {}
+
+  add(keyId: string, atMs: number): void {
+    if (atMs - (this.recordedAtMs.get(keyId) ?? 0) < useResolutionMs) return;
+    if (this.recordedAtMs.size >= usedKeysMax) this.recordedAtMs.clear();
+    this.recordedAtMs.set(keyId, atMs);
+    this.pending.set(keyId, atMs);
+    this.timer ??= setTimeout(() => void this.flush(), writeDelayMs).unref();
+  }
+
+  /** Writes the pending uses. Drops uses that cannot be written: the next use is recorded again. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const uses = [...this.pending];
+    this.pending.clear();
+    if (uses.length === 0) return;
+    await this.write(uses).catch(() => {
+      for (const [keyId] of uses) this.recordedAtMs.delete(keyId);
+    });
   }
 }

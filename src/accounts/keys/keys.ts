@@ -150,10 +150,10 @@ export function findActiveKeys(
   const accounts = findAccounts(database, [...accountIds], month);
   return new Map(
     rows.map((row) => {
-      const [key, sha256] = [keyFromRow(row), textIn(row, "sha256")];
+      const key = keyFromRow(row);
       const account = accounts.get(key.accountId);
       if (account === undefined) throw unknownAccountError(key.accountId);
-      return [key.keyId, { key, sha256, account }];
+      return [key.keyId, { key, sha256: textIn(row, "sha256"), account }];
     }),
   );
 }

@@ -5,7 +5,7 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { unitClasses } from "../policy/prices.ts";
-import { chargesRefundedBy } from "./refunds.ts";
+import { chargesRefundedBy } from "./ledger.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
 export const damagedFileFault = "File damaged";

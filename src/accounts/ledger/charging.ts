@@ -13,7 +13,7 @@ import { formatUsd } from "../money.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 import { type IdempotentRequest, type Repetition, UsedIdempotencyKeys } from "./idempotency.ts";
-import { refundCharge, refundReference } from "./refunds.ts";
+import { refundCharge, refundReference } from "./ledger.ts";
 
 export interface ChargeEntry {
   /** Idempotency key: a second charge with this id posts nothing. */
@@ -33,7 +33,9 @@ const microsOf = ({ usageClass, units = 1 }: Pick<ChargeEntry, "usageClass" | "u
 
 /** Returns the options of `carquet credits adjust` that refund a charge, which the service would refund by the same reference. */
 export const adjustmentOf = (charge: ChargeEntry): { account: string; usd: string; reference: string } => ({
-  ...{ account: charge.accountId, usd: formatUsd(microsOf(charge)), reference: refundReference(charge.chargeId) },
+  account: charge.accountId,
+  usd: formatUsd(microsOf(charge)),
+  reference: refundReference(charge.chargeId),
 });
 
 export interface AccountBalance {
@@ -86,7 +88,9 @@ export class ChargeBatch {
 
   get balances(): readonly AccountBalance[] {
     return [...this.funds].map(([accountId, { month, balanceMicros, spentMicros }]) => ({
-      ...{ accountId, month, balanceMicros },
+      accountId,
+      month,
+      balanceMicros,
       spentMicros: spentMicros.get(month) ?? 0,
     }));
   }
@@ -137,7 +141,11 @@ export class ChargeBatch {
   post(): void {
     if (this.paid.length === 0) return;
     const charges = this.paid.splice(0).map(({ chargeId, accountId, keyId, usageClass, atMs, ...charge }) => ({
-      ...{ charge_id: chargeId, account_id: accountId, key_id: keyId, usage_class: usageClass, at_ms: atMs },
+      charge_id: chargeId,
+      account_id: accountId,
+      key_id: keyId,
+      usage_class: usageClass,
+      at_ms: atMs,
       micros: -microsOf({ usageClass, ...charge }),
     }));
     this.database.queueOver(chargeColumns, charges, insertCharges);
@@ -146,8 +154,12 @@ export class ChargeBatch {
 }
 
 const chargeColumns: Columns = {
-  ...{ charge_id: "text", account_id: "text", key_id: "text", usage_class: "text" },
-  ...{ at_ms: "integer", micros: "integer" },
+  charge_id: "text",
+  account_id: "text",
+  key_id: "text",
+  usage_class: "text",
+  at_ms: "integer",
+  micros: "integer",
 };
 
 const insertCharges = (items: Sql): Sql => sql`
@@ -199,12 +211,6 @@ export function withCharges<T>(
     if (charges.length > 0 && classifyFault(thrown) === "constraint") return attempt(true);
     throw thrown;
   }
-}
-
-/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
-  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
-  return typeof failure === "string" ? undefined : failure;
 }
 
 export function listKnownCharges(database: SqlDatabase, chargeIds: readonly string[]): readonly string[] {

@@ -66,7 +66,8 @@ function listCharges(database: SqlDatabase, page: EntryPage, before: number): re
   let end = before;
   for (const day of days) {
     // A charge after midnight can precede one before midnight: days can overlap.
-    const [first, next] = [integerIn(day, "first_entry"), Math.min(end, integerIn(day, "last_entry") + 1)];
+    const first = integerIn(day, "first_entry");
+    const next = Math.min(end, integerIn(day, "last_entry") + 1);
     if (charges.length === limit) break;
     charges.push(
       ...database.all(sql`

@@ -104,7 +104,11 @@ export class UsedIdempotencyKeys {
 }
 
 const useColumns: Columns = {
-  ...{ account_id: "text", idempotency_key: "text", sha256: "text", charge_id: "text", at_ms: "integer" },
+  account_id: "text",
+  idempotency_key: "text",
+  sha256: "text",
+  charge_id: "text",
+  at_ms: "integer",
 };
 
 /** The place of a key in a map. Account ids contain no space. */

@@ -8,7 +8,8 @@ import type { SqlDatabase } from "../../db/sql-database.ts";
 import { prices, type UsageClass } from "../policy/prices.ts";
 
 /** The length of the range without `start_date`, and the longest allowed one. */
-const [defaultRangeDays, rangeDaysMax] = [30, 366];
+const defaultRangeDays = 30;
+const rangeDaysMax = 366;
 
 /** UTC days, both ends included. */
 export interface UsageRange {
@@ -49,8 +50,14 @@ export function listUsage(database: SqlDatabase, accountId: string, range: Usage
     .flatMap((row) => {
       const metering_class = allClasses.find((known) => known === row.usage_class);
       if (metering_class === undefined || !classes.includes(metering_class)) return [];
-      const [date, requests] = [textIn(row, "day"), integerIn(row, "requests")];
-      return [{ date, metering_class, requests, charged_micros: integerIn(row, "charged_micros") }];
+      return [
+        {
+          date: textIn(row, "day"),
+          metering_class,
+          requests: integerIn(row, "requests"),
+          charged_micros: integerIn(row, "charged_micros"),
+        },
+      ];
     })
     .sort(
       (a, b) =>

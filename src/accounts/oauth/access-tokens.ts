@@ -11,7 +11,8 @@ import type { Clock } from "../clock.ts";
 import { isAccessToken } from "../keys/api-key.ts";
 import type { AccessToken } from "./oauth-state.ts";
 
-const [validMs, tokensMax] = [900, 10_000];
+const validMs = 900;
+const tokensMax = 10_000;
 
 interface CachedToken {
   readonly token: AccessToken | null;

@@ -20,7 +20,7 @@ export interface OAuthState extends StateName {
 }
 
 /** The content of a piece of state, and when it was consumed, or null. */
-export interface StoredState {
+interface StoredState {
   readonly content: string;
   readonly consumedAtMs: number | null;
 }

@@ -55,17 +55,15 @@ export function refuseForBilling(short: Shortfall): Refusal {
   return short.code === "billing_state_blocked" ? refuse(short.code, short) : refuse(short.code, short);
 }
 
-/** A price, beside what is held for other requests of the account, in a UTC month. */
-interface HeldPrice {
-  readonly micros: number;
-  readonly heldMicros: number;
-  readonly month: string;
-}
-
-/** Refuses with a 402 code if an account cannot pay a price and all that is held. Its spending of an earlier month does not count. */
+/**
+ * Refuses with a 402 code if an account cannot pay a price in a UTC month, beside what is held for its other requests. Its spending of an earlier
+ * month does not count.
+ */
 export function requireFunds(
   account: Funds & { readonly month: string },
-  { micros, heldMicros, month }: HeldPrice,
+  micros: number,
+  heldMicros: number,
+  month: string,
 ): void {
   const spentMicros = (account.month === month ? account.spentMicros : 0) + heldMicros;
   const short = shortfall({ ...account, balanceMicros: account.balanceMicros - heldMicros, spentMicros }, micros);

@@ -55,12 +55,32 @@ export type MeteredId = Exclude<OperationId, AccountOperationId | "getDocument">
 /** The operations about the calling account, which are never charged. */
 export type AccountOperationId = "getUsage" | "listSearches" | "createSearch" | "deleteSearch" | "resumeSearch";
 
+/** The classes of which a request can be charged several units: thousands of rows, or seconds. */
+export const unitClasses: readonly UsageClass[] = [
+  "listing_export",
+  "listing_export_historical",
+  "listing_export_enriched",
+  "sql_statement",
+];
+
+/** The usage classes of an operation, in the order of `PriceVariant`. The last one, of `include`, takes precedence. */
 type OperationClasses = readonly [
   plain: UsageClass,
   historical: UsageClass,
   dealerFiltered: UsageClass,
   dealerFilteredHistorical: UsageClass,
-  enriched?: UsageClass,
+  enriched?: UsageClass | undefined,
+];
+
+const always = (plain: UsageClass, enriched?: UsageClass): OperationClasses => [plain, plain, plain, plain, enriched];
+
+/** Classes that do not depend on a dealer. */
+const byAge = (plain: UsageClass, historical: UsageClass, enriched?: UsageClass): OperationClasses => [
+  plain,
+  historical,
+  plain,
+  historical,
+  enriched,
 ];
 
 const search: OperationClasses = [
@@ -70,58 +90,30 @@ const search: OperationClasses = [
   "listing_search_dealer_filtered_historical",
   "listing_search_enriched",
 ];
-const detail: OperationClasses = [
-  "vehicle_detail",
-  "vehicle_detail",
-  "vehicle_detail",
-  "vehicle_detail",
-  "vehicle_detail_enriched",
-];
-const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
-const facets = ["facet_counts", "facet_counts_historical"] as const;
-const trends = "trend_series";
-const lookup = "dealer_lookup";
-const suggestion = "suggestion";
-const comparables = "comparables";
-const valuations = "valuations";
-const depreciation = "depreciation";
-const changes = "listing_changes";
-const evidence = "evidence";
-const fit = "dealer_fit";
-/** The classes of which a request can be charged several units: thousands of rows, or seconds. */
-export const unitClasses = [
-  "listing_export",
-  "listing_export_historical",
-  "listing_export_enriched",
-  "sql_statement",
-] as const;
-const [plainExport, historicalExport, enrichedExport, statement] = unitClasses;
 
-// biome-ignore format: a table is read by its columns
 const classes: Readonly<Record<MeteredId, OperationClasses>> = {
-  //                     plain      historical    dealer_id  both          include, if it has a class (takes precedence)
-  searchListings:       search,
+  searchListings: search,
   searchListingsByPage: search,
-  searchDealerListings: [...inventory,           ...inventory],
-  exportListings:       [plainExport, historicalExport, plainExport, historicalExport, enrichedExport],
-  getFacets:            [...facets,              ...facets],
-  getGroups:            [...facets,              ...facets],
-  getTrends:            [trends,    trends,       trends,    trends],
-  suggestFilters:       [suggestion, suggestion,   suggestion,  suggestion],
-  interpretQuestion:    [suggestion, suggestion,   suggestion,  suggestion],
-  getListingComparables: [comparables, comparables, comparables, comparables],
-  findComparables:      [comparables, comparables, comparables, comparables],
-  valueVehicles:        [valuations, valuations, valuations, valuations],
-  getDepreciation:      [depreciation, depreciation, depreciation, depreciation],
-  listChanges:          [changes,   changes,      changes,   changes],
-  getListing:           detail,
-  getVin:               detail,
-  getEvidence:          [evidence,  evidence,     evidence,  evidence],
-  findFittingDealers:   [fit,       fit,          fit,       fit],
-  findFittingModels:    [fit,       fit,          fit,       fit],
-  searchDealers:        [lookup,    lookup,       lookup,    lookup],
-  getDealer:            [lookup,    lookup,       lookup,    lookup],
-  runSql:               [statement, statement,    statement, statement],
+  searchDealerListings: byAge("dealer_inventory_search", "dealer_inventory_search_historical"),
+  exportListings: byAge("listing_export", "listing_export_historical", "listing_export_enriched"),
+  getFacets: byAge("facet_counts", "facet_counts_historical"),
+  getGroups: byAge("facet_counts", "facet_counts_historical"),
+  getTrends: always("trend_series"),
+  suggestFilters: always("suggestion"),
+  interpretQuestion: always("suggestion"),
+  getListingComparables: always("comparables"),
+  findComparables: always("comparables"),
+  valueVehicles: always("valuations"),
+  getDepreciation: always("depreciation"),
+  listChanges: always("listing_changes"),
+  getListing: always("vehicle_detail", "vehicle_detail_enriched"),
+  getVin: always("vehicle_detail", "vehicle_detail_enriched"),
+  getEvidence: always("evidence"),
+  findFittingDealers: always("dealer_fit"),
+  findFittingModels: always("dealer_fit"),
+  searchDealers: always("dealer_lookup"),
+  getDealer: always("dealer_lookup"),
+  runSql: always("sql_statement"),
 };
 
 export const isMetered = (id: OperationId): id is MeteredId => Object.hasOwn(classes, id);

@@ -1,5 +1,5 @@
 /**
- * Rate limiter: a sliding log of request times per account, with windows of 10 and 60 seconds. All keys of an account share its log.
+ * Limits of requests: how many are in progress, and how many begin in a time. Rate limiter: a sliding log of request times per account, with windows of 10 and 60 seconds. All keys of an account share its log.
  * Refused requests do not count.
  */
 import { refuse } from "../../contract/errors.ts";
@@ -9,20 +9,16 @@ export interface RateLimits {
   readonly per60s: number;
 }
 
-/** Requests that the current windows still allow. */
-export interface RemainingRequests {
-  readonly per10s: number;
-  readonly per60s: number;
-}
-
 /** The limit that a request would exceed, and when to retry. */
-export interface RateLimitExcess {
+interface RateLimitExcess {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds: number;
 }
 
-const [shortWindowSeconds, longWindowSeconds] = [10, 60];
+const shortWindowSeconds = 10;
+const longWindowSeconds = 60;
+
 /** An account whose requests were refused. */
 export interface LimitedAccount {
   readonly accountId: string;
@@ -77,7 +73,8 @@ export class RateLimiter {
     for (let count = 0; count < requests; count += 1) log.add(nowMs);
   }
 
-  remaining(accountId: string, { per10s, per60s }: RateLimits): RemainingRequests {
+  /** Returns how many requests the current windows still allow. */
+  remaining(accountId: string, { per10s, per60s }: RateLimits): RateLimits {
     const log = this.logs.get(accountId);
     log?.expire(this.nowMs());
     return {
@@ -167,5 +164,24 @@ class RequestLog {
     for (let position = this.longStart; position < this.end; position += 1)
       larger[position % larger.length] = this.at(position);
     this.timesMs = larger;
+  }
+}
+
+/** Limits what an account, or any other name, has in progress at once. */
+export class ConcurrencyLimit {
+  private readonly inProgress = new Map<string, number>();
+
+  /** Counts one more in progress. Returns a function that ends it, to be called once. Refuses with `concurrency_limit_exceeded`. */
+  enter(name: string, limit: number): () => void {
+    const count = this.inProgress.get(name) ?? 0;
+    if (count >= limit) throw refuse("concurrency_limit_exceeded", { limit, retryAfter: 1 });
+    this.inProgress.set(name, count + 1);
+    return () => this.leave(name);
+  }
+
+  private leave(name: string): void {
+    const count = (this.inProgress.get(name) ?? 0) - 1;
+    if (count === 0) this.inProgress.delete(name);
+    else this.inProgress.set(name, count);
   }
 }

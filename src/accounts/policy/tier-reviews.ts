@@ -23,7 +23,8 @@ export function reviewAccounts(database: SqlDatabase, day: string): readonly Rev
     insertReviewedDay(database, day);
     // Another review of the day ends first: its promotions are seen.
     database.one(sql`SELECT day FROM reviewed_days WHERE day = ${day} ${database.dialect.forUpdate}`);
-    const [credits, declined] = [listPaidCredits(database), listDeclined(database)];
+    const credits = listPaidCredits(database);
+    const declined = listDeclined(database);
     return listAccounts(database, day.slice(0, 7)).flatMap((account) => {
       const { accountId } = account;
       const history = { ...account, credits: credits.get(accountId) ?? [], declined: declined.get(accountId) ?? null };

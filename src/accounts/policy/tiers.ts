@@ -54,7 +54,7 @@ export interface AccountHistory {
   readonly declined: string | null;
 }
 
-export interface TierDecision {
+interface TierDecision {
   /** The next tier if the account qualifies, else null. */
   readonly to: Tier | null;
   /** Whether the promotion is automatic or needs an operator's approval; null without one. */

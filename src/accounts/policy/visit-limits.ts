@@ -1,6 +1,5 @@
 /** Limits the pages and downloads of each signed-in account: how many are in progress, and how many begin in a time. */
-import { ConcurrencyLimit } from "./concurrency-limit.ts";
-import { RateLimiter, type RateLimits } from "./rate-limiter.ts";
+import { ConcurrencyLimit, RateLimiter, type RateLimits } from "./rate-limiter.ts";
 
 /** What an account opens: a page, or a file of any length. */
 export type VisitKind = "page" | "download";

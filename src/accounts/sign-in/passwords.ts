@@ -17,7 +17,8 @@ interface ScryptCost {
 }
 
 const currentCost: ScryptCost = { ln: 17, r: 8, p: 1 };
-const [saltBytes, hashBytes] = [16, 32];
+const saltBytes = 16;
+const hashBytes = 32;
 /** The accepted lengths, in characters. There are no rules of composition. */
 export const passwordLengths = { min: 12, max: 256 } as const;
 
@@ -45,8 +46,11 @@ export async function matchesPassword(password: string, phc: string | undefined)
 }
 
 function phcString({ ln, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
-  const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString("base64").replaceAll("=", ""));
-  return `$scrypt$ln=${ln},r=${r},p=${p}$${saltText}$${hashText}`;
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${unpaddedBase64(salt)}$${unpaddedBase64(hash)}`;
+}
+
+function unpaddedBase64(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
 }
 
 const phcPattern = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;

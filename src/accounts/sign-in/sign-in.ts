@@ -1,27 +1,18 @@
 /**
- * Sign-in with a password or a one-time link. Failed attempts are limited per account and client address. An unknown name and a wrong
+ * Sign-in with a password or a one-time link, and the sessions of signed-in browsers. Failed attempts are limited per account and client address. An unknown name and a wrong
  * password have the same result and cost the same work.
  */
-import { secretHash } from "../../base/random-ids.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { newSecret, secretHash } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Administration } from "../administration/administration.ts";
 import type { Clock } from "../clock.ts";
-import { FailedAuthentications } from "../policy/failed-authentications.ts";
-import { failedSignInLimits, SignInLimits } from "../policy/sign-in-limits.ts";
-import type { LinkKind, OneTimeLink } from "./one-time-links.ts";
+import { FailedAuthentications, failedSignInLimits, SignInLimits } from "../policy/failed-authentications.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
-
-/** An attempt of a client to prove that it knows a password. */
-export interface SignInAttempt {
-  /** An account id or email address. */
-  readonly name: string;
-  readonly password: string;
-  /** The client's network, as `clientNetwork` returns it. */
-  readonly network: string;
-}
+import type { LinkKind, OneTimeLink, SessionRecord } from "./sign-in-tables.ts";
 
 /** The account that an attempt signs in to, `wrong`, or the time until the next attempt. */
-export type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
+type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
 
 export class SignIn {
   private readonly limits: SignInLimits;
@@ -37,8 +28,11 @@ export class SignIn {
     this.failedConfirmations = new FailedAuthentications(failedSignInLimits, nowMs);
   }
 
-  /** Checks a name and a password. An attempt counts as failed until it succeeds. Refuses with `overloaded`. */
-  async attempt({ name, password, network }: SignInAttempt): Promise<SignInResult> {
+  /**
+   * Checks a name, which is an account id or email address, and a password, for a client's network as `clientNetwork` returns it. An attempt counts as
+   * failed until it succeeds. Refuses with `overloaded`.
+   */
+  async attempt(name: string, password: string, network: string): Promise<SignInResult> {
     const known = name.trim().toLowerCase().slice(0, 254);
     const credentials = await this.administration.call("findCredentials", { name: known });
     // The id and the email address of an account count together.
@@ -102,4 +96,51 @@ export class SignIn {
 
 function requireAccepted(password: string): void {
   if (!isAcceptedPassword(password)) throw new UserError(`Invalid password: expected ${passwordRule}.`);
+}
+
+interface BrowserSession extends SessionRecord {
+  readonly csrfToken: string;
+}
+
+/** How exactly the time of a session's last request is known. */
+const seenResolutionMs = 60_000;
+
+const secretPattern = /^[\w-]{43}$/;
+
+/** Sessions. The cookie is a random secret; the accounts file holds its hash. */
+export class Sessions {
+  constructor(private readonly administration: Administration) {}
+
+  /** Starts a session of an account. Returns the value of its cookie. */
+  async create(accountId: string): Promise<string> {
+    const cookie = newSecret();
+    const atMs = this.administration.nowMs;
+    await this.administration.call("startSession", { accountId, sha256: secretHash(cookie), atMs });
+    return cookie;
+  }
+
+  /** Returns the session of a cookie, or undefined if it has ended. Its idle time starts again. */
+  async find(cookie: string): Promise<BrowserSession | undefined> {
+    if (!secretPattern.test(cookie)) return undefined;
+    const sha256 = secretHash(cookie);
+    const atMs = this.administration.nowMs;
+    const session = await this.administration.call("findSession", { sha256, atMs });
+    if (session === null) return undefined;
+    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.call("touchSession", { sha256, atMs });
+    return { ...session, csrfToken: csrfTokenOf(cookie) };
+  }
+
+  async end(cookie: string): Promise<void> {
+    await this.administration.call("endSession", { sha256: secretHash(cookie) });
+  }
+}
+
+/** Returns the token that forms of a session carry, so that no other site can send them. */
+const csrfTokenOf = (cookie: string): string => createHmac("sha256", cookie).update("csrf token").digest("base64url");
+
+/** Returns true if a form carries the token of a session. Constant-time. */
+export function matchesCsrfToken({ csrfToken }: Pick<BrowserSession, "csrfToken">, sent: string): boolean {
+  const expected = Buffer.from(csrfToken);
+  const found = Buffer.from(sent);
+  return expected.length === found.length && timingSafeEqual(expected, found);
 }

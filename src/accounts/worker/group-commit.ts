@@ -7,7 +7,6 @@ import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type ActiveKey, findActiveKeys } from "../keys/keys.ts";
 import { type AccountBalance, type ChargeBatch, withCharges } from "../ledger/charging.ts";
-import type { BatchResult, TaskOutcome } from "./messages.ts";
 import {
   isWriteTask,
   type KeyFinder,
@@ -15,8 +14,18 @@ import {
   type ReadTask,
   runRead,
   runWrite,
+  type TaskOutput,
   type WriteTask,
 } from "./tasks.ts";
+
+/** The output of a task, the message of its UserError, or the message of the fault that prevented it. */
+export type TaskOutcome = { readonly output?: TaskOutput } | { readonly refusal: string } | { readonly error: string };
+
+/** Sent after each batch: one outcome per task in the same order, and the new balances of the charged accounts. */
+export interface BatchResult {
+  readonly outcomes: readonly TaskOutcome[];
+  readonly balances: readonly AccountBalance[];
+}
 
 /**
  * Runs a batch: write tasks first, then read tasks. Passes each caught error to `onError`, and calls `beforeWrites` when the transaction

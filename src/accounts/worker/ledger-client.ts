@@ -8,9 +8,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { UserError } from "../../base/user-error.ts";
 import { startWorker } from "../../base/worker-threads.ts";
+import { refuse } from "../../contract/errors.ts";
 import type { AccountBalance, ChargeEntry } from "../ledger/charging.ts";
-import { LedgerUnavailable } from "./ledger-unavailable.ts";
-import type { BatchResult, TaskOutcome, WorkerReady, WorkerSettings } from "./messages.ts";
+import type { BatchResult, TaskOutcome } from "./group-commit.ts";
+import type { WorkerReady, WorkerSettings } from "./ledger-worker.ts";
 import type { LedgerTask, TaskInput, TaskName, TaskOutput } from "./tasks.ts";
 
 export interface LedgerClientOptions {
@@ -54,11 +55,19 @@ const chargesIn = (calls: readonly PendingCall[]): readonly ChargeEntry[] =>
 /** Tasks whose success proves that the ledger is available. */
 const proofs: ReadonlySet<TaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
 
-const [tooSlow, workerExited, closed] = [
-  "The ledger is too slow.",
-  "The ledger worker has exited.",
-  "The ledger is closed.",
-];
+const tooSlow = "The ledger is too slow.";
+const workerExited = "The ledger worker has exited.";
+const closed = "The ledger is closed.";
+
+/** A task failed. What a failed charge wrote nevertheless, because its commit came too late, is refunded. */
+export class LedgerUnavailable extends Error {
+  override readonly name = "LedgerUnavailable";
+}
+
+/** Fails closed: a request that cannot be metered is refused. */
+export function refuseUnmetered(thrown: unknown): never {
+  throw thrown instanceof LedgerUnavailable ? refuse("metering_unavailable", {}) : thrown;
+}
 
 export class LedgerClient {
   private worker: Worker | undefined;
@@ -263,7 +272,8 @@ export class LedgerClient {
 
   /** Ends the batch in flight. An overdue one has already failed. */
   private takeInFlight(): { readonly batch: readonly PendingCall[]; readonly isOverdue: boolean } {
-    const [batch, isOverdue] = [this.inFlight, this.isStalled];
+    const batch = this.inFlight;
+    const isOverdue = this.isStalled;
     this.inFlight = [];
     this.isStalled = false;
     return { batch, isOverdue };

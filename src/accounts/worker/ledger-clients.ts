@@ -46,7 +46,11 @@ export class LedgerClients {
         if (this.isAvailable !== wasAvailable) events.onAvailabilityChange(isDown, reason);
       };
     const optionsOf = (probe: LedgerClientOptions["probe"], module: URL): LedgerClientOptions => ({
-      ...{ ...limits, ...events, probe, workerModule: module, onAvailabilityChange: onAvailabilityChange(probe) },
+      ...limits,
+      ...events,
+      probe,
+      workerModule: module,
+      onAvailabilityChange: onAvailabilityChange(probe),
     });
     this.ledger = new LedgerClient({ ...settings, isReadOnly: false }, optionsOf("probeWrite", workerModule));
     this.reader = new LedgerClient({ ...settings, isReadOnly: true }, optionsOf("probeRead", ledgerWorkerModule));

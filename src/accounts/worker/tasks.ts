@@ -38,12 +38,21 @@ import {
   type StateName,
   saveState,
 } from "../oauth/oauth-state.ts";
-import { assertWritable } from "../open-accounts.ts";
 import type { Shortfall } from "../policy/billing-state.ts";
 import { queuedReviews, type ReviewResult, reviewOnce, tierProgress } from "../policy/tier-reviews.ts";
-import { findCredentials } from "../sign-in/credentials.ts";
-import { consumeLink, findLink, type LinkKind, type OneTimeLink } from "../sign-in/one-time-links.ts";
-import { endSession, findSession, insertSession, purgeSessions, touchSession } from "../sign-in/session-table.ts";
+import {
+  consumeLink,
+  endSession,
+  findCredentials,
+  findLink,
+  findSession,
+  insertSession,
+  type LinkKind,
+  type OneTimeLink,
+  purgeSessions,
+  touchSession,
+} from "../sign-in/sign-in-tables.ts";
+import { assertWritable } from "../storage/open-accounts.ts";
 
 interface OfAccount {
   readonly accountId: string;
@@ -217,7 +226,8 @@ export const isWriteTask = (task: LedgerTask): task is WriteTask => tasks[task.n
 type Runs<Name extends TaskName, Batch> = {
   readonly [N in Name]: { run(database: SqlDatabase, input: TaskInput<N>, batch: Batch): TaskOutput<N> };
 };
-const [reads, writes]: [Runs<TaskNameOf<"read">, KeyFinder>, Runs<TaskNameOf<"write">, ChargeBatch>] = [tasks, tasks];
+const reads: Runs<TaskNameOf<"read">, KeyFinder> = tasks;
+const writes: Runs<TaskNameOf<"write">, ChargeBatch> = tasks;
 
 export const runRead = <Name extends TaskNameOf<"read">>(
   database: SqlDatabase,

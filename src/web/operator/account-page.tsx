@@ -4,7 +4,7 @@ import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
-import { type LinkKind, linkUrl } from "../../accounts/sign-in/one-time-links.ts";
+import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";

@@ -3,7 +3,7 @@
  * that the forms of a session carry.
  */
 import type { ComponentChildren, JSX } from "preact";
-import { matchesCsrfToken } from "../../accounts/sign-in/sessions.ts";
+import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../../src/accounts/clock.ts";
-import { postCharge } from "../../../src/accounts/ledger/charging.ts";
 import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
+import { postCharge } from "../../support/ledger.ts";
 import { fileScope } from "../../support/scope.ts";
 
 /** The clock stands at 1 second before midnight UTC of 2026-11-19, which is another day in most time zones. */

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAccountsFile } from "../../../src/accounts/file/schema.ts";
 import { audit } from "../../../src/accounts/ledger/audit.ts";
+import { openAccountsFile } from "../../../src/accounts/storage/accounts-file.ts";
 import { textIn } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
 import type { Chance } from "../../support/chance.ts";

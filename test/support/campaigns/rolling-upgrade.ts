@@ -1,14 +1,14 @@
 /**
  * Replaces replicas behind nginx by the next release, one after the other, while clients pay for answers. Meanwhile new versions of the lake
- * are published and followed, and the accounts are migrated, by two commands at once. No request fails, and each answer is charged once.
+ * are published and followed. No request fails, and each answer is charged once.
  */
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { textIn } from "../../../src/base/json.ts";
+import type { Row } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
 import { createCustomer, inAccountsFile } from "../accounts.ts";
 import type { Chance } from "../chance.ts";
-import { carquet, eventually } from "../command-line.ts";
+import { eventually } from "../command-line.ts";
 import { nextRelease, nextVersion } from "../replicas/next-release.ts";
 import { compareWithLedger, PayingClients } from "../replicas/paying-clients.ts";
 import { ReplicaGroup, readiness } from "../replicas/replica-group.ts";
@@ -26,7 +26,7 @@ export interface UpgradeOptions {
 
 export interface UpgradeSummary {
   readonly answers: number;
-  /** Charges of the release before, since the migration, and of the next one. */
+  /** Charges of the release before and of the next one. */
   readonly chargedByOld: number;
   readonly chargedByNext: number;
 }
@@ -47,8 +47,6 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
   try {
     if (publishes) await group.publish();
     await group.isServed();
-    await migrate(group, program);
-    const oldCharges = entriesIn(group.accounts);
     await pause(300);
     const publishedAfter = publishes ? chance.integer(0, replicas - 1) : undefined;
     for (const index of shuffled(replicas, chance).slice(0, replaced)) {
@@ -62,22 +60,10 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
     await eventually("the next release charges", async () => chargedByNext(group.accounts) > 0);
     await clients.stop();
     await spend(clients, group, poor);
-    return await summarize(clients, group, oldCharges);
+    return await summarize(clients, group);
   } finally {
     await clients.stop();
   }
-}
-
-/** Migrates by two commands at once; one of them finds the accounts migrated. */
-async function migrate({ accounts }: ReplicaGroup, program: string): Promise<void> {
-  const args = ["migrate", "--accounts", accounts, "--json"];
-  const results = await Promise.all([carquet(args, { program }), carquet(args, { program })]);
-  const steps = results.map(({ code, out, err }) => {
-    assert.equal(code, 0, err);
-    const { from, to } = JSON.parse(out).accounts;
-    return to - from;
-  });
-  assert.deepEqual(steps.toSorted(), [0, 1]);
 }
 
 async function replace(group: ReplicaGroup, index: number, program?: string): Promise<void> {
@@ -109,25 +95,13 @@ async function spend(clients: PayingClients, { nginx }: ReplicaGroup, poor: Payi
 
 type PayingCustomer = ReturnType<typeof createCustomer>;
 
-const entriesIn = (location: string): ReadonlySet<string> =>
-  new Set(
-    inAccountsFile(location, (database) =>
-      database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
-    ),
-  );
+const chargesIn = (location: string): readonly Row[] =>
+  inAccountsFile(location, (database) => database.all(sql`SELECT note FROM entries WHERE kind = 'charge'`));
 
 const chargedByNext = (location: string): number =>
-  inAccountsFile(
-    location,
-    (database) =>
-      database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge' AND release = ${nextVersion}`).length,
-  );
+  chargesIn(location).filter(({ note }) => note === nextVersion).length;
 
-async function summarize(
-  clients: PayingClients,
-  { accounts, nginx }: ReplicaGroup,
-  before: ReadonlySet<string>,
-): Promise<UpgradeSummary> {
+async function summarize(clients: PayingClients, { accounts, nginx }: ReplicaGroup): Promise<UpgradeSummary> {
   const failed = clients.outcomes.filter(({ status }) => status !== 200);
   const reasons = failed.map(({ status, path, reason }) => `${path}: ${status} ${reason}`);
   const logged = (await nginx.log()).split("\n").filter((line) => / 50\d /.test(line));
@@ -137,7 +111,7 @@ async function summarize(
   return {
     answers: clients.outcomes.length - 1,
     chargedByNext: byNext,
-    chargedByOld: entriesIn(accounts).size - before.size - byNext,
+    chargedByOld: chargesIn(accounts).length - byNext,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Forms of the web application, sent as a browser sends them. */
 import assert from "node:assert/strict";
 import { applyChange } from "../../../src/accounts/administration/changes.ts";
-import type { LinkKind } from "../../../src/accounts/sign-in/one-time-links.ts";
+import type { LinkKind } from "../../../src/accounts/sign-in/sign-in-tables.ts";
 import { inAccountsFile } from "../accounts.ts";
 
 export interface FormOptions {

@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createAccounts } from "../../../src/accounts/open-accounts.ts";
+import { createAccounts } from "../../../src/accounts/storage/open-accounts.ts";
 import { programPath } from "../../../src/base/project-files.ts";
 import { currentVersion } from "../../../src/lake/manifest.ts";
 import { carquet, eventually, type ServeProcess, spawnCarquet, startServing } from "../command-line.ts";
@@ -14,7 +14,8 @@ import { emptySchemaOn, PostgresServer } from "../postgres.ts";
 import { createTestFollower } from "../replication/followers.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 
-const [firstDay, lastDay] = ["2026-11-18", "2026-11-19"] as const;
+const firstDay = "2026-11-18";
+const lastDay = "2026-11-19";
 
 /** Longer than nginx keeps idle connections: as deployed. */
 const drainDelaySeconds = "2.5";

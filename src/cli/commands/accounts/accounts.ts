@@ -8,7 +8,7 @@ import { formatUsd } from "../../../accounts/money.ts";
 import { type AccountState, billingState } from "../../../accounts/policy/billing-state.ts";
 import type { RateLimits } from "../../../accounts/policy/rate-limiter.ts";
 import { type Tier, tiers } from "../../../accounts/policy/tiers.ts";
-import { linkUrl } from "../../../accounts/sign-in/one-time-links.ts";
+import { linkUrl } from "../../../accounts/sign-in/sign-in-tables.ts";
 import type { Json } from "../../../base/json.ts";
 import { UserError } from "../../../base/user-error.ts";
 import {

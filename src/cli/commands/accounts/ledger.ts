@@ -1,8 +1,8 @@
 /** `carquet ledger`: backs up, restores, copies and audits accounts. */
 import { Argument, Command } from "commander";
-import { copyAccounts } from "../../../accounts/copy-accounts.ts";
-import { backUp, restore } from "../../../accounts/file/backup.ts";
 import type { AuditResult } from "../../../accounts/ledger/audit.ts";
+import { backUp, restore } from "../../../accounts/storage/backup.ts";
+import { copyAccounts } from "../../../accounts/storage/copy-accounts.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { withoutPassword } from "../../../db/postgres.ts";
 import { type AccountsFileValues, auditExisting, printResult } from "../../accounts-file.ts";

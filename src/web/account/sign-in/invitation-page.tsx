@@ -1,7 +1,7 @@
 /** The page of an invitation: sets the password of an account. */
 import type { JSX } from "preact";
-import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
 import { passwordLengths, passwordRule } from "../../../accounts/sign-in/passwords.ts";
+import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";

@@ -1,6 +1,6 @@
 /** The page for anonymous visitors: a description of the service, and the form to sign in. */
 import type { JSX } from "preact";
-import type { OneTimeLink } from "../../../accounts/sign-in/one-time-links.ts";
+import type { OneTimeLink } from "../../../accounts/sign-in/sign-in-tables.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import { Field } from "../../shell/forms.tsx";
 import { FailureNote, narrowPage, PublicForm } from "./narrow-page.tsx";

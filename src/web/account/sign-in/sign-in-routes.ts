@@ -73,7 +73,7 @@ async function openDemo(services: SiteServices, { context, fields }: SentForm) {
 async function signIn(services: SiteServices, { context, fields }: SentForm) {
   const [name, password] = [fields.get("name") ?? "", fields.get("password") ?? ""];
   const target = localTarget(fields.get("next"));
-  const result = await services.signIn.attempt({ name, password, network: clientNetwork(context.ip) });
+  const result = await services.signIn.attempt(name, password, clientNetwork(context.ip));
   if (result === "wrong")
     return failedSignInPage(target, name, "No account has this name and password: expected the ones of an invitation.");
   if ("retryAfterSeconds" in result) {

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
+import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
 import { requestDeadlineMs } from "../../../../src/operations/limits.ts";
 import { createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
+import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
 import { Chance } from "../../chance.ts";
 import { carquet, eventually } from "../../command-line.ts";
 import type { Scope } from "../../scope.ts";

@@ -3,19 +3,18 @@
  * its audit, its row counts and its sums agree with the original's. Never writes to existing accounts.
  */
 import { existsSync } from "node:fs";
-import { integerIn, type Row } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
-import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../db/postgres.ts";
-import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../db/sql.ts";
-import type { SqlDatabase } from "../db/sql-database.ts";
-import { SqliteDatabase } from "../db/sqlite.ts";
+import { integerIn, type Row } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../../db/postgres.ts";
+import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../../db/sql.ts";
+import { type SqlDatabase, useAndClose } from "../../db/sql-database.ts";
+import { SqliteDatabase } from "../../db/sqlite.ts";
+import { type AuditResult, audit } from "../ledger/audit.ts";
 import { type AccountTable, accountTables, columnTypesOf, identityColumnOf, primaryKeyOf } from "./account-tables.ts";
-import { writeAtomically } from "./file/backup.ts";
-import { createSchema } from "./file/schema.ts";
-import { type AuditResult, audit } from "./ledger/audit.ts";
+import { createSchema } from "./accounts-file.ts";
+import { writeAtomically } from "./backup.ts";
 import { openAccountsToRead } from "./open-accounts.ts";
-import { createPostgresSchema } from "./postgres/postgres-accounts.ts";
-import { postgresVersionsOf, requireOwnVersion } from "./postgres/postgres-migrations.ts";
+import { createPostgresSchema, hasAccounts } from "./postgres-accounts.ts";
 
 /** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
 const options = { busyMs: 10_000, idleMs: 0 } as const;
@@ -23,59 +22,48 @@ const pageRows = 5_000;
 
 /** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */
 export function copyAccounts(from: string, to: string): AuditResult {
-  const source = openAccountsToRead(from, options);
-  try {
-    return source.reading(() => {
-      if (isPostgresUrl(from)) requireOwnVersion(source, withoutPassword(from));
-      const sourceAudit = audit(source);
-      const [fault] = sourceAudit.faults;
+  return useAndClose(openAccountsToRead(from, options), (source) =>
+    source.reading(() => {
+      const [fault] = audit(source).faults;
       if (fault !== undefined)
         throw new UserError(`${withoutPassword(from)} fails its audit: ${fault}. Expected accounts without faults.`);
       return isPostgresUrl(to) ? copyToPostgres(source, to) : copyToFile(source, to);
-    });
-  } finally {
-    source.close();
-  }
+    }),
+  );
 }
 
 function copyToFile(source: SqlDatabase, path: string): AuditResult {
   if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
   let result: AuditResult | undefined;
   writeAtomically(path, (temporary) => {
-    const target = SqliteDatabase.open(temporary, options);
-    try {
-      result = target.transaction(() => {
+    result = useAndClose(SqliteDatabase.open(temporary, options), (target) =>
+      target.transaction(() => {
         createSchema(target, () => copyTables(source, target));
         return requireEqual(source, target);
-      });
-    } finally {
-      target.close();
-    }
+      }),
+    );
   });
   if (result === undefined) throw new TypeError("The file was not written.");
   return result;
 }
 
 function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
-  const target = PostgresDatabase.open(url, options);
-  try {
-    return target.transaction(() => {
-      if (postgresVersionsOf(target) !== undefined)
+  return useAndClose(PostgresDatabase.open(url, options), (target) =>
+    target.transaction(() => {
+      if (hasAccounts(target))
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
       createPostgresSchema(target, () => {
         copyTables(source, target);
         for (const table of accountTables) continueIdentity(target, table);
       });
       return requireEqual(source, target);
-    });
-  } finally {
-    target.close();
-  }
+    }),
+  );
 }
 
 function copyTables(source: SqlDatabase, target: SqlDatabase): void {
   for (const table of accountTables) {
-    const columns = join(Object.keys(table.columns).map((column) => ident(column)));
+    const columns = columnList(Object.keys(table.columns));
     for (const rows of pagesOf(source, table))
       target.queueOver(
         columnTypesOf(table),
@@ -85,17 +73,19 @@ function copyTables(source: SqlDatabase, target: SqlDatabase): void {
   }
 }
 
+const columnList = (names: readonly string[]): Sql => join(names.map((name) => ident(name)));
+
 /** Yields all rows of a table in the order of its primary key. */
 function* pagesOf(source: SqlDatabase, table: AccountTable): Generator<readonly Row[]> {
-  const [{ name, columns }, primaryKey] = [table, primaryKeyOf(table)];
-  const [list, keys] = [Object.keys(columns), primaryKey].map((names) => join(names.map((column) => ident(column))));
+  const primaryKey = primaryKeyOf(table);
+  const columns = columnList(Object.keys(table.columns));
+  const keys = columnList(primaryKey);
   let last: Row | undefined;
   for (;;) {
-    const after =
-      last === undefined ? [] : [sql`(${keys ?? sql``}) > (${join(primaryKey.map((key) => bind(last?.[key])))})`];
+    const after = last === undefined ? [] : [sql`(${keys}) > (${join(primaryKey.map((key) => bind(last?.[key])))})`];
     const rows = source.all(sql`
-      SELECT ${list ?? sql``} FROM ${ident(name)} WHERE ${all(after)}
-      ORDER BY ${keys ?? sql``} LIMIT ${integerLiteral(pageRows)}`);
+      SELECT ${columns} FROM ${ident(table.name)} WHERE ${all(after)}
+      ORDER BY ${keys} LIMIT ${integerLiteral(pageRows)}`);
     if (rows.length > 0) yield rows;
     if (rows.length < pageRows) return;
     last = rows.at(-1);
@@ -131,11 +121,12 @@ function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
         : sql`coalesce(sum(${ident(column)} % 1000000007), 0)`,
     );
     const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
-    const [before, after] = [source, target].map((database) => {
-      const row = database.one(query);
-      return `${integerIn(row, "row_count")} rows with the checksum ${integerIn(row, "checksum")}`;
-    });
+    const before = summaryIn(source.one(query));
+    const after = summaryIn(target.one(query));
     if (before !== after) throw new UserError(`Copy rolled back, table ${name} has ${after}: expected ${before}.`);
   }
   return result;
 }
+
+const summaryIn = (row: Row | undefined): string =>
+  `${integerIn(row, "row_count")} rows with the checksum ${integerIn(row, "checksum")}`;

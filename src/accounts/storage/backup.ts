@@ -1,21 +1,15 @@
-/** Backs up and restores the accounts file, also while the service runs, and migrates it. Never replaces data without saving it first. */
+/** Backs up and restores the accounts file, also while the service runs. Never replaces data without saving it first. */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { integerIn, textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
-import { sql } from "../../db/sql.ts";
+import { ident, join, sql } from "../../db/sql.ts";
+import { useAndClose } from "../../db/sql-database.ts";
 import { createPrivateFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault, openAndAudit } from "../ledger/audit.ts";
-import {
-  applyMigrations,
-  type Migration,
-  migrations,
-  requireSchemaVersion,
-  schemaVersionOf,
-  versionAfter,
-} from "./migrations.ts";
-import { deleteTemporaryCredentials, replaceContent } from "./replace-content.ts";
-import { openAccountsFile, openAnyVersion, openReadOnly } from "./schema.ts";
+import { createSchema, openAccountsFile, openReadOnly } from "./accounts-file.ts";
+import { publishPrices } from "./open-accounts.ts";
 
 /** How long to wait for the lock of another process that writes. */
 const busyMs = 10_000;
@@ -30,25 +24,23 @@ export function backUp(path: string, copy: string): AuditResult {
   return useAndClose(openReadOnly(copy), audit);
 }
 
-export interface RestoreResult {
+interface RestoreResult {
   readonly audit: AuditResult;
   /** The path of the saved file; undefined if no file was replaced. */
   readonly previousFile: string | undefined;
 }
 
-export interface RestoreOptions {
-  /** Distinguishes the saved file, for example a time: it is named `<path>.before-<stamp>`, followed by a number if that exists. */
-  readonly stamp: string;
-  /** Allow the restore to discard rows that the backup lacks. */
-  readonly discard: boolean;
-}
-
 /**
  * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write lock, so that
- * no charge is lost: each is in the saved file or in the restored one. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails
- * its audit, or if the current file has rows that the backup lacks and `discard` is false.
+ * no charge is lost: each is in the saved file or in the restored one. The saved file is named `<path>.before-<stamp>`, followed by a number if that
+ * exists. Replaces a damaged or missing file as a whole. Throws a UserError if the backup fails its audit, or if the current file has rows that the
+ * backup lacks and `discard` is false.
  */
-export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
+export function restore(
+  path: string,
+  backup: string,
+  { stamp, discard }: { readonly stamp: string; readonly discard: boolean },
+): RestoreResult {
   if (isPostgresUrl(path)) requireFile(path);
   const backupAudit = useAndClose(openReadOnly(backup), audit);
   if (backupAudit.faults.length > 0)
@@ -74,6 +66,59 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
 }
 
 /**
+ * Replaces the content of an open accounts file with that of a backup, in one transaction: connections of other processes stay valid and see either
+ * the old or the new content. When it holds the write lock, and before it changes anything, calls `beforeReplacing` with the number of accounts,
+ * keys, entries, confirmations, reviews and passwords that the backup lacks or has with other values. Rolls back if that throws, or if the result
+ * fails its audit.
+ */
+function replaceContent(
+  database: SqliteDatabase,
+  backup: string,
+  beforeReplacing: (discardedRows: number) => void,
+): void {
+  database.run(sql`ATTACH ${backup} AS backup`);
+  // Has no effect within a transaction. With foreign keys on, DROP TABLE deletes row by row.
+  database.run(sql`PRAGMA foreign_keys = OFF`);
+  database.transaction(() => {
+    beforeReplacing(countDiscardedRows(database));
+    const tables = database
+      .all(sql`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)
+      .map((row) => ident(textIn(row, "name")));
+    // Drops indexes and triggers, too.
+    for (const table of tables) database.run(sql`DROP TABLE main.${table}`);
+    createSchema(database, () => {
+      for (const table of tables) database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
+    });
+    deleteTemporaryCredentials(database);
+    // The service charges by them, also after the restore of a backup with other prices.
+    publishPrices(database);
+    const [fault] = audit(database).faults;
+    if (fault !== undefined) throw new UserError(`Restore rolled back, the result fails its audit: ${fault}.`);
+  });
+  database.run(sql`PRAGMA foreign_keys = ON`);
+  // The copied pages are in the write-ahead log.
+  database.all(sql`PRAGMA main.wal_checkpoint(FULL)`);
+}
+
+/**
+ * Deletes sessions, one-time links, and the codes and tokens of agents: one that has been ended, used or rotated since the backup must not be valid
+ * again.
+ */
+function deleteTemporaryCredentials(database: SqliteDatabase): void {
+  database.run(sql`DELETE FROM sessions`);
+  database.run(sql`DELETE FROM one_time_links`);
+  database.run(sql`DELETE FROM oauth_state WHERE kind <> 'Client'`);
+}
+
+function countDiscardedRows(database: SqliteDatabase): number {
+  const counts = ["accounts", "keys", "entries", "confirmations", "reviews", "passwords"].map(
+    (table) =>
+      sql`(SELECT count(*) FROM (SELECT * FROM ${ident("main", table)} EXCEPT SELECT * FROM ${ident("backup", table)}))`,
+  );
+  return integerIn(database.one(sql`SELECT ${join(counts, sql` + `)} AS row_count`), "row_count");
+}
+
+/**
  * Replaces a file that is missing or damaged as a whole, and returns the audit of the result. Renames what is left of it first: SQLite would
  * replay a write-ahead log that remains.
  */
@@ -93,37 +138,6 @@ function unusedPath(path: string): string {
     if (!existsSync(candidate)) return candidate;
     candidate = `${path}-${number}`;
   }
-}
-
-export interface AccountsMigrationResult {
-  readonly from: number;
-  readonly to: number;
-  /** The backup from before the migration; undefined if the file was already current. */
-  readonly backup: string | undefined;
-}
-
-/**
- * Migrates an accounts file to the current schema version, in one transaction, after a backup to `<path>.version-<n>`. Rolls back if
- * the result fails its audit. Does nothing if the file is current.
- */
-export function migrateAccounts(path: string, steps: readonly Migration[] = migrations): AccountsMigrationResult {
-  requireFile(path);
-  return useAndClose(openAnyVersion(path, { busyMs }), (database) => {
-    const [from, to] = [schemaVersionOf(database), versionAfter(steps)];
-    if (from === to) return { from, to, backup: undefined };
-    try {
-      requireSchemaVersion(from, steps);
-      const backup = `${path}.version-${from}`;
-      writeAtomically(backup, (temporary) => database.run(sql`VACUUM INTO ${temporary}`));
-      applyMigrations(database, steps, () => {
-        const [fault] = audit(database).faults;
-        if (fault !== undefined) throw new UserError(`Migration rolled back, the result fails its audit: ${fault}.`);
-      });
-      return { from, to, backup };
-    } catch (thrown) {
-      throw new UserError(`${path}: ${messageOf(thrown)}`, { cause: thrown });
-    }
-  });
 }
 
 function requireFile(path: string): void {
@@ -146,12 +160,4 @@ export function writeAtomically(path: string, write: (temporary: string) => void
   syncFile(temporary);
   renameSync(temporary, path);
   syncFile(dirname(path));
-}
-
-function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
 }

@@ -1,0 +1,143 @@
+/**
+ * The tables of sign-in: `passwords`, `one_time_links` and `sessions` of browsers.
+ *
+ * An `invitation` lets its receiver set the password of an account; a `sign_in` link starts a session. A link works once and until it expires; a
+ * newer one of the same kind replaces it, and a new password ends it.
+ *
+ * A session ends 12 hours after its last request and 30 days after its start, when its account signs out or changes its password, and when its
+ * key is revoked: pages are charged to a key of the account.
+ */
+import { integerIn, textIn } from "../../base/json.ts";
+import { newSecret, secretHash } from "../../base/random-ids.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { lockAccount } from "../account.ts";
+import { webKeyOf } from "../keys/keys.ts";
+
+export interface Credentials {
+  readonly accountId: string;
+  readonly hash: string;
+}
+
+/**
+ * Returns the credentials of a sign-in name: an account id, or an email address that only one account with a password has. Returns null
+ * for any other name.
+ */
+export function findCredentials(database: SqlDatabase, name: string): Credentials | null {
+  const rows = database.all(sql`
+    SELECT account_id, hash FROM passwords JOIN accounts USING (account_id)
+    WHERE  account_id = ${name} OR lower(email) = lower(${name}) LIMIT 2`);
+  const [row] = rows;
+  return row === undefined || rows.length > 1
+    ? null
+    : { accountId: textIn(row, "account_id"), hash: textIn(row, "hash") };
+}
+
+/** Sets the password of an account, ends its sessions, and deletes its one-time links. */
+export function setPassword(database: SqlDatabase, { accountId, hash }: Credentials, atMs: number): void {
+  database.run(sql`
+    INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
+    ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
+  database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
+  database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
+}
+
+export type LinkKind = "invitation" | "sign_in";
+
+const validMs: Readonly<Record<LinkKind, number>> = { invitation: 7 * 86_400_000, sign_in: 86_400_000 };
+
+const paths: Readonly<Record<LinkKind, string>> = { invitation: "/invitation", sign_in: "/sign-in" };
+
+/** Returns the URL of a link's page. Its parameter is named so that its value is kept out of logs. */
+export const linkUrl = (serviceUrl: string, kind: LinkKind, secret: string): string =>
+  `${serviceUrl.replace(/\/$/, "")}${paths[kind]}?token=${secret}`;
+
+/** Creates a link and deletes earlier ones of the account and kind. Returns its secret. Throws a UserError if the account is unknown. */
+export function createLink(
+  database: SqlDatabase,
+  { accountId, kind, atMs }: { readonly accountId: string; readonly kind: LinkKind; readonly atMs: number },
+): string {
+  lockAccount(database, accountId);
+  const secret = newSecret();
+  database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId} AND kind = ${kind}`);
+  database.run(sql`
+    INSERT INTO one_time_links (sha256, account_id, kind, expires_at_ms)
+    VALUES (${secretHash(secret)}, ${accountId}, ${kind}, ${atMs + validMs[kind]})`);
+  return secret;
+}
+
+export interface OneTimeLink {
+  readonly accountId: string;
+  readonly email: string;
+}
+
+/** Returns a link that is neither used nor expired, or null. */
+export function findLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
+  const row = database.one(sql`
+    SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
+    WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
+  return row === undefined ? null : { accountId: textIn(row, "account_id"), email: textIn(row, "email") };
+}
+
+/** Consumes a link. Returns it, or null if it is used, expired or unknown. */
+export function consumeLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
+  const link = findLink(database, sha256, kind, atMs);
+  database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
+  return link;
+}
+
+const idleMs = 12 * 3_600_000;
+const absoluteMs = 30 * 86_400_000;
+
+export interface SessionRecord {
+  readonly accountId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  /** The key that pays for pages. */
+  readonly keyId: string;
+  readonly seenAtMs: number;
+}
+
+/** The condition that a session has not expired. */
+const isCurrent = (atMs: number): Sql =>
+  sql`seen_at_ms > ${atMs - idleMs} AND sessions.created_at_ms > ${atMs - absoluteMs}`;
+
+/** Inserts a session of an account. Throws a UserError if the account is unknown. */
+export function insertSession(
+  database: SqlDatabase,
+  { accountId, sha256, atMs }: { readonly accountId: string; readonly sha256: string; readonly atMs: number },
+): void {
+  const keyId = webKeyOf(database, accountId, atMs);
+  database.run(sql`
+    INSERT INTO sessions (sha256, account_id, key_id, created_at_ms, seen_at_ms)
+    VALUES (${sha256}, ${accountId}, ${keyId}, ${atMs}, ${atMs})`);
+}
+
+export function findSession(database: SqlDatabase, sha256: string, atMs: number): SessionRecord | null {
+  const row = database.one(sql`
+    SELECT sessions.account_id, email, is_operator, key_id, seen_at_ms
+    FROM   sessions JOIN accounts ON accounts.account_id = sessions.account_id JOIN keys USING (key_id)
+    WHERE  sessions.sha256 = ${sha256} AND revoked_at_ms IS NULL AND ${isCurrent(atMs)}`);
+  if (row === undefined) return null;
+  return {
+    accountId: textIn(row, "account_id"),
+    email: textIn(row, "email"),
+    isOperator: integerIn(row, "is_operator") === 1,
+    keyId: textIn(row, "key_id"),
+    seenAtMs: integerIn(row, "seen_at_ms"),
+  };
+}
+
+export function touchSession(database: SqlDatabase, sha256: string, atMs: number): void {
+  database.run(sql`UPDATE sessions SET seen_at_ms = ${atMs} WHERE sha256 = ${sha256} AND seen_at_ms < ${atMs}`);
+}
+
+export function endSession(database: SqlDatabase, sha256: string): void {
+  database.run(sql`DELETE FROM sessions WHERE sha256 = ${sha256}`);
+}
+
+/** Deletes expired sessions and links. */
+export function purgeSessions(database: SqlDatabase, atMs: number): void {
+  database.run(sql`DELETE FROM sessions WHERE NOT (${isCurrent(atMs)})`);
+  database.run(sql`DELETE FROM one_time_links WHERE expires_at_ms <= ${atMs}`);
+}

@@ -1,0 +1,99 @@
+/**
+ * Schema of the accounts file, a SQLite database, and the functions that open it. `entries` is the ledger: append-only. Triggers derive
+ * balances, monthly spending and daily usage from it, so no writer can skip one. `PRAGMA user_version` is the version of the schema.
+ */
+import { integerIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+import { integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { sqliteDialect, useAndClose } from "../../db/sql-database.ts";
+import { createPrivateFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { applyRefunds } from "../ledger/ledger.ts";
+import { accountsVersion, accountTableStatements, requireAccountsVersion } from "./account-tables.ts";
+
+const applicationId = 1_668_380_020;
+
+const newEntry = sql`(SELECT NEW.account_id AS account_id, NEW.kind AS kind, NEW.micros AS micros, NEW.reference AS reference)`;
+
+const triggers: readonly Sql[] = [
+  sql`CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
+      BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END`,
+  sql`CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
+      BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END`,
+  sql`CREATE TRIGGER confirmations_are_never_changed BEFORE UPDATE ON confirmations
+      BEGIN SELECT RAISE(ABORT, 'confirmations are never changed'); END`,
+  sql`CREATE TRIGGER confirmations_are_never_removed BEFORE DELETE ON confirmations
+      BEGIN SELECT RAISE(ABORT, 'confirmations are never removed'); END`,
+  sql`CREATE TRIGGER a_charge_takes_no_balance_below_zero BEFORE INSERT ON entries WHEN NEW.kind = 'charge'
+      BEGIN
+        SELECT RAISE(ABORT, 'a charge takes no balance below zero')
+        FROM   accounts WHERE account_id = NEW.account_id AND balance_micros + NEW.micros < 0;
+      END`,
+  sql`CREATE TRIGGER a_balance_follows_from_its_entries AFTER INSERT ON entries
+      BEGIN
+        UPDATE accounts SET balance_micros = balance_micros + NEW.micros WHERE account_id = NEW.account_id;
+      END`,
+  // The entries of a day's charges lie between `first_entry` and `last_entry` of its row. Unlike an index over the entries of an account, which
+  // costs half as much as posting a charge, they are in a row that each charge updates anyway.
+  sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
+      BEGIN
+        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
+        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
+        INSERT INTO usage_days
+        SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros, NEW.entry, NEW.entry
+        FROM   prices WHERE price = NEW.price
+        ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros,
+                                  last_entry = excluded.last_entry;
+      END`,
+  // A refunded charge counts neither as spending nor as usage.
+  sql`CREATE TRIGGER usage_follows_from_refunds AFTER INSERT ON entries
+      WHEN NEW.kind = 'adjustment' AND NEW.reference IS NOT NULL
+      BEGIN
+        ${join(applyRefunds(sqliteDialect, newEntry), sql`;\n        `)};
+      END`,
+  sql`CREATE TRIGGER audit_records_are_never_changed BEFORE UPDATE ON audit_log
+      BEGIN SELECT RAISE(ABORT, 'audit records are never changed'); END`,
+  sql`CREATE TRIGGER audit_records_are_never_removed BEFORE DELETE ON audit_log
+      BEGIN SELECT RAISE(ABORT, 'audit records are never removed'); END`,
+];
+
+/** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
+export const openAccountsFile = (path: string, options: SqliteOptions): SqliteDatabase =>
+  requireCurrentVersion(path, SqliteDatabase.open(path, options));
+
+/** Opens an accounts file read-only, a backup or the live one. Throws a UserError for any other file. */
+export const openReadOnly = (path: string): SqliteDatabase =>
+  requireCurrentVersion(path, SqliteDatabase.openToRead(path));
+
+/** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
+function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDatabase {
+  try {
+    if (integerIn(database.one(sql`PRAGMA application_id`), "application_id") !== applicationId)
+      throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
+    requireAccountsVersion(path, integerIn(database.one(sql`PRAGMA user_version`), "user_version"));
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
+export function createSchema(database: SqliteDatabase, fill: () => void = () => undefined): void {
+  database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
+  database.run(sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`);
+  for (const statement of accountTableStatements("sqlite")) database.run(statement);
+  fill();
+  for (const statement of triggers) database.run(statement);
+}
+
+/** Opens an accounts file; creates it with the current schema if it does not exist. */
+export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
+  createPrivateFile(path);
+  useAndClose(SqliteDatabase.open(path, options), (database) =>
+    database.transaction(() => {
+      if (database.one(sql`SELECT name FROM sqlite_schema LIMIT 1`) === undefined) createSchema(database);
+    }),
+  );
+  syncFile(path);
+  return openAccountsFile(path, options);
+}
