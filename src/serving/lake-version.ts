@@ -22,7 +22,7 @@ import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
-import type { VersionFiles } from "./files/version-files.ts";
+import { undefinedIfUnreadable, type VersionFiles } from "./files/version-files.ts";
 import { countValues } from "./index/count-matches.ts";
 import {
   type FoundListing,
@@ -131,7 +131,7 @@ export class LakeVersion {
   /** Hashes a file again and disables it if it is damaged. Rejects if `throttle` is aborted. */
   async recheck(file: ListedFile, throttle?: Throttle): Promise<void> {
     const { files, serving } = this.resources;
-    const fault = await files.recheck(file, throttle);
+    const fault = await files.recheck(file, throttle).catch(undefinedIfUnreadable);
     if (fault !== undefined) serving.disablePartOf(file.path, fault);
   }
 
