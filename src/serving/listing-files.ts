@@ -42,7 +42,9 @@ export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
     ([state, { files, valuations }]) => files.map((file) => ({ state, file, valuations })),
   ),
   ...(manifest.former === undefined ? manifest.tables.snapshots : []).map((file) => ({
-    ...{ state: "past" as const, file, valuations: [] },
+    state: "past" as const,
+    file,
+    valuations: [],
   })),
 ];
 

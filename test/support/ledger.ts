@@ -8,7 +8,8 @@ import { type AccountsEngine, unusedLocation } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 export const atMs = Date.parse("2026-11-19T12:00:00Z");
-export const [dayMs, month] = [86_400_000, "2026-11"];
+export const dayMs = 86_400_000;
+export const month = "2026-11";
 
 export interface TestLedger {
   readonly path: string;
@@ -34,6 +35,9 @@ export const paidCredit = { kind: "paid", atMs, isConfirmed: true } as const;
 
 /** Returns the charge for one listing search of the account. */
 export const searchCharge = ({ accountId, keyId }: TestLedger, chargeId: string): ChargeEntry => ({
-  ...{ accountId, keyId, chargeId, atMs },
+  accountId,
+  keyId,
+  chargeId,
+  atMs,
   usageClass: "listing_search",
 });

@@ -175,7 +175,9 @@ export class AuthorizationServer {
     const { baseUrl, accounts, fetchDocument = fetchPublic() } = this.options;
     this.provider ??= import("./provider.ts").then(({ createProvider }) => {
       const provider = createProvider({
-        ...{ baseUrl: baseUrl(), administration: accounts.administration, fetchDocument },
+        baseUrl: baseUrl(),
+        administration: accounts.administration,
+        fetchDocument,
         // Without a request, the document is that of a client whose request has been allowed.
         allowFetch: (context) => context === undefined || this.countRegistration(context) === undefined,
         renderError: (context, message) => this.renderError(context, message),

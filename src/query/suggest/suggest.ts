@@ -65,7 +65,8 @@ function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]>
 }
 
 function matchesOf(q: string, names: readonly Name[]): readonly Suggestion[] {
-  const [key, words] = [matchKeyOf(q), wordsOf(q)];
+  const key = matchKeyOf(q);
+  const words = wordsOf(q);
   const closeness = ({ keys, words: known }: Name): number | undefined => {
     if (keys.includes(key)) return 0;
     if (keys.some((one) => one.startsWith(key))) return 1;

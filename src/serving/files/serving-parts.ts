@@ -68,7 +68,8 @@ export function servingPartsOf(manifest: Manifest): ServingParts {
 
 /** Returns the name of an index for operators: that of today has none of its months. */
 function nameOf({ today, first, last }: IndexedRows): string {
-  const [from, to] = [calendarMonth(first), calendarMonth(last)];
+  const from = calendarMonth(first);
+  const to = calendarMonth(last);
   return today !== undefined ? "search index" : `search index of ${from}${from === to ? "" : ` to ${to}`}`;
 }
 

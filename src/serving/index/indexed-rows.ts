@@ -74,7 +74,8 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
     rowsOf(files) <= Math.max(indexSizes.tierRows, today.count * indexSizes.tierShare);
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
-  const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
+  const past = smallOf("snapshots");
+  const sold = smallOf("sold");
   const missing = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
   const effects = manifest.tables.price_effects;
   const files = [...today.files, ...past, ...sold, ...missing, ...today.valuations, ...effects];
@@ -111,7 +112,8 @@ function copiedDays({ tables: { snapshots } }: Manifest): readonly IndexedRows[]
   const days = [...new Set(snapshots.map(({ partition }) => partition ?? ""))].sort();
   return groupsOf(days, (day) => rowsOf(filesIn(snapshots, day))).map((group) => {
     const past = group.flatMap((day) => filesIn(snapshots, day));
-    const [first = "", last = first] = [group[0], group.at(-1)];
+    const first = group[0] ?? "";
+    const last = group.at(-1) ?? first;
     return { first, last, ...notToday, past, sold: [], missing: [], source: hashOfFiles(past) };
   });
 }
@@ -123,7 +125,11 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
   const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
-    ...{ first, last, ...notToday, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
+    first,
+    last,
+    ...notToday,
+    sold: tables.sold.filter(isIn),
+    missing: tables.missing.filter(isIn),
     past: published.length === 0 ? [] : intervalFiles({ tables }, first, last),
     source: hashOfFiles(unchanging, published.flat().map(String)),
   };

@@ -35,7 +35,8 @@ export class BloomFilter {
 
   /** Returns the bit positions of a key, by double hashing. */
   private bitsOf(key: string): readonly number[] {
-    const [first, step] = [hashOf(key, 0x811c9dc5), hashOf(key, 0x9747b28c) | 1];
+    const first = hashOf(key, 0x811c9dc5);
+    const step = hashOf(key, 0x9747b28c) | 1;
     const bits = this.bytes.length * 8;
     return Array.from({ length: hashCount }, (_, n) => ((first + Math.imul(n, step)) >>> 0) % bits);
   }

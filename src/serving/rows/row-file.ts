@@ -126,7 +126,8 @@ class RowFileBuild {
   /** Creates the indexes and marks the file as complete: `user_version` is its number of rows. */
   finish(): void {
     for (const index of indexes) this.file.run(index);
-    const [ids, vins] = [this.filters.id.toString(), this.filters.vin.toString()];
+    const ids = this.filters.id.toString();
+    const vins = this.filters.vin.toString();
     const dictionary = this.dictionary ?? Buffer.alloc(0);
     this.file.prepareRun(insertions.file)(dictionary, ids, vins, contentsChecksum(dictionary, ids, vins));
     this.file.run(sql`PRAGMA user_version = ${integerLiteral(this.rowCount)}`);
@@ -153,8 +154,10 @@ export async function* batchesOf(
       FROM   (${rows}) AS facts
       WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
     yield batch.map((row, index) => ({
-      ...{ place: from + index, id: textIn(row, "id") },
-      ...{ vin: textIn(row, "vin"), text: textIn(row, "text") },
+      place: from + index,
+      id: textIn(row, "id"),
+      vin: textIn(row, "vin"),
+      text: textIn(row, "text"),
     }));
   }
 }
@@ -181,7 +184,8 @@ export class RowFile {
       if (!(dictionary instanceof Uint8Array))
         throw new DamagedFile(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = Buffer.from(dictionary);
-      const [ids, vins] = [textIn(file, "ids"), textIn(file, "vins")];
+      const ids = textIn(file, "ids");
+      const vins = textIn(file, "vins");
       if (contentsChecksum(this.dictionary, ids, vins) !== integerIn(file, "checksum"))
         throw new DamagedFile(`Invalid row file ${path}: expected a dictionary and filters that match their checksum.`);
       this.filters = { id: BloomFilter.read(ids), vin: BloomFilter.read(vins) };

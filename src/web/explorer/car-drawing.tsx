@@ -47,6 +47,9 @@ interface DrawnCar {
 
 /** Returns the attributes of a button that keeps a car in the shortlist, which a browser module draws from them. */
 export const keepAttributes = ({ id, price, body_type, base_exterior_color }: DrawnCar, name: string) => ({
-  ...{ "data-keep": id, "data-keep-name": name, "data-keep-price": dollars(price) },
-  ...{ "data-keep-body": drawingOf(body_type), "data-keep-color": paintClass(base_exterior_color) },
+  "data-keep": id,
+  "data-keep-name": name,
+  "data-keep-price": dollars(price),
+  "data-keep-body": drawingOf(body_type),
+  "data-keep-color": paintClass(base_exterior_color),
 });

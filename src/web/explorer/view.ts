@@ -126,7 +126,8 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
 }
 
 /** The longest list that the API accepts, and how far ahead model years are sold. */
-const [yearsMax, yearsAhead] = [100, 2];
+const yearsMax = 100;
+const yearsAhead = 2;
 
 /** Returns the list of years of a range; returns invalid bounds unchanged, for the API to refuse. */
 function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {

@@ -147,7 +147,8 @@ test("a file is removed at its age; one in use when it is released", async (t) =
       await writeFile(path, key);
       return { rows: 1, bytes: 1 };
     });
-  const [unused, used] = [await open("unused"), await open("used")];
+  const unused = await open("unused");
+  const used = await open("used");
   unused.release();
   await eventually("the unused file is removed", async () => (await filesOf(folder)).length === 1);
   await sleep(150);
@@ -175,7 +176,8 @@ test("rows that an export lost with its writer cost nothing while it waits again
     opened.catch(() => undefined);
     return job;
   };
-  const [, second] = [open("a1"), open("a2")];
+  open("a1");
+  const second = open("a2");
   await sleep(20);
   const other = open("b1");
   await sleep(20);

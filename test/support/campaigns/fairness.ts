@@ -160,7 +160,8 @@ function assertAnswered(light: readonly Received[], attack: readonly Received[])
 function assertCharges(options: FairnessOptions, light: number, attack: readonly Received[]): void {
   const { accounts, attacker, quiet } = options;
   assert.equal(chargesTo(accounts, quiet), pagesFor(options) + light);
-  const [charged, answered] = [chargesTo(accounts, attacker), attack.filter(({ status }) => status === 200).length];
+  const charged = chargesTo(accounts, attacker);
+  const answered = attack.filter(({ status }) => status === 200).length;
   const abandoned = attack.filter(({ status }) => status === "abandoned").length;
   assert.ok(charged >= answered && charged <= answered + abandoned, `${charged} charges, ${answered} answers`);
   assert.deepEqual(inAccountsFile(accounts, audit).faults, []);

@@ -144,7 +144,8 @@ class Crashes {
       [],
       "only requests in flight on a killed replica fail",
     );
-    const [answers, unavailable] = [count(({ status }) => status === 200), count(({ status }) => status === 503)];
+    const answers = count(({ status }) => status === 200);
+    const unavailable = count(({ status }) => status === 503);
     return { answers, unavailable, lost, unanswered, slowestRefusalMs };
   }
 

@@ -24,7 +24,8 @@ export interface RestartSummary {
 }
 
 /** Delay of a stopping instance, long enough for a busy machine, and how often the proxy asks whether it is ready. */
-const [drainDelaySeconds, healthCheckMs] = ["2", 50];
+const drainDelaySeconds = "2";
+const healthCheckMs = 50;
 
 interface Instance {
   service: ServeProcess;

@@ -185,7 +185,8 @@ function partitionText(partition: Readonly<Record<string, string | number>>): st
 }
 
 function difference(what: string, found: unknown, expected: unknown): readonly string[] {
-  const [foundText, expectedText] = [JSON.stringify(found), JSON.stringify(expected)];
+  const foundText = JSON.stringify(found);
+  const expectedText = JSON.stringify(expected);
   return foundText === expectedText ? [] : [`${what}: ${foundText}: expected ${expectedText}`];
 }
 

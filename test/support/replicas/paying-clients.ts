@@ -76,7 +76,8 @@ export class PayingClients {
     const { url, customers, chance, pauseMs, onlySearches = false } = this.options;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (!this.isOver) {
-      const [customer, path] = [chance.pick(customers), `${url}${onlySearches ? search : chance.pick(paths)}`];
+      const customer = chance.pick(customers);
+      const path = `${url}${onlySearches ? search : chance.pick(paths)}`;
       const idempotencyKey = !onlySearches && chance.happens(0.1) ? randomUUID() : undefined;
       // A request with an idempotency key is sent twice, and charged once.
       for (let time = 0; time < (idempotencyKey === undefined ? 1 : 2); time += 1)
@@ -98,7 +99,8 @@ function getAs(customer: Customer, url: string, agent?: Agent, idempotencyKey?: 
     const failed = (error: Error): void => answered({ ...unknown, reason: error.message });
     get(url, { headers, ...(agent === undefined ? {} : { agent }) }, (response) => {
       const { statusCode: status, headers: received } = response;
-      const [requestId, micros] = [String(received["x-request-id"]), Number(received["x-usage-cost-micros"] ?? 0)];
+      const requestId = String(received["x-request-id"]);
+      const micros = Number(received["x-usage-cost-micros"] ?? 0);
       const done = (body: string): void =>
         answered({ customer, path: url, status, requestId, micros, reason: status === 200 ? "" : body });
       text(response).then(done, failed);

@@ -14,7 +14,8 @@ import { emptySchemaOn, PostgresServer } from "../postgres.ts";
 import { createTestFollower } from "../replication/followers.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 
-const [firstDay, lastDay] = ["2026-11-18", "2026-11-19"] as const;
+const firstDay = "2026-11-18";
+const lastDay = "2026-11-19";
 
 /** Longer than nginx keeps idle connections: as deployed. */
 const drainDelaySeconds = "2.5";

@@ -36,7 +36,8 @@ export interface MarketDealers {
 }
 
 /** The most dealers that the API counts at once, and that it describes at once. */
-export const [groupsMax, placedMax] = [1000, 100];
+export const groupsMax = 1000;
+export const placedMax = 100;
 
 /** Finds the dealers whose listings match filters. */
 export async function findMarketDealers(requests: PageRequests, filters: TextParameters): Promise<MarketDealers> {

@@ -21,7 +21,8 @@ export interface FaultOptions {
 /** Shortest and longest seconds between two faults of a kind. */
 const secondsBetween = { kill: [30, 120], full: [40, 160], damage: [10, 60] } as const;
 /** How long the disk stays full, and a damaged file damaged once it is found. */
-const [fullSecondsMax, heldSecondsMax] = [15, 10];
+const fullSecondsMax = 15;
+const heldSecondsMax = 10;
 /** How long the service may take to find a damaged or a restored file. */
 const noticedMs = 120_000;
 const restartPauseMsMax = 3_000;
