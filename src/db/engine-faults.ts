@@ -71,7 +71,10 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/Could not set lock on file/, "busy"],
   [/^Out of Memory Error/, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
-  [/Could not read enough bytes|database has been invalidated/, "damaged"],
+  [
+    /Could not read enough bytes|too small to be a Parquet file|TProtocolException|database has been invalidated/,
+    "damaged",
+  ],
   [
     /Input\/output error|EIO: i\/o error|Remote I\/O error|Stale file handle|Too many open files|: Permission denied/,
     "io error",

@@ -30,7 +30,7 @@ export interface PostgresOptions {
 }
 
 /** Read at the start of each transaction, in the same round trip. `check` throws if the transaction may not be run. */
-export interface TransactionGuard {
+interface TransactionGuard {
   readonly query: Sql;
   check(row: Row | undefined): void;
 }

@@ -50,7 +50,7 @@ export function rejectNul<T>(value: T): T {
   return value;
 }
 
-export type SqlColumnType = "text" | "integer";
+type SqlColumnType = "text" | "integer";
 
 /** The columns of rows that are not in a table. */
 export type Columns = Readonly<Record<string, SqlColumnType>>;

@@ -43,7 +43,7 @@ export function fieldsAmong<Field extends string>(
   return all.filter(isServed);
 }
 
-export interface SerializerOptions {
+interface SerializerOptions {
   readonly status: "active" | "sold";
   /** The origin of `distance_miles`. */
   readonly origin: Point | undefined;
@@ -53,7 +53,7 @@ type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
 type PropertySerializer = (listing: JoinedListing) => string;
 
-export interface ListingSerializer {
+interface ListingSerializer {
   /** The columns that rows need. */
   readonly columns: readonly ServedColumn[];
   /** Returns a row as JSON text. */

@@ -21,7 +21,7 @@ export interface IngestedDay {
 }
 
 /** Issues of a day with the same outcome, field and reason, and one example. */
-export interface IssueGroup {
+interface IssueGroup {
   readonly outcome: string;
   readonly field: string;
   readonly reason: string;

@@ -136,6 +136,14 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
+    "a Parquet file of a few bytes",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.parquet"), "damaged");
+      await duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`));
+    },
+  ],
+  [
     "a Parquet file that is missing",
     "missing",
     (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),

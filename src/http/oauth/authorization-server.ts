@@ -33,7 +33,7 @@ const requestLimits: FailureLimits = { failuresMax: 100, windowMs: 600_000, netw
 /** The size of a registration. */
 export const registrationBytesMax = 8_192;
 
-export interface AuthorizationServerOptions {
+interface AuthorizationServerOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   /** Returns the URL of the service that clients use, without a path. */

@@ -27,7 +27,7 @@ const claimMs = 60_000;
 const pollMs = 1_000;
 const parallelMax = 8;
 
-export interface DeliveryServices {
+interface DeliveryServices {
   readonly accounts: Accounts;
   readonly current: CurrentVersion;
   readonly callOperation: CallOperation;

@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** Where a message goes, and what signs it. */
-export interface Receiver {
+interface Receiver {
   readonly url: string;
   /** `whsec_` and Base64. */
   readonly secret: string;

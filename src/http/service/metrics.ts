@@ -15,7 +15,7 @@ import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
 
-export interface MetricSources {
+interface MetricSources {
   readonly current: CurrentVersion;
   readonly resultCache: ResultCache;
   readonly accounts: Accounts;

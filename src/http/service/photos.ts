@@ -19,7 +19,7 @@ export interface PhotoSettings extends PublicRequestOptions {
   readonly bytesMax: number;
 }
 
-export interface CachedPhoto {
+interface CachedPhoto {
   readonly type: string;
   readonly content: Buffer;
 }

@@ -21,7 +21,7 @@ export interface ScrubOptions {
   readonly firstAuditMs?: number;
 }
 
-export interface ScrubbedState {
+interface ScrubbedState {
   readonly current: CurrentVersion;
   readonly accounts: Accounts;
   /** The accounts file, or the URL of a PostgreSQL database, which checks its own files. */

@@ -19,12 +19,12 @@ import { attributesOf, comparedNames, differencesOf, filesOfPair } from "./pair-
 import type { VersionPair } from "./version-pair.ts";
 
 /** The place of a change in the order of a feed: the day since which it holds, then the listing's id. */
-export interface ChangePosition {
+interface ChangePosition {
   readonly day: string;
   readonly id: string;
 }
 
-export interface ChangesRequest {
+interface ChangesRequest {
   /** A change is returned if the listing matches all of them in the older or in the newer version. */
   readonly filters: readonly Filter[];
   /** All kinds if undefined. */
@@ -55,7 +55,7 @@ interface Change extends Difference {
   readonly after: Row;
 }
 
-export interface ChangesPage {
+interface ChangesPage {
   /** Each is JSON text of schema `ListingChange`. */
   readonly texts: readonly string[];
   readonly last: ChangePosition | undefined;

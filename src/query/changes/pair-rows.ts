@@ -42,7 +42,7 @@ interface Side {
 }
 
 /** Which differences of a pair to find. */
-export interface DifferenceRequest {
+interface DifferenceRequest {
   readonly filters: readonly Filter[];
   readonly kinds: readonly string[] | undefined;
   /** Differences after this one, in order. */
@@ -159,7 +159,7 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
 }
 
 /** A version whose listings are read; it is foreign if its keys mean something else than those of the engine's tables. */
-export interface AttributesSource {
+interface AttributesSource {
   readonly manifest: Manifest;
   readonly isForeign: boolean;
 }

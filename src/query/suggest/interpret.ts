@@ -16,7 +16,7 @@ interface Words {
 }
 
 /** Schema `Interpretation`, without the URL. */
-export interface Interpretation {
+interface Interpretation {
   readonly filters: FilterTexts;
   readonly spans: readonly (Words & Meaning & { readonly corrected_from?: string })[];
   readonly ignored: readonly Words[];

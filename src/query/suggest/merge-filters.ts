@@ -14,7 +14,7 @@ export const listingParameters: Readonly<Record<string, Schema>> = Object.fromEn
 /** The radius around a place in miles, where none is asked for. */
 export const placeRadius = 25;
 
-export interface MergedFilters {
+interface MergedFilters {
   readonly filters: FilterTexts;
   /** Why a reading is not among the filters. */
   readonly refused: ReadonlyMap<Understood, string>;

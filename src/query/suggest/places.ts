@@ -2,7 +2,7 @@
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { type ZipCode, zipCodes } from "../zip-codes.ts";
 
-export interface SuggestedPlace {
+interface SuggestedPlace {
   readonly text: string;
   readonly attribute: "city" | "postal_code";
   readonly value: string;

@@ -11,7 +11,7 @@ export interface Token {
 }
 
 /** A phrase at a token: the number of its tokens, and its value in the table. */
-export interface Phrase {
+interface Phrase {
   readonly length: number;
   readonly value: string;
 }

@@ -13,7 +13,7 @@ import { placesBeginning } from "./places.ts";
 import type { FilterTexts } from "./reading.ts";
 import { canBeStockNumber, countActive, hasStockNumber } from "./stock-numbers.ts";
 
-export type SuggestQuery = QueryOf<"suggestFilters">;
+type SuggestQuery = QueryOf<"suggestFilters">;
 
 /** How many places are suggested: the listings around each can take a statement. */
 const placesMax = 3;

@@ -23,7 +23,7 @@ export interface Comparable {
 }
 
 /** The listings of the subject's model, condition and years of age. */
-export interface Supply {
+interface Supply {
   readonly active: number;
   readonly sold: number;
 }

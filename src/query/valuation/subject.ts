@@ -39,7 +39,7 @@ export interface Described {
   readonly stored: Estimate | undefined;
 }
 
-export interface DescribedListing extends Described {
+interface DescribedListing extends Described {
   readonly dealer: { readonly dealer_name: string | null; readonly city: string | null };
 }
 
@@ -108,7 +108,7 @@ function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | 
   return { id, year, make, model, inventoryType, miles, price, msrp, trim, version, state, ...others };
 }
 
-export type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "vin">;
+type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "vin">;
 
 /** Returns the vehicle that parameters describe. Refuses a request without those that its value depends on. */
 export function describedIn(query: DescribedQuery, dimensions: Dimensions): Described {

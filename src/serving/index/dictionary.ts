@@ -13,7 +13,7 @@ import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
 
 /** The consecutive ids of an attribute's values, or of a kind of composite ids. */
-export interface IdRange {
+interface IdRange {
   readonly first: number;
   /** Exclusive. */
   readonly end: number;

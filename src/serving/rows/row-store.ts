@@ -10,7 +10,7 @@ import { type ListingFile, type ListingState, sourceOf } from "../listing-files.
 import { RowFile } from "./row-file.ts";
 
 /** A row file and the Parquet file that it was built from. */
-export interface StoredFile {
+interface StoredFile {
   readonly path: string;
   /** Content hash of its input. */
   readonly source: string;

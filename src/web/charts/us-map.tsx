@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { rounded } from "./axis.ts";
 import { mapSize, placeOnMap, type StateShape, stateShapes } from "./us-states.ts";
 
-export interface ShadedState {
+interface ShadedState {
   readonly code: string;
   /** The shade, from 1 to `shadesMax`; 0 if it has no value. */
   readonly shade: number;

@@ -29,7 +29,7 @@ export const paintClass = (color: string | null | undefined): string =>
   `paint-${(typeof color === "string" && paints.has(color) ? color : "Gray").toLowerCase()}`;
 
 /** Returns the name of the side view of a body type; that of a sedan if it is unknown. */
-export const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
+const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
 
 /** The side view of a body type. It takes the paint of the element around it. */
 export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | undefined }): JSX.Element => (

@@ -9,7 +9,7 @@ import { listingPath, type ViewParameters } from "./view.ts";
 
 export type ShownListing = AnswerOf<"searchListings">["data"][number];
 
-export interface ColumnDefinition {
+interface ColumnDefinition {
   /** The name in the parameter `columns`. */
   readonly name: string;
   readonly title: string;

@@ -139,7 +139,7 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-export type InventoryView = "active" | "past" | "sold";
+type InventoryView = "active" | "past" | "sold";
 
 export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
   if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";

@@ -39,7 +39,7 @@ export interface Redirect {
 export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
 
 /** Returns the page for an anonymous visitor of a path with its query, who may open the demo. */
-export type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
+type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
 
 /** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
 export function signedInPage(services: SiteServices, anonymousPage: AnonymousPage, handle: PageHandler): Middleware {

@@ -10,7 +10,7 @@ export interface ShownView {
   readonly asOf: string;
 }
 
-export interface SearchPlace {
+interface SearchPlace {
   /** The number of the listing in the search, from 1, and how many there are. */
   readonly number: number;
   readonly total: number;
