@@ -1,5 +1,5 @@
 /** Starts worker threads and processes that run modules of this project, and the program itself. */
-import { fork, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import type { Readable } from "node:stream";
