@@ -95,7 +95,8 @@ const isExpansion = (name: string): name is Expansion => name in expansionColumn
 
 const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
-const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
+const buildKey = listingRow.indexOf("build_key");
+const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
@@ -122,7 +123,7 @@ export interface StoredTexts {
   readonly valueIn: (attribute: AttributeName, text: string | undefined) => Json;
 }
 
-/** Returns how attributes are compared as they are stored: equal texts are equal values. */
+/** Returns how attributes are compared by their stored JSON: equal texts are equal values. */
 export function storedTextsOf(attributes: readonly AttributeName[], dimensions: Dimensions): StoredTexts {
   const places = attributes.map(storedPlace);
   return {

@@ -58,12 +58,13 @@ function sidesOf({ before, after, isContinued }: VersionPair): readonly [Side, S
     const paths = new Set(tableFilesOf(other).map(({ path }) => path));
     const without = ({ files, ...inventory }: Inventory): Inventory => ({
       ...inventory,
-      ...{ files: files.filter(({ path }) => !paths.has(path)), valuations: [] },
+      files: files.filter(({ path }) => !paths.has(path)), valuations: [],
     });
     const { active, missing, sold, ended } = inventoriesOf(of);
     return { active: without(active), missing: without(missing), sold: without(sold), ended: without(ended) };
   };
-  const [older, newer] = [unshared(before, after), unshared(after, before)];
+  const older = unshared(before, after);
+const newer = unshared(after, before);
   if (!isContinued)
     return [
       { inventories: older, dimensions: before, since: undefined },

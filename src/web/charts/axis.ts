@@ -46,8 +46,8 @@ export function dayAxis(days: readonly string[], ticksMax = 4): Axis {
   return { at: (time) => scale(time), ticks: ticks.map((time) => ({ at: scale(time), text: format.format(time) })) };
 }
 
-export const dayMs = 24 * 60 * 60 * 1000;
-const longMs = 300 * dayMs;
+export const millisecondsPerDay = 24 * 60 * 60 * 1000;
+const longMs = 300 * millisecondsPerDay;
 const dayText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "short", day: "numeric" });
 const monthText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "short", year: "numeric" });
 
