@@ -111,7 +111,8 @@ async function lackOfRoom({ listings, days }: SuiteRun): Promise<string | undefi
   const { bavail, bsize } = await statfs(values.data);
   const rows = listings * Math.max(1, days / 30);
   const spilled = rows * listingBytes.building - ingestShare * totalmem();
-  const [free, needed] = [bavail * bsize, Math.max(spilled, rows * listingBytes.built)];
+  const free = bavail * bsize;
+  const needed = Math.max(spilled, rows * listingBytes.built);
   const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(0)} GiB`;
   return free < needed ? `not measured: ${gib(free)} are free in ${values.data}, expected ${gib(needed)}` : undefined;
 }

@@ -112,8 +112,11 @@ async function compareWith(
   const now = await serveLake(acquire, dataset.lake);
   const before = await serveCommit(acquire, { commit, lake: dataset.lake, folder, log });
   const measurements = await compareCommits(cases, {
-    ...{ now: exactServer("carquet", "", now), before: exactServer("before", commit, before) },
-    ...{ warmUpQueries: queryMix(sampleValues, dataset.shape.seed, mixSize), isQuick, log },
+    now: exactServer("carquet", "", now),
+    before: exactServer("before", commit, before),
+    warmUpQueries: queryMix(sampleValues, dataset.shape.seed, mixSize),
+    isQuick,
+    log,
   });
   return { ...(await describeRun(dataset, [])), title: `Working tree and ${commit}`, measurements };
 }
@@ -178,8 +181,12 @@ function measureUncached(run: BenchRun, servers: CarquetServers, mix: readonly B
     const measuredCases = await runCases(cases, { inProcess, carquet, peers, warmUpQueries: mix, isQuick, log });
     const throughput = isSelected("throughput")
       ? await measureThroughput({
-          ...{ carquet, peers: peers.filter(({ name }) => holdsToday(name)), queries: mix },
-          ...{ answers: "uncached", isQuick, log },
+          carquet,
+          peers: peers.filter(({ name }) => holdsToday(name)),
+          queries: mix,
+          answers: "uncached",
+          isQuick,
+          log,
         })
       : [];
     return { run: await describeRun(dataset, peers), cases: measuredCases, throughput };

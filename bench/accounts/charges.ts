@@ -114,7 +114,9 @@ async function createFixtures(acquire: Acquire, scratch: string): Promise<Fixtur
 async function measure(variant: Variant, fixtures: Fixtures): Promise<ChargesLoad> {
   await charge(variant, fixtures, 1);
   const { postgres, sampler } = fixtures;
-  const [startedAtMs, postgresMs, walBytes] = [performance.now(), postgres.processorMs(), sampler.walBytes()];
+  const startedAtMs = performance.now();
+  const postgresMs = postgres.processorMs();
+  const walBytes = sampler.walBytes();
   sampler.start();
   const { charges, commits, clientMs } = await charge(variant, fixtures, seconds);
   const activities = sampler.stop();

@@ -25,7 +25,8 @@ export async function generateLoad(options: LoadOptions): Promise<Float64Array> 
 /** Sends a request repeatedly until `endAtMs` and appends the time of each to `times`. */
 function runConnection(port: number, request: string, endAtMs: number, times: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    let [sentAtMs, missingBytes] = [0, -1];
+    let sentAtMs = 0;
+    let missingBytes = -1;
     const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true });
     const send = (): void => {
       sentAtMs = performance.now();

@@ -67,7 +67,8 @@ export async function runPgbench(
   const child = spawn(program, [...flags, "--no-vacuum", `--define=accounts=${accounts}`, url], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let [output, processorMs] = ["", 0];
+  let output = "";
+  let processorMs = 0;
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });

@@ -122,12 +122,14 @@ async function measure(variant: AccountsVariant, { postgres, places, pageFile }:
   try {
     const load = { port: Number(new URL(server.url).port), connections, path, keys };
     await generateLoad({ ...load, seconds: warmUpSeconds });
-    const [before, postgresMs] = [server.threadMs(), postgres.processorMs()];
+    const before = server.threadMs();
+    const postgresMs = postgres.processorMs();
     const times = await generateLoad({ ...load, seconds });
     const after = server.threadMs();
     const microsPerRequest = (ms: number): number => Math.round((ms * 1000) / times.length);
     return {
-      ...{ requestsPerSecond: times.length / seconds, times: [...times] },
+      requestsPerSecond: times.length / seconds,
+      times: [...times],
       service: microsPerRequest(after.process - before.process),
       mainThread: microsPerRequest(after.main - before.main),
       postgres: microsPerRequest(postgres.processorMs() - postgresMs),

@@ -44,7 +44,8 @@ const folderOf = ({ listings, days, end, seed, options }: DatasetShape, data: st
 
 async function openLake(shape: DatasetShape, data: string, log: Log): Promise<string> {
   const folder = folderOf(shape, data);
-  const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];
+  const lake = join(folder, "lake");
+  const feeds = join(folder, "feeds");
   await mkdir(folder, { recursive: true });
   await buildFolder(lake, log, async (unfinished) => {
     await buildFolder(feeds, log, (path) => generateFeeds(path, shape, log));

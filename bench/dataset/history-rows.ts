@@ -15,7 +15,9 @@ import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { type ColumnKind, peerColumns } from "./columns.ts";
 import { flatColumnList, inPastOrder } from "./flat-rows.ts";
 
-const [category, date, integer] = ["category", "date", "integer"] as const satisfies readonly ColumnKind[];
+const category = "category";
+const date = "date";
+const integer = "integer";
 
 const trended = { make: category, model: category, state: category, price: integer } as const;
 const interval = { valid_from: date, valid_to: date } as const;

@@ -42,7 +42,9 @@ export interface SampleValues {
 }
 
 /** Limits: values of a column, pairs of make and model, and listings to look up. */
-const [valuesMax, carsMax, listingsMax] = [100, 200, 500];
+const valuesMax = 100;
+const carsMax = 200;
+const listingsMax = 500;
 
 export async function loadSampleValues(dataset: Dataset): Promise<SampleValues> {
   const { listings, days, end } = dataset.shape;

@@ -66,8 +66,10 @@ async function measureFormat(format: TableFormat, path: string): Promise<readonl
   child.stdout.on("data", (text: Buffer) => {
     output += text.toString();
   });
-  const [closed, pid] = [once(child, "close"), child.pid ?? 0];
-  let [peakMib, processorMs] = [0, 0];
+  const closed = once(child, "close");
+  const pid = child.pid ?? 0;
+  let peakMib = 0;
+  let processorMs = 0;
   while (child.exitCode === null && child.signalCode === null) {
     peakMib = Math.max(peakMib, peakMibOf(pid) || 0);
     processorMs = Math.max(processorMs, processorMsOf(pid) || 0);
@@ -85,7 +87,8 @@ async function measureFormat(format: TableFormat, path: string): Promise<readonl
 
 /** Lets the clients search for a time. Returns the requests and their latencies. */
 async function measureLoad(name: string, { fetch }: ScriptServer, durationMs: number): Promise<readonly Measurement[]> {
-  const [startedAtMs, times]: [number, number[]] = [performance.now(), []];
+  const startedAtMs: number = performance.now();
+  const times: number[] = [];
   const search = async (): Promise<void> => {
     while (performance.now() < startedAtMs + durationMs) {
       const sentAtMs = performance.now();

@@ -17,7 +17,8 @@ const beginStep = (name: string): void => {
   if (name === currentStep) return;
   const nowMs = performance.now();
   if (currentStep !== "") steps.push({ name: currentStep, seconds: (nowMs - stepStartedAtMs) / 1000 });
-  [stepStartedAtMs, currentStep] = [nowMs, name];
+  stepStartedAtMs = nowMs;
+  currentStep = name;
 };
 
 const [report] = await ingest(lake, await deliveriesAt(feeds, day), {

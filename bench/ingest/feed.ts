@@ -55,7 +55,8 @@ function dealerRows(dealers: number): Sql {
 
 /** Columns `listing`, `build` and `dealer` are the numbers from which all values of a row are derived. */
 function inventoryRows({ listings, turnover, format }: FeedShape, index: number, dealers: number): Sql {
-  const [listing, build] = [sql`listing`, sql`build`];
+  const listing = sql`listing`;
+  const build = sql`build`;
   const first = Math.round(listings * turnover) * index;
   const features = sql`list_concat(list_transform(range(12), lambda n: 'feature_' || ((build * 7 + n * 13) % 140)),
     ['feature_' || (140 + ${randomInteger(listing, 20, 60)})])`;

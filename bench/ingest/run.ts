@@ -38,7 +38,8 @@ const firstDay = "2026-11-01";
 const format = values.format === "csv" ? "csv" : "parquet";
 const shape = { listings: Number(values.listings), turnover: 0.05, format } as const;
 const folder = await mkdtemp(join(tmpdir(), "carquet-bench-"));
-const [feeds, lake] = [join(folder, "feeds"), join(folder, "lake")];
+const feeds = join(folder, "feeds");
+const lake = join(folder, "lake");
 const measurements: Measurement[] = [];
 try {
   for (let index = 0; index < Number(values.days); index += 1) {

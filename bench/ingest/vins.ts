@@ -57,7 +57,8 @@ async function compare(session: Session, other: string): Promise<Readonly<Record
     sql`round(100 * count(*) FILTER (${part}) / nullif(count(*) FILTER (${whole}), 0), 1)::DOUBLE`;
   const results: Record<string, object> = {};
   for (const name of decodedNames) {
-    const [ours, theirs] = [sql`${ident("decoded", name)}::VARCHAR`, sql`nullif(${ident("other", name)}, '')`];
+    const ours = sql`${ident("decoded", name)}::VARCHAR`;
+    const theirs = sql`nullif(${ident("other", name)}, '')`;
     const have = sql`${ours} IS NOT NULL AND ${theirs} IS NOT NULL`;
     const [row] = await session.rows(sql`
       SELECT ${share(sql`${ours} IS NOT NULL`, sql`true`)} AS decoded, ${share(sql`${theirs} IS NOT NULL`, sql`true`)} AS ${ident(other)},

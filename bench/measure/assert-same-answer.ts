@@ -23,10 +23,12 @@ interface Difference {
 }
 
 function firstDifference(ours: unknown, theirs: unknown, path: string): Difference {
-  const [ourEntries, theirEntries] = [entriesOf(ours), entriesOf(theirs)];
+  const ourEntries = entriesOf(ours);
+  const theirEntries = entriesOf(theirs);
   if (ourEntries === undefined || theirEntries === undefined) return { path, ours, theirs };
   for (const key of new Set([...ourEntries.keys(), ...theirEntries.keys()])) {
-    const [ourEntry, theirEntry] = [ourEntries.get(key), theirEntries.get(key)];
+    const ourEntry = ourEntries.get(key);
+    const theirEntry = theirEntries.get(key);
     if (!isDeepStrictEqual(ourEntry, theirEntry))
       return firstDifference(ourEntry, theirEntry, path === "" ? key : `${path}.${key}`);
   }

@@ -29,7 +29,8 @@ export async function compareCommits(
       run: (round: number) => send(queries[round % queries.length] as BenchQuery),
     }));
     const times = await timeInterleaved(candidates, { ...limits, slowMs: 2 * limits.budgetMs });
-    const [ours = [], theirs = []] = [times.get(now.name), times.get(before.name)];
+    const ours = times.get(now.name) ?? [];
+    const theirs = times.get(before.name) ?? [];
     const ratios = ours.flatMap((ms, round) => (theirs[round] === undefined ? [] : [theirs[round] / ms]));
     results.push(timed(name, now.name, ours), timed(name, before.name, theirs));
     const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));

@@ -141,7 +141,8 @@ async function awaitVersion(service: ScriptServer, version: string): Promise<num
 async function linkLake(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
     if (entry.isDirectory()) await linkLake(source, target);
     else if (entry.name === "CURRENT") await copyFile(source, target);
     else if (entry.isFile()) await link(source, target);

@@ -63,7 +63,8 @@ interface Storage {
 /** Returns the sizes of the published version. Files of earlier versions, which `vacuum` removes, do not count. */
 function storageOf({ days, tables, serving }: Manifest): Storage {
   const published = Object.keys(days);
-  const [first = "", last = ""] = [published[0], published.at(-1)];
+  const first = published[0] ?? "";
+  const last = published.at(-1) ?? "";
   return {
     days: 1 + (Date.parse(last) - Date.parse(first)) / (24 * 60 * 60 * 1000),
     active: sumOf(Object.values(days)) / published.length,

@@ -87,7 +87,8 @@ const searchByRadius = ({ make, zip, oneOf }: Samplers): BenchQuery =>
   });
 
 function sidebar({ make, state, random }: Samplers): BenchQuery {
-  const [byMake, byState] = [equals("make", make()), equals("state", state())];
+  const byMake = equals("make", make());
+  const byState = equals("state", state());
   return facetQuery({ facets: sidebarFacets, filters: [random() < 0.5 ? byState : byMake] });
 }
 

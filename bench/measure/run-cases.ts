@@ -28,12 +28,18 @@ interface Effort extends TimingLimits {
 }
 
 const fullEffort: Effort = {
-  ...{ roundsMax: 31, budgetMs: 6000, slowMs: 10_000 },
-  ...{ comparedQueries: 10, processorMs: 1000 },
+  roundsMax: 31,
+  budgetMs: 6000,
+  slowMs: 10_000,
+  comparedQueries: 10,
+  processorMs: 1000,
 };
 const quickEffort: Effort = {
-  ...{ roundsMax: 9, budgetMs: 400, slowMs: 800 },
-  ...{ comparedQueries: 2, processorMs: 150 },
+  roundsMax: 9,
+  budgetMs: 400,
+  slowMs: 800,
+  comparedQueries: 2,
+  processorMs: 150,
 };
 
 /** Returns the measurements of all cases. Throws a `UserError` if a server's answer differs from Carquet's. */
@@ -104,7 +110,8 @@ async function processorMsPerRequest(
   queryOf: (round: number) => BenchQuery,
   spendMs: number,
 ): Promise<number> {
-  const [before, endAtMs] = [processorMs(), performance.now() + wallTimeFactor * spendMs];
+  const before = processorMs();
+  const endAtMs = performance.now() + wallTimeFactor * spendMs;
   let requests = 0;
   const spent = (): number => processorMs() - before;
   while (requests < 3 || (spent() < spendMs && performance.now() < endAtMs)) {

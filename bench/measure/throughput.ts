@@ -57,7 +57,8 @@ export async function loadInBursts(
   const states = servers.map((server) => ({ server, next: 0, times: [] as number[], elapsedMs: 0, processorMs: 0 }));
   for (let repetition = 0; repetition < repetitions; repetition += 1) {
     for (const state of states) {
-      const [startedAtMs, processorMsBefore] = [performance.now(), state.server.processorMs()];
+      const startedAtMs = performance.now();
+      const processorMsBefore = state.server.processorMs();
       const client = async (): Promise<void> => {
         while (performance.now() < startedAtMs + seconds * 1000) {
           const query = queries[state.next % queries.length];

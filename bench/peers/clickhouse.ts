@@ -114,17 +114,16 @@ const bloomFilter = "bloom_filter(0.001)";
 
 function listingTables({ flat }: Dataset): readonly Table[] {
   return relations.map((name) => ({
-    ...{
-      name,
-      columns: peerColumns,
-      file: join(flat, `${name}.parquet`),
-      order: ["make", "model", "year", "position"],
-    },
+    name,
+    columns: peerColumns,
+    file: join(flat, `${name}.parquet`),
+    order: ["make", "model", "year", "position"],
     indexes: { id: bloomFilter, vin: bloomFilter, days_on_market: "minmax", price: "minmax" },
   }));
 }
 
-const [byDay, byInterval] = [{ day: "minmax" }, { valid_from: "minmax", valid_to: "minmax" }];
+const byDay = { day: "minmax" };
+const byInterval = { valid_from: "minmax", valid_to: "minmax" };
 
 /** The sort order and the skip indexes of each relation of the past. */
 const pastLayouts: Readonly<Record<HistoryRelation, Pick<Table, "order" | "indexes">>> = {
@@ -136,7 +135,9 @@ const pastLayouts: Readonly<Record<HistoryRelation, Pick<Table, "order" | "index
 
 const pastTables = ({ history }: Dataset, names: readonly HistoryRelation[]): readonly Table[] =>
   names.map((name) => ({
-    ...{ name, columns: historyColumns[name], file: join(history, `${name}.parquet`) },
+    name,
+    columns: historyColumns[name],
+    file: join(history, `${name}.parquet`),
     ...pastLayouts[name],
   }));
 

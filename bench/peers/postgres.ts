@@ -22,7 +22,10 @@ export const openPostgres: OpenPeer = async (dataset, log) => {
   log("filling PostgreSQL");
   await fill(pool, dataset);
   return {
-    ...{ name: "postgres", version: server.version.replace("PostgreSQL ", ""), dialect, levels: "history" },
+    name: "postgres",
+    version: server.version.replace("PostgreSQL ", ""),
+    dialect,
+    levels: "history",
     rows: async (statement) => (await pool.query(statement)).rows,
     close: async () => {
       await pool.end();

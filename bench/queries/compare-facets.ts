@@ -67,7 +67,8 @@ function compareRanges(
     interval: Number(at(body, "data", "range_facets", facet, "interval")),
     buckets: bucketsOf(at(body, "data", "range_facets", facet, "buckets")),
   });
-  const [ourRanges, theirRanges] = [rangesOf(ours), rangesOf(theirs)];
+  const ourRanges = rangesOf(ours);
+  const theirRanges = rangesOf(theirs);
   const regular = {
     min: Number(at(theirs, "data", "range_facets", facet, "regular", "min")),
     max: Number(at(theirs, "data", "range_facets", facet, "regular", "max")),
@@ -86,7 +87,9 @@ interface Ranges {
 
 const bucketsOf = (value: unknown): readonly RangeBucket[] =>
   listAt(value).map((bucket) => ({
-    ...{ min: Number(at(bucket, "min")), max: Number(at(bucket, "max")), count: Number(at(bucket, "count")) },
+    min: Number(at(bucket, "min")),
+    max: Number(at(bucket, "max")),
+    count: Number(at(bucket, "count")),
   }));
 
 const rangesJson = ({ interval, buckets }: Ranges): Json => ({
@@ -106,7 +109,8 @@ export function foldOuterBuckets(
   const below = countOuter(({ max }) => max <= regular.min);
   const above = countOuter(({ min }) => min >= regular.max);
   return buckets.filter(isRegular).map(({ min, max, count }) => ({
-    ...{ min, max },
+    min,
+    max,
     count: count + (min === regular.min ? below : 0) + (max === regular.max ? above : 0),
   }));
 }

@@ -31,7 +31,9 @@ export const valuesPerFacetMax = 20;
 
 export function facetQuery({ facets, parameters = [], ...options }: FacetOptions): BenchQuery {
   const spec: FacetSpec = {
-    ...{ kind: "facets", from: "active", filters: [] },
+    kind: "facets",
+    from: "active",
+    filters: [],
     ...options,
     categorical: facets.filter((facet): facet is CategoricalColumn => !isNumericFacet(facet)),
     numeric: facets.filter(isNumericFacet),
@@ -67,7 +69,8 @@ export function facetsBody(
   rangeFacets: object,
 ): object {
   const bucketOf = ({ value, listings, metric, sample }: Row) => ({
-    ...{ value: String(value), count: Number(listings) },
+    value: String(value),
+    count: Number(listings),
     ...(metric === undefined ? {} : { metric, sample }),
   });
   const byFacet = categorical.map((facet) => [facet, buckets.filter((row) => row.facet === facet).map(bucketOf)]);

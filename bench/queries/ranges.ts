@@ -18,8 +18,14 @@ export function toStatistics(value: (statistic: keyof Statistics) => number | nu
   const count = value("count") ?? 0;
   const ifAny = (statistic: keyof Statistics): number | null => (count === 0 ? null : value(statistic));
   return {
-    ...{ min: ifAny("min"), max: ifAny("max"), mean: ifAny("mean"), median: ifAny("median") },
-    ...{ stddev: count < 2 ? null : value("stddev"), p1: ifAny("p1"), p99: ifAny("p99"), count },
+    min: ifAny("min"),
+    max: ifAny("max"),
+    mean: ifAny("mean"),
+    median: ifAny("median"),
+    stddev: count < 2 ? null : value("stddev"),
+    p1: ifAny("p1"),
+    p99: ifAny("p99"),
+    count,
   };
 }
 
@@ -80,7 +86,8 @@ export function rangeBuckets(statistics: Statistics, counts: readonly RangeCount
     const bucket = first + index;
     return { min: bucket * width, max: (bucket + 1) * width, count: countBetween(bucket, bucket) };
   });
-  const [start, end] = [first * width, (last + 1) * width];
+  const start = first * width;
+  const end = (last + 1) * width;
   const below = { min: statistics.min ?? 0, max: start, count: countBetween(Number.NEGATIVE_INFINITY, first - 1) };
   const above = { min: end, max: (statistics.max ?? 0) + 1, count: countBetween(last + 1, Number.POSITIVE_INFINITY) };
   const buckets = [below, ...regular, above].filter(

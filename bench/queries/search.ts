@@ -28,7 +28,12 @@ export function searchQuery({
   ...options
 }: SearchOptions): BenchQuery {
   const spec: SearchSpec = {
-    ...{ kind: "search", from: "active", filters: [], sort: defaultSort, offset: 0, limit },
+    kind: "search",
+    from: "active",
+    filters: [],
+    sort: defaultSort,
+    offset: 0,
+    limit,
     ...options,
     columns: [...defaultColumns, ...expansionColumns],
   };
@@ -85,7 +90,8 @@ export async function countListings(peer: SqlPeer, from: string, where: string):
 export function lookUpQuery(by: LookUpSpec["by"], value: string): BenchQuery {
   const [folder, idPath] =
     by === "id" ? ["/v1/listings", ["data", "id"]] : ["/v1/vins", ["data", "latest_listing", "id"]];
-  const [path, columns] = [`${folder}/${value}`, [...defaultColumns, "options_packages"] as const];
+  const path = `${folder}/${value}`;
+  const columns = [...defaultColumns, "options_packages"] as const;
   const idOf = (body: unknown): string => String(at(body, ...idPath));
   return {
     path,

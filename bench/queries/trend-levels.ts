@@ -60,7 +60,8 @@ function historyStatement(query: LevelQuery, peer: SqlPeer): string {
 
 /** Returns the matching intervals that hold on one of the days, with the numbers of the first (`lo`) and, exclusively, the last (`hi`) of them. */
 function spans({ filters, facet, days }: LevelQuery): string {
-  const [first = "", last = ""] = [days[0], days.at(-1)];
+  const first = days[0] ?? "";
+  const last = days.at(-1) ?? "";
   const before = daysBefore(days);
   const areConsecutive = before.length === days.length + 1;
   const numberOf = (date: string): string => {
@@ -77,7 +78,8 @@ function spans({ filters, facet, days }: LevelQuery): string {
 
 /** Returns how many of ascending days are before each day from the first one to the one after the last one. */
 function daysBefore(days: readonly string[]): readonly number[] {
-  const [first = "", last = ""] = [days[0], days.at(-1)];
+  const first = days[0] ?? "";
+  const last = days.at(-1) ?? "";
   const counts: number[] = [];
   let before = 0;
   for (let day = first; day <= plusDays(last, 1); day = plusDays(day, 1)) {
@@ -119,7 +121,9 @@ function runningSums({ metrics, days }: LevelQuery, changes: readonly Row[]): re
     byValue.set(change.value, ofValue.set(Number(change.step), change));
   }
   return [...byValue.values()].flatMap((ofValue) => {
-    let [listings, known, total] = [0, 0, 0];
+    let listings = 0;
+    let known = 0;
+    let total = 0;
     const value = ofValue.values().next().value?.value;
     return days.flatMap((_, step) => {
       const change = ofValue.get(step);

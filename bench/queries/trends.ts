@@ -51,9 +51,12 @@ const seriesOf = (body: unknown) =>
     facet: at(series, "facet"),
     value: at(series, "value"),
     points: listAt(series, "points").map((point) => ({
-      ...{ start: at(point, "start"), end: at(point, "end") },
+      start: at(point, "start"),
+      end: at(point, "end"),
       metrics: listAt(point, "metrics").map((metric) => ({
-        ...{ name: at(metric, "name"), sample: at(metric, "sample"), value: nineDigits(at(metric, "value")) },
+        name: at(metric, "name"),
+        sample: at(metric, "sample"),
+        value: nineDigits(at(metric, "value")),
       })),
     })),
   }));

@@ -38,7 +38,8 @@ const { values } = parseArgs({
     json: { type: "string" },
   },
 });
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
 const replicasMax = 4;
 /** As many clients for all replicas together, and as many for each. */
 const scales = [
@@ -188,7 +189,8 @@ async function sendFor(
   const times: number[] = [];
   const sendQueries = async (client: number): Promise<void> => {
     while (performance.now() < startedAtMs + forSeconds * 1000) {
-      const [query, replica] = [queries[sent % queries.length], replicas[sent % replicas.length]];
+      const query = queries[sent % queries.length];
+      const replica = replicas[sent % replicas.length];
       sent += 1;
       const sentAtMs = performance.now();
       await replica?.clients[client % replica.clients.length]?.send(query?.path ?? "");
@@ -200,7 +202,9 @@ async function sendFor(
   const { user, system } = process.cpuUsage(before.client);
   const perRequest = (ms: number): number => ms / times.length;
   return {
-    ...{ clients, replicas: replicas.length, times },
+    clients,
+    replicas: replicas.length,
+    times,
     requestsPerSecond: (1000 * times.length) / elapsedMs,
     serviceMs: perRequest(serviceMs() - before.service),
     postgresMs: perRequest(postgres.processorMs() - before.postgres),

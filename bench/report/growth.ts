@@ -59,7 +59,8 @@ export function growthTable(runs: readonly Results[], dimension: Dimension): str
 function exponentOf(points: readonly Point[]): number | undefined {
   const pairs = points.map(({ place, cost }) => [Math.log(place), Math.log(cost)] as const);
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))];
+  const meanX = mean(pairs.map(([x]) => x));
+  const meanY = mean(pairs.map(([, y]) => y));
   const spread = pairs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
   if (pairs.length < 2 || spread === 0) return undefined;
   return pairs.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;

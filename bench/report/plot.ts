@@ -29,7 +29,9 @@ export function renderPlot(panels: readonly PlotPanel[], unit: string): string {
     subtitle: `Medians of times; both axes are logarithmic, x is the number of ${unit}`,
     legend: names.map((name) => ({ name, color: colorOf(name) })),
     panels: panels.map(panelOptions),
-    ...{ panelWidth: 310, panelHeight: 190, panelsPerRow: 3 },
+    panelWidth: 310,
+    panelHeight: 190,
+    panelsPerRow: 3,
   });
 }
 
@@ -37,7 +39,10 @@ function panelOptions({ title, lines }: PlotPanel): PlotOptions {
   const sizes = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
   const ticks = enclosingTicks(lines.flatMap(({ points }) => points.map(({ y }) => y)));
   return {
-    ...{ marginLeft: 44, marginRight: 16, marginTop: 34, marginBottom: 24 },
+    marginLeft: 44,
+    marginRight: 16,
+    marginTop: 34,
+    marginBottom: 24,
     x: { type: "log", ticks: sizes, tickFormat: tickLabel, tickSize: 0, label: null },
     y: { type: "log", ticks, domain: [ticks[0], ticks.at(-1)], tickFormat: tickLabel, tickSize: 0, label: null },
     marks: [

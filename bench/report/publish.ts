@@ -148,8 +148,10 @@ function runParts(run: SuiteRun): readonly string[] {
 async function replacePart(file: string, name: string, parts: readonly string[]): Promise<void> {
   const path = projectPath(file);
   const page = await readFile(path, "utf8");
-  const [startMarker, endMarker] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
-  const [start, end] = [page.indexOf(startMarker), page.indexOf(endMarker)];
+  const startMarker = `<!-- ${name} -->`;
+  const endMarker = `<!-- end of ${name} -->`;
+  const start = page.indexOf(startMarker);
+  const end = page.indexOf(endMarker);
   if (start < 0 || end < start)
     throw new UserError(`${file} lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
   const content = [startMarker, ...parts, endMarker].join("\n\n");

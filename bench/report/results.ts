@@ -41,8 +41,11 @@ export interface Results extends Environment {
 
 /** Returns a measurement of times in milliseconds. */
 export const timed = (name: string, server: string, times: readonly number[] = []): Measurement => ({
-  ...{ name, server, unit: "ms" },
-  ...{ value: roundToThousandths(quantile(times, 0.5)), p99: roundToThousandths(quantile(times, 0.99)) },
+  name,
+  server,
+  unit: "ms",
+  value: roundToThousandths(quantile(times, 0.5)),
+  p99: roundToThousandths(quantile(times, 0.99)),
 });
 
 /** Returns the measurements of a server by unit, without those that are unknown. */

@@ -39,7 +39,8 @@ export interface Chart {
 }
 
 const padding = 16;
-const [titleHeight, legendHeight] = [48, 22];
+const titleHeight = 48;
+const legendHeight = 22;
 const { document } = parseHTML("<html></html>");
 
 /** Returns an SVG document. */

@@ -25,7 +25,8 @@ const { values } = parseArgs({
     json: { type: "string" },
   },
 });
-const [warmUpRounds, measuredRounds] = [3, 15];
+const warmUpRounds = 3;
+const measuredRounds = 15;
 const measurements: Measurement[] = [];
 const catalog = "search_index";
 const listings = ident(catalog, "listings");

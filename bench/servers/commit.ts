@@ -24,7 +24,9 @@ export async function serveCommit(
   acquire: Acquire,
   { commit, lake, folder, log }: CommitOptions,
 ): Promise<ScriptServer> {
-  const [root, ownLake, accounts] = [join(folder, "commit"), join(folder, "lake"), join(folder, "accounts.db")];
+  const root = join(folder, "commit");
+  const ownLake = join(folder, "lake");
+  const accounts = join(folder, "accounts.db");
   log(`checking out ${commit}`);
   await acquire(checkOut(commit, root), () =>
     run("git", ["worktree", "remove", "--force", root], { cwd: projectPath(".") }),

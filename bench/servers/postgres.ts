@@ -47,14 +47,16 @@ export function postgresUser(): { readonly uid: number; readonly gid: number } |
 
 /** Defaults, except for the size of the buffers and the number of connections: `fsync` and `synchronous_commit` are on. */
 const settings = ["listen_addresses=", "max_connections=200", "shared_buffers=256MB"];
-const [startMs, pauseMs] = [30_000, 50];
+const startMs = 30_000;
+const pauseMs = 50;
 
 /** Starts a server with an empty database in a temporary folder; `more` are further settings. Throws a `UserError` if its programs are not installed. */
 export async function startPostgres(more: readonly string[] = []): Promise<PostgresProcess> {
   const programs = postgresPrograms();
   if (programs === undefined)
     throw new UserError("No PostgreSQL: expected initdb in /usr/lib/postgresql or on the PATH.");
-  const [folder, user] = [await mkdtemp(join(tmpdir(), "carquet-postgres-")), postgresUser()];
+  const folder = await mkdtemp(join(tmpdir(), "carquet-postgres-"));
+  const user = postgresUser();
   if (user !== undefined) await chown(folder, user.uid, user.gid);
   const data = join(folder, "data");
   const flags = ["--username=carquet", "--auth=trust", "--no-locale", "--encoding=UTF8"];

@@ -24,7 +24,10 @@ export interface Server<Name extends string = PeerName> {
 /** Wraps a server that has the paths of Carquet's API and computes percentiles exactly. */
 export function exactServer<Name extends string>(name: Name, version: string, server: ScriptServer): Server<Name> {
   return {
-    ...{ name, version, tolerance: 0, processorMs: server.processorMs },
+    name,
+    version,
+    tolerance: 0,
+    processorMs: server.processorMs,
     send: async ({ path }) => {
       const body = await server.fetch(path);
       return () => JSON.parse(body);

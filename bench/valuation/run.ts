@@ -37,7 +37,10 @@ async function judge(session: Session, lake: string, day: string): Promise<void>
   const rows = (table: "sold" | "builds" | "dealers" | "tokens" | "options"): Sql =>
     rowsOfFiles(table, manifest.tables[table], lake);
   const dimensions = {
-    ...{ builds: rows("builds"), dealers: rows("dealers"), tokens: rows("tokens"), options: rows("options") },
+    builds: rows("builds"),
+    dealers: rows("dealers"),
+    tokens: rows("tokens"),
+    options: rows("options"),
   };
   const inventory = { ...activeOn(manifest, day), valuations: [] };
   const active = unorderedListings(inventory, { folder: lake, hasDeliveries: false });
@@ -95,12 +98,10 @@ function measurementsOf(row: Row): readonly Measurement[] {
   return [
     ...measured(name, "carquet", {
       sales: number("sales"),
-      ...{
-        ...percent("error"),
-        "bias %": number("bias"),
-        "in the interval %": number("inside"),
-        "width %": number("width"),
-      },
+      ...percent("error"),
+      "bias %": number("bias"),
+      "in the interval %": number("inside"),
+      "width %": number("width"),
     }),
     ...measured(name, "median of model and year", percent("of_median")),
     ...measured(name, "regression by model", percent("of_regression")),

@@ -3,6 +3,9 @@ export class UserError extends Error {
   override readonly name = "UserError";
 }
 
+/** A file that is missing, or whose content is not what it must be. */
+export class DamagedFile extends UserError {}
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,9 +1,8 @@
 /** Starts worker threads and processes that run modules of this project, and the program itself. */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { programPath } from "./project-files.ts";
 
@@ -20,21 +19,12 @@ export function startWorker(module: URL, settings: unknown): Worker {
   });
 }
 
-/**
- * Starts a process that runs a module with one argument. Its standard input stays open for as long as this process lives; its standard
- * error can be read.
- */
-export function startProcess(module: URL, argument: string): ChildProcess {
-  const loader = module.pathname.endsWith(".js") ? [] : ["--import", import.meta.resolve("tsx/esm")];
-  return spawn(process.execPath, [...loader, fileURLToPath(module), argument], { stdio: ["pipe", "ignore", "pipe"] });
-}
-
 const lowestPriority = 19;
 
 /** The most characters that are kept of the output of a process, up to the end of a chunk. */
 const outputCharactersMax = 65_536;
 
-export interface ProgramResult {
+interface ProgramResult {
   /** Null if a signal ended the process. */
   readonly code: number | null;
   /** The beginning of its standard output, as of its errors. */
@@ -42,7 +32,7 @@ export interface ProgramResult {
   readonly errors: string;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly signal: AbortSignal;
   /** Environment variables that differ from those of this process. */
   readonly environment?: NodeJS.ProcessEnv;

@@ -48,7 +48,7 @@ type Placeholders<Message extends string> = Message extends `${string}{${infer N
   ? Name | Placeholders<Rest>
   : never;
 
-export type Details<Code extends ErrorCode> = Readonly<Record<Placeholders<(typeof errors)[Code][3]>, string | number>>;
+type Details<Code extends ErrorCode> = Readonly<Record<Placeholders<(typeof errors)[Code][3]>, string | number>>;
 
 /** An exception that becomes the error response of its code. */
 export class Refusal extends Error {

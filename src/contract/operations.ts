@@ -95,13 +95,13 @@ export interface ContractOperation {
 }
 
 /** The JSON Schema keywords of the object that a request sends. */
-export interface BodySchema {
+interface BodySchema {
   readonly required?: readonly string[];
   readonly properties: Readonly<Record<string, BodyProperty>>;
 }
 
 /** A property of the object that a request sends. */
-export interface BodyProperty extends Schema {
+interface BodyProperty extends Schema {
   readonly description?: string;
 }
 
@@ -140,7 +140,7 @@ export interface BodyExample {
 type Examples = Readonly<Record<string, Referable<BodyExample>>>;
 
 const methods = ["get", "post", "delete"] as const;
-export type Method = (typeof methods)[number];
+type Method = (typeof methods)[number];
 
 export interface Document {
   readonly info: { readonly version: string; readonly description: string };

@@ -1,13 +1,13 @@
 /** Types of DuckDB as trees: the text of a type without elements or fields, such as `DECIMAL(9,2)`, or a list or struct. */
 export type DuckType = string | ListType | StructType;
 
-export interface ListType {
+interface ListType {
   readonly items: DuckType;
   /** The number of elements of an ARRAY; absent for a list. */
   readonly length?: number;
 }
 
-export interface StructType {
+interface StructType {
   readonly fields: readonly (readonly [name: string, type: DuckType])[];
 }
 

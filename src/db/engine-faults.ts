@@ -3,11 +3,14 @@
  * other module matches them. `test/db/engine-faults.test.ts` provokes every fault.
  */
 
+import { DamagedFile } from "../base/user-error.ts";
 import { InvalidValue } from "./sql.ts";
 
 /**
- * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type. `damaged`: the file is not a database, or its content is unreadable. `missing`: a Parquet file does not exist.
- * `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
+ * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a value that cannot be a parameter, or has another type.
+ * `damaged`: the content of a file is not what it must be. `io error`: the system cannot read or write a file, whose content may be intact; a retry can
+ * succeed. `missing`: a file that DuckDB reads does not exist. `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server.
+ * `other`: everything else, including defects of this program.
  */
 export type EngineFault =
   | "disk full"
@@ -15,12 +18,22 @@ export type EngineFault =
   | "constraint"
   | "invalid value"
   | "damaged"
+  | "io error"
   | "missing"
   | "out of memory"
   | "unreachable"
   | "other";
 
-const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
+const systemErrors: Readonly<Record<string, EngineFault>> = {
+  ENOSPC: "disk full",
+  EDQUOT: "disk full",
+  EIO: "io error",
+  EREMOTEIO: "io error",
+  ESTALE: "io error", // a network file system
+  EACCES: "io error",
+  EMFILE: "io error", // too many open files
+  ENFILE: "io error",
+};
 
 /** Faults by the SQLSTATE of PostgreSQL, or its first characters. */
 const sqlStates: readonly (readonly [prefix: string, EngineFault])[] = [
@@ -42,9 +55,10 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
   5: "busy", // SQLITE_BUSY
   6: "busy", // SQLITE_LOCKED
   7: "out of memory", // SQLITE_NOMEM
-  10: "damaged", // SQLITE_IOERR
+  10: "io error", // SQLITE_IOERR
   11: "damaged", // SQLITE_CORRUPT
   13: "disk full", // SQLITE_FULL
+  14: "io error", // SQLITE_CANTOPEN
   18: "invalid value", // SQLITE_TOOBIG
   19: "constraint", // SQLITE_CONSTRAINT
   20: "invalid value", // SQLITE_MISMATCH
@@ -57,14 +71,22 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/Could not set lock on file/, "busy"],
   [/^Out of Memory Error/, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
-  [/Could not read enough bytes|database has been invalidated/, "damaged"],
-  [/No files found that match the pattern/, "missing"],
+  [
+    /Could not read enough bytes|too small to be a Parquet file|TProtocolException|database has been invalidated/,
+    "damaged",
+  ],
+  [
+    /Input\/output error|EIO: i\/o error|Remote I\/O error|Stale file handle|Too many open files|: Permission denied/,
+    "io error",
+  ],
+  [/No files found that match the pattern|: No such file or directory/, "missing"],
 ];
 
 /** Returns the fault of an error, or of its `cause`. */
 export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
   if (thrown instanceof InvalidValue) return "invalid value";
+  if (thrown instanceof DamagedFile) return "damaged";
   const fault =
     "code" in thrown && typeof thrown.code === "string" ? byCode(thrown, thrown.code) : byMessage(thrown.message);
   return fault ?? classifyFault(thrown.cause);

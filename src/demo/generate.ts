@@ -32,12 +32,12 @@ import { createVariants } from "./vehicles/variants.ts";
 const memoryLimit = "3GiB";
 
 /** Progress callback, called when a step begins: `step` counts from 1 to `steps`. */
-export type OnGenerateStep = (step: number, steps: number, description: string) => void;
+type OnGenerateStep = (step: number, steps: number, description: string) => void;
 
-export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnGenerateStep };
+type GenerateOptions = DatabaseOptions & { readonly onStep?: OnGenerateStep };
 
 /** A day whose delivery was written. */
-export interface GeneratedDay {
+interface GeneratedDay {
   /** Path of the day's folder. */
   readonly folder: string;
   readonly rows: number;

@@ -24,7 +24,7 @@ export const defaultShares = {
   closing: 0.005,
 } as const;
 
-export type MarketEvent = keyof typeof defaultShares;
+type MarketEvent = keyof typeof defaultShares;
 export type Shares = Readonly<Record<MarketEvent, number>>;
 
 /** The events that happen to feeds. A feed has at most one of them. */

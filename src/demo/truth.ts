@@ -17,7 +17,7 @@ const silentDays = 7;
 const endedAfterDays = 90;
 
 /** The count columns of `truth.csv`, which has one row per day. */
-export const truthColumns = [
+const truthColumns = [
   ...[
     "feeds",
     "late",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound, sha256Of } from "../base/files.ts";
-import { messageOf } from "../base/user-error.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
 import type { TableName } from "./tables.ts";
 
 /** One immutable Parquet file. */
@@ -47,7 +47,7 @@ export function mismatchOf(listed: ListedFile, { bytes, sha256 }: FileContent): 
 
 /**
  * Compares a file below a folder with its manifest: the size, and with `content` the SHA-256 that `hash` returns. Returns the fault as a message;
- * undefined for an intact file. Rejects if `hash` is aborted.
+ * undefined for an intact file. Rejects if the file cannot be read, which proves no damage, and if `hash` is aborted.
  */
 export async function fileFault(
   folder: string,
@@ -64,6 +64,6 @@ export async function fileFault(
   } catch (thrown) {
     if (thrown instanceof Error && thrown.name === "AbortError") throw thrown;
     if (isNotFound(thrown)) return `${listed.path}: not found: expected the file, as the manifest lists it.`;
-    return `${listed.path}: cannot be read: ${messageOf(thrown)}.`;
+    throw new UserError(`${listed.path}: cannot be read: ${messageOf(thrown)}.`, { cause: thrown });
   }
 }

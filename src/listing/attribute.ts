@@ -40,7 +40,7 @@ export const computedFeeds = ["derived", "valuation"] as const satisfies readonl
  * - `pattern`: a VIN, matched by masks.
  * - `text`: a text that few listings share, matched case-insensitively and not counted. Filter `<name>`.
  */
-export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern" | "text";
+type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern" | "text";
 
 /**
  * How an attribute is served. Without a kind, its value is served unchanged.

@@ -70,7 +70,7 @@ export function decidedClaims(contestedClaims: Sql): Sql {
 }
 
 /** The absence of a listing whose VIN is unclaimed on a day. */
-export interface Absence {
+interface Absence {
   /** Whole days since the owner's feed last contained it. */
   readonly daysAbsent: Sql;
   /** Accepted feeds of the owner without it since then. */

@@ -236,7 +236,7 @@ export type DerivedName = NameOf<{ readonly feed: "derived" }>;
 export type ValuedName = NameOf<{ readonly feed: "valuation" }>;
 
 /** The columns of a table of the star schema, each with its type. */
-export type ColumnsOf<H extends Home> = {
+type ColumnsOf<H extends Home> = {
   readonly [Name in NameOf<{ readonly home: H }> as ColumnOf<Name>]: Attributes[Name]["type"];
 };
 type ColumnOf<Name extends AttributeName> = Attributes[Name] extends { readonly column: infer Column extends string }

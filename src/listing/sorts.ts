@@ -9,12 +9,12 @@ import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { attributeOf, attributes, type SortedName, sortedNames } from "./schema.ts";
 
 /** Values of parameter `sort` of operation `searchListings`. */
-export type Sort = QueryOf<"searchListings">["sort"];
+type Sort = QueryOf<"searchListings">["sort"];
 
 /** A sort that does not depend on the request; `distance` depends on the origin. */
 export type FixedSort = Exclude<Sort, "distance">;
 
-export interface SortKey {
+interface SortKey {
   readonly attribute: SortedName;
   readonly isDescending: boolean;
 }
@@ -26,7 +26,7 @@ const sortOf = <Name extends SortedName>(attribute: Name): SortOf<Name> => attri
 
 type Sorts = Readonly<Record<SortOf<SortedName> | `-${SortOf<SortedName>}`, SortKey>>;
 
-export const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
+const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
   sortedNames.flatMap((attribute) => [
     [sortOf(attribute), { attribute, isDescending: false }] as const,
     [`-${sortOf(attribute)}`, { attribute, isDescending: true }] as const,
@@ -34,9 +34,6 @@ export const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries
 ) as Sorts;
 
 export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];
-
-/** The default of parameter `sort`. A test compares it with the document. */
-export const defaultSort: FixedSort = "days_on_market";
 
 /** Exceeds every sort value, an integer of at most 43 bits with its sign: that of unknown ones, which come last. */
 export const unknownSortValue = 2 ** 42 - 1;

@@ -62,7 +62,7 @@ export interface ValueCount {
 }
 
 /** Match counts of ranges. `counts` holds the count below the first bucket, of each bucket, and above the last one. */
-export interface RangeCounts {
+interface RangeCounts {
   readonly ranges: Ranges;
   readonly counts: readonly number[];
 }

@@ -17,7 +17,7 @@ export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-0
 export const textHashOf = (text: Sql): Sql => sql`hash(${caseFold(text)})`;
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
-export const epochSeconds = 631_152_000;
+const epochSeconds = 631_152_000;
 
 /** Returns the first second at or after a time, in seconds since 1990; at least 1, because 0 is unknown. */
 export const firstSecondAt = (timeMs: number): number => Math.max(1, Math.ceil(timeMs / 1000) - epochSeconds);
@@ -71,7 +71,7 @@ const vinAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const bitsPerCharacter = 6n;
 
 /** Returns the six-bit code of a VIN character, from 1; 0 if the character is not in the VIN alphabet. */
-export const vinCodeOf = (character: string): bigint => BigInt(vinAlphabet.indexOf(character) + 1);
+const vinCodeOf = (character: string): bigint => BigInt(vinAlphabet.indexOf(character) + 1);
 
 /** Returns one part of a VIN as an integer. */
 export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sql {

@@ -165,8 +165,11 @@ function listingOf(tool: AnyTool, isCharged: boolean): ToolListing {
   if (known !== undefined) return known;
   const { name, title, description } = tool;
   const listing = {
-    ...{ name, title, description: isCharged ? `${description} ${priceOf(tool)}` : description },
-    ...{ inputSchema: inputSchemaOf(tool), annotations },
+    name,
+    title,
+    description: isCharged ? `${description} ${priceOf(tool)}` : description,
+    inputSchema: inputSchemaOf(tool),
+    annotations,
     ...(tool.id === "exportListings" ? {} : { outputSchema: outputSchemaOf(tool) }),
   };
   listings.set(key, listing);

@@ -44,7 +44,9 @@ function refusalOfName(parameter: string, value: unknown, known: readonly { read
   const names = known.map(({ name }) => name);
   const meant = meantWord(parameterNames, String(value), names);
   return refuse("invalid_parameter_value", {
-    ...{ parameter, value: JSON.stringify(value) ?? "", allowed: `one of ${names.join(", ")}` },
+    parameter,
+    value: JSON.stringify(value) ?? "",
+    allowed: `one of ${names.join(", ")}`,
     hint: meant === undefined ? "" : ` Did you mean ${meant.word}?`,
   });
 }

@@ -52,7 +52,9 @@ Give a low, a likely and a high price, with the number of cars behind them, the 
 
 /** The prompts as clients list them. */
 export const prompts: readonly Prompt[] = rows.map(({ name, title, description, parameters }) => ({
-  ...{ name, title, description },
+  name,
+  title,
+  description,
   arguments: [...parameters],
 }));
 

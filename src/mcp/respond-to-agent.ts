@@ -101,7 +101,8 @@ function handle(
   { services, request, body }: AgentRequest,
 ): Promise<Response> {
   const { requestId, arrivedAtMs, log } = context.state;
-  const [{ signal }, { isOpen }] = [request, services.accounts];
+  const { signal } = request;
+  const { isOpen } = services.accounts;
   const toRefusal = (thrown: unknown): Refusal => {
     const refusal = refusalOf(thrown, requestId);
     context.state.errorCode = refusal.code;
@@ -109,7 +110,9 @@ function handle(
     return refusal;
   };
   const options: AgentServerOptions = {
-    ...{ tools, isCharged: !isOpen, countUncalled: () => services.accounts.countRequest(identity) },
+    tools,
+    isCharged: !isOpen,
+    countUncalled: () => services.accounts.countRequest(identity),
     explorerOrigin: services.publicUrl === undefined ? undefined : new URL(services.publicUrl).origin,
     callOperation: async (operation, callSignal) => {
       const gone = AbortSignal.any([signal, callSignal]);
@@ -125,7 +128,8 @@ function handle(
   };
   const handler = createMcpHandler(() => createAgentServer(options), {
     // No list of tools changes while the service runs.
-    ...{ maxSubscriptions: 0, keepAliveMs: 0 },
+    maxSubscriptions: 0,
+    keepAliveMs: 0,
     onerror: (error) => log.info({ requestId, message: messageOf(error) }, "agent request refused"),
   });
   return handler.fetch(request, body === undefined ? {} : { parsedBody: body });

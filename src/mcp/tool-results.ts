@@ -6,7 +6,8 @@ import type { OperationId } from "../contract/types.ts";
 import { type AnswerBody, compactText } from "./compact-text.ts";
 
 /** The size of a result in characters of JSON, and that of one with `detail=full`. */
-const [usualCharactersMax, fullCharactersMax] = [20_000, 40_000];
+const usualCharactersMax = 20_000;
+const fullCharactersMax = 40_000;
 
 /** The charge of a call. */
 export interface CallUsage {
@@ -91,7 +92,8 @@ function longest(
   candidate: (count: number) => AnswerBody,
   fits: (shown: AnswerBody) => boolean,
 ): AnswerBody | undefined {
-  let [min, greatest] = [-1, max];
+  let min = -1;
+  let greatest = max;
   while (min < greatest) {
     const middle = Math.ceil((min + greatest) / 2);
     if (fits(candidate(middle))) min = middle;

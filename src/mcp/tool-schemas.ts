@@ -70,7 +70,8 @@ function schemaOf(
 const argumentKeywords = new Set(["type", "enum", "default"]);
 
 /** A longer list of values is in the schema of one tool only; one that is longer still, in none. */
-const [repeatedValuesMax, valuesMax] = [10, 40];
+const repeatedValuesMax = 10;
+const valuesMax = 40;
 
 function argumentSchema(schema: JSONObject, isDescribed: boolean): JSONObject {
   const { items, ...resolved } = resolveIn<JSONObject>(document, schema);
@@ -104,7 +105,8 @@ export function outputSchemaOf({ id }: AnyTool): JSONObject {
     ([name, schema]) => [name, { type: String(resolveIn<ResponseSchema>(document, schema).type) }] as const,
   );
   return {
-    ...{ type: "object", properties: { ...Object.fromEntries(types), note: { type: "string" } } },
+    type: "object",
+    properties: { ...Object.fromEntries(types), note: { type: "string" } },
     required: [...(required ?? [])],
   };
 }

@@ -45,7 +45,8 @@ export class Admission {
     const leave = this.calls.enter(accountId, this.limits.concurrentRequests);
     const job = new Job(accountId);
     const unbind = bind(job, caller, this.limits.deadlineMs);
-    let [isCounted, end]: [boolean, Promise<unknown> | undefined] = [false, undefined];
+    let isCounted: boolean = false;
+    let end: Promise<unknown> | undefined;
     try {
       isCounted = countCall(this.accounts, caller);
       const result = await work(job);

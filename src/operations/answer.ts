@@ -43,7 +43,7 @@ export interface Usage {
   readonly micros: number;
 }
 
-export interface ChargedAnswer<Body> {
+interface ChargedAnswer<Body> {
   readonly body: Body;
   readonly usage: Usage;
 }

@@ -21,7 +21,7 @@ import { compareListing, compareVehicle, valueVins } from "../query/valuation/co
 import { depreciate } from "../query/valuation/depreciation.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { type EndpointId, operationRequest } from "./operation-request.ts";
-import { ListingTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
+import { JsonTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
 export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<Result>;
@@ -33,7 +33,7 @@ async function search(query: SearchQuery, version: LakeVersion, request?: PagedR
   const listings = await readPage(plan, places, version);
   const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
   const cursorAt = request && ((offset: number) => cursorOf(version.manifest.version, request, String(offset)));
-  return { data: new ListingTexts(listings), pagination: pagination(plan, total, cursorAt), meta };
+  return { data: new JsonTexts(listings), pagination: pagination(plan, total, cursorAt), meta };
 }
 
 /** Returns where a page begins: at the cursor, if the request has one. Refuses a cursor with an offset. */
@@ -129,8 +129,9 @@ const getDepreciation: Endpoint<"getDepreciation"> = async ({ query }, version) 
 };
 
 const listChanges: Endpoint<"listChanges"> = async (request, version) => {
-  const { data, pagination, meta } = await listChangesOf(request, version);
-  return { data, pagination, meta: { ...meta, ...redactApiKeys(await unmatchedIn(request.query, version)) } };
+  const { texts, pagination, meta } = await listChangesOf(request, version);
+  const unmatched = redactApiKeys(await unmatchedIn(request.query, version));
+  return { data: new JsonTexts(texts), pagination, meta: { ...meta, ...unmatched } };
 };
 
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {

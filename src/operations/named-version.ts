@@ -19,7 +19,9 @@ export function namedVersion(
 ): NamedVersion | undefined {
   if (requested !== undefined && !versionPattern.test(requested))
     throw refuse("invalid_parameter_value", {
-      ...{ parameter: header, value: quoted(requested), hint: "" },
+      parameter: header,
+      value: quoted(requested),
+      hint: "",
       allowed: "a version such as 2026-11-19.1",
     });
   const names = { data_version: request.query.data_version, [header]: requested, cursor: versionOfCursor(request) };

@@ -17,7 +17,7 @@ export interface ComputedResult {
 type Compute = (job: Job) => Promise<Result>;
 
 /** The inputs of a result. */
-export interface ResultKey {
+interface ResultKey {
   readonly version: string;
   readonly operation: string;
   readonly request: object;
@@ -31,7 +31,7 @@ interface Computation {
 /** How many bytes of memory a result takes up, for each byte of its JSON. */
 const bytesPerJsonByte = 3;
 
-export interface ResultCacheCounts {
+interface ResultCacheCounts {
   readonly hits: number;
   readonly shared: number;
   readonly misses: number;

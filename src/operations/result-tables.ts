@@ -40,7 +40,10 @@ const bucketCells = ({ metric, ...bucket }: FacetBucket): Row =>
   metric === undefined ? bucket : { ...bucket, ...metricCells(metric) };
 
 const metricCells = ({ name, value, sample, null_reason }: NonNullable<FacetBucket["metric"]>): Row => ({
-  ...{ metric: name, metric_value: value, metric_sample: sample, metric_null_reason: null_reason ?? null },
+  metric: name,
+  metric_value: value,
+  metric_sample: sample,
+  metric_null_reason: null_reason ?? null,
 });
 
 type GroupRow = AnswerOf<"getGroups">["data"][number];
@@ -69,8 +72,16 @@ export const trendRows = (series: readonly TrendSeries[]): readonly Row[] =>
   series.flatMap(({ facet, value, points }) =>
     points.flatMap(({ metrics, ...point }) =>
       metrics.map(({ name, value: metric_value, sample: metric_sample, null_reason: metric_null_reason = null }) => ({
-        ...{ facet, value, start: point.start, end: point.end, days: point.days, level_day: point.level_day },
-        ...{ metric: name, metric_value, metric_sample, metric_null_reason },
+        facet,
+        value,
+        start: point.start,
+        end: point.end,
+        days: point.days,
+        level_day: point.level_day,
+        metric: name,
+        metric_value,
+        metric_sample,
+        metric_null_reason,
       })),
     ),
   );

@@ -27,8 +27,8 @@ export function pagination(
   return { limit, offset, total, next_offset, ...cursor };
 }
 
-/** Listings in the encoding of the row store: each is JSON text of schema `ListingSummary`. */
-export class ListingTexts {
+/** The items of a page, each as JSON text: listings in the encoding of the row store, or changes. */
+export class JsonTexts {
   constructor(readonly texts: readonly string[]) {}
 }
 
@@ -41,14 +41,14 @@ export interface Result {
   readonly meta: object;
 }
 
-/** Returns the body of a response in JSON. Listings are joined without parsing. */
+/** Returns the body of a response in JSON. Texts are joined without parsing. */
 export function jsonOf({ data, pagination, meta }: Result): string {
-  const text = data instanceof ListingTexts ? `[${data.texts.join()}]` : JSON.stringify(data);
+  const text = data instanceof JsonTexts ? `[${data.texts.join()}]` : JSON.stringify(data);
   return `{"data":${text},${JSON.stringify({ pagination, meta }).slice(1)}`;
 }
 
 export const dataOf = ({ data }: Pick<Result, "data">): object =>
-  data instanceof ListingTexts ? data.texts.map((text): object => JSON.parse(text)) : data;
+  data instanceof JsonTexts ? data.texts.map((text): object => JSON.parse(text)) : data;
 
 /** Returns the body of a response as an object, which other callers may share. */
 export const bodyOf = <Id extends EndpointId>({ pagination, meta, ...result }: Result): AnswerOf<Id> =>

@@ -92,7 +92,8 @@ const feedSignature = ({ searchId, secret }: SavedSearch): Buffer =>
 /** Returns the search whose feed a path names; undefined for a path that is not one of `feed_url`. */
 export async function findFeed(name: string, { administration }: Accounts): Promise<SavedSearch | undefined> {
   const [searchId = "", signature = ""] = name.split(".");
-  const [search, given] = [await administration.call("findSearch", { searchId }), Buffer.from(signature, "base64url")];
+  const search = await administration.call("findSearch", { searchId });
+  const given = Buffer.from(signature, "base64url");
   const known = search === null ? Buffer.alloc(given.length + 1) : feedSignature(search);
   return search !== null && given.length === known.length && timingSafeEqual(given, known) ? search : undefined;
 }
@@ -103,12 +104,20 @@ const timeOf = (atMs: number | null): string | null => (atMs === null ? null : n
 export function servedSearch(search: SavedSearch): Served {
   const { searchId, name, query, url, createdAtMs, since, stopped, attempts, messages, lastAtMs, lastOutcome } = search;
   return {
-    ...{ search_id: searchId, name, query, webhook_url: url, created_at: new Date(createdAtMs).toISOString() },
-    ...{ status: stopped === null ? "active" : "stopped", since },
+    search_id: searchId,
+    name,
+    query,
+    webhook_url: url,
+    created_at: new Date(createdAtMs).toISOString(),
+    status: stopped === null ? "active" : "stopped",
+    since,
     changes_url: `/v1/changes?${changesQuery(search)}`,
     feed_url: `/feeds/${searchId}.${feedSignature(search).toString("base64url")}`,
     deliveries: {
-      ...{ messages, failed_attempts: attempts, last_attempt_at: timeOf(lastAtMs), last_outcome: lastOutcome },
+      messages,
+      failed_attempts: attempts,
+      last_attempt_at: timeOf(lastAtMs),
+      last_outcome: lastOutcome,
       next_attempt_at: attempts === 0 || stopped !== null ? null : timeOf(search.nextAtMs),
       stopped_because: stopped,
     },

@@ -4,6 +4,7 @@
  *
  * Builds, dealers and tokens come from the dimensions in memory. The JSON text is concatenated from values that are stored as JSON.
  */
+import type { Json } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/analyst/flat-listings.ts";
@@ -42,7 +43,7 @@ export function fieldsAmong<Field extends string>(
   return all.filter(isServed);
 }
 
-export interface SerializerOptions {
+interface SerializerOptions {
   readonly status: "active" | "sold";
   /** The origin of `distance_miles`. */
   readonly origin: Point | undefined;
@@ -52,7 +53,7 @@ type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
 type PropertySerializer = (listing: JoinedListing) => string;
 
-export interface ListingSerializer {
+interface ListingSerializer {
   /** The columns that rows need. */
   readonly columns: readonly ServedColumn[];
   /** Returns a row as JSON text. */
@@ -82,8 +83,7 @@ export function serializerOf(
   return {
     columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...needed])],
     serialize: (facts) => {
-      const builds = dimensions.buildOf(parseJsonValue(facts[buildKey]));
-      const listing = { facts, builds, dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])) };
+      const listing = joinedListing(facts, dimensions);
       let json = "";
       for (const { label, serialize } of labelled) json += label + serialize(listing);
       return `${json}}`;
@@ -95,9 +95,59 @@ const isExpansion = (name: string): name is Expansion => name in expansionColumn
 
 const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
-const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
+const buildKey = listingRow.indexOf("build_key");
+const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
+
+/** A place of stored JSON: a table, and an index in its rows. */
+interface StoredPlace {
+  readonly table: keyof JoinedListing;
+  readonly index: number;
+}
+
+/** Returns where an attribute is stored: of tokens, the list of their keys. */
+function storedPlace(attribute: string): StoredPlace {
+  const origin = flatColumns[attribute];
+  if (origin === undefined) throw new TypeError(`Unknown field "${attribute}": expected a column of flat listings.`);
+  const table = origin.of === "tokens" ? "facts" : origin.of;
+  return { table, index: formats[table].indexOf(origin.of === "facts" ? attribute : origin.column) };
+}
+
+export interface StoredTexts {
+  /** The columns that rows need. */
+  readonly columns: readonly ServedColumn[];
+  /** Returns the stored JSON of the attributes of a row. */
+  readonly textsOf: (facts: JsonRow) => readonly string[];
+  /** Returns the value of stored JSON; of tokens, their words. */
+  readonly valueIn: (attribute: AttributeName, text: string | undefined) => Json;
+}
+
+/** Returns how attributes are compared by their stored JSON: equal texts are equal values. */
+export function storedTextsOf(attributes: readonly AttributeName[], dimensions: Dimensions): StoredTexts {
+  const places = attributes.map(storedPlace);
+  return {
+    columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...attributes.filter(isListingColumn)])],
+    textsOf: (facts) => {
+      const listing = joinedListing(facts, dimensions);
+      const texts: string[] = [];
+      for (const { table, index } of places) texts.push(listing[table][index] ?? "null");
+      return texts;
+    },
+    valueIn: (attribute, text) => {
+      const value = parseJsonValue(text);
+      return isTokens(attribute) ? dimensions.wordsOf(value) : value;
+    },
+  };
+}
+
+const isTokens = (field: string): boolean => flatColumns[field]?.of === "tokens";
+
+const joinedListing = (facts: JsonRow, dimensions: Dimensions): JoinedListing => ({
+  facts,
+  builds: dimensions.buildOf(parseJsonValue(facts[buildKey])),
+  dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])),
+});
 
 /** Copies the stored JSON of a column. */
 function columnSerializer(table: keyof JoinedListing, column: string): PropertySerializer {
@@ -106,11 +156,9 @@ function columnSerializer(table: keyof JoinedListing, column: string): PropertyS
 }
 
 function fieldSerializer(field: string, dimensions: Dimensions): PropertySerializer {
-  const origin = flatColumns[field];
-  if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
-  if (origin.of !== "tokens") return columnSerializer(origin.of, origin.of === "facts" ? field : origin.column);
-  const keys = columnSerializer("facts", origin.column);
-  return (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(keys(listing))));
+  const { table, index } = storedPlace(field);
+  const stored: PropertySerializer = (listing) => listing[table][index] ?? "null";
+  return isTokens(field) ? (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(stored(listing)))) : stored;
 }
 
 function expansionSerializer(expansion: Expansion, dimensions: Dimensions): PropertySerializer {

@@ -8,7 +8,7 @@ import type { Dimensions } from "../serving/dimensions.ts";
 /** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
 const placesMax = 100;
 
-export interface DividedLocations {
+interface DividedLocations {
   /** Places as the data spells them. */
   readonly known: readonly string[];
   /** The text between places. */

@@ -18,7 +18,7 @@ import type { LakeVersionOptions } from "./version-resources.ts";
 /** The most polls that pass before a version that does not open is tried again. */
 const openPollsMax = 40;
 
-export interface CurrentVersionOptions extends LakeVersionOptions {
+interface CurrentVersionOptions extends LakeVersionOptions {
   /** Interval between polls of `CURRENT`, by default a quarter of a second. */
   readonly pollMs?: number;
   /** Called when a version goes into service, with the serving files in use. */

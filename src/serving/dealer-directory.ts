@@ -76,7 +76,9 @@ function profileOf({ profile, phone, address, words }: Row): DealerProfile {
   if (!isRow(profile)) throw new TypeError("Invalid dealer profile: expected a struct.");
   const makes = Array.isArray(profile.makes) ? profile.makes : [];
   return {
-    ...{ profile, phone: phone ?? null, address: address ?? null },
+    profile,
+    phone: phone ?? null,
+    address: address ?? null,
     id: textIn(profile, "dealer_id").toLowerCase(),
     folded: { state: folded(profile.state), country: folded(profile.country), type: folded(profile.type) },
     makeKeys: makes.map((make) => matchKeyOf(String(make))),

@@ -21,7 +21,7 @@ export interface IngestedDay {
 }
 
 /** Issues of a day with the same outcome, field and reason, and one example. */
-export interface IssueGroup {
+interface IssueGroup {
   readonly outcome: string;
   readonly field: string;
   readonly reason: string;
@@ -43,7 +43,8 @@ export class DeliveryRecords {
 
   /** Returns counts of the read and refused rows of some days, newest first. */
   async summaries(days: readonly string[]): Promise<readonly IngestedDay[]> {
-    const [deliveries, rejects] = [this.filesOf("deliveries", days), this.filesOf("rejects", days)];
+    const deliveries = this.filesOf("deliveries", days);
+    const rejects = this.filesOf("rejects", days);
     const ofDays = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
     const rows = await this.runQuery(
       [...deliveries, ...rejects],

@@ -38,6 +38,7 @@ export async function requireKept(lake: string, version: string, parameter: stri
 }
 
 function unavailable(version: string, parameter: string, kept: readonly string[]): Refusal {
-  const [oldest = "none", newest = oldest] = [kept[0], kept.at(-1)];
+  const oldest = kept[0] ?? "none";
+  const newest = kept.at(-1) ?? oldest;
   return refuse("version_unavailable", { parameter, value: quoted(version), oldest, newest });
 }

@@ -61,7 +61,7 @@ export function soldFilesSince({ tables }: Manifest, day: string): readonly Lake
   return tables.sold.filter(({ partition }) => (partition ?? "") >= month);
 }
 
-export interface LookUpRequest {
+interface LookUpRequest {
   readonly key: "vin" | "id";
   /** A VIN, or an id of 32 hexadecimal digits. */
   readonly value: string;

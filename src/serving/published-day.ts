@@ -46,7 +46,9 @@ export async function readPublishedDay(version: PublishedVersion): Promise<Publi
   const delivered = await version.deliveries.summaries(shown.filter((one) => published.includes(one)));
   return {
     version: name,
-    ...{ added: integerIn(changes, "added"), changed: integerIn(changes, "changed"), left: integerIn(changes, "left") },
+    added: integerIn(changes, "added"),
+    changed: integerIn(changes, "changed"),
+    left: integerIn(changes, "left"),
     dealers: integerIn(silence, "dealers"),
     silent: JSON.parse(textIn(silence, "silent")),
     days: shown.map((one) => ({
@@ -72,7 +74,8 @@ export const hasFailed = (published: readonly string[], day: string): boolean =>
 
 /** Returns whether a delivery of a day is expected: one of its weekday was published in the two weeks before or after, or the lake has no such days. */
 function isExpected(published: readonly string[], day: string): boolean {
-  const [first = day, last = day] = [published[0], published.at(-1)];
+  const first = published[0] ?? day;
+  const last = published.at(-1) ?? day;
   const alike = [-14, -7, 7, 14].map((days) => plusDays(day, days)).filter((one) => one >= first && one <= last);
   return alike.length === 0 || alike.some((one) => published.includes(one));
 }

@@ -77,16 +77,33 @@ export async function openResources(
     const pool = await SessionPool.open(database, options);
     const engine = pool.engineOf(serviceJob());
     const serving = await ServingFiles.open({
-      ...{ manifest, folder, files, database, engine },
-      ...{ fetchedMatches, hasServingFiles, opensAhead, onFallback },
+      manifest,
+      folder,
+      files,
+      database,
+      engine,
+      fetchedMatches,
+      hasServingFiles,
+      opensAhead,
+      onFallback,
     });
     const vocabulary = new Vocabulary({
-      ...{ dimensions, dealers, dictionaries: () => serving.listings.dictionaries() },
+      dimensions,
+      dealers,
+      dictionaries: () => serving.listings.dictionaries(),
       isActive: (attribute, value) => serving.hasValue(attribute, value),
     });
     return {
-      ...{ manifest, dimensions, dealers, vocabulary, folder, files },
-      ...{ database, pool, serving, dayColumns: new LRUCache({ max: keptDaysMax }) },
+      manifest,
+      dimensions,
+      dealers,
+      vocabulary,
+      folder,
+      files,
+      database,
+      pool,
+      serving,
+      dayColumns: new LRUCache({ max: keptDaysMax }),
     };
   } catch (thrown) {
     database.close();

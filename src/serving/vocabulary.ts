@@ -10,7 +10,7 @@ import type { Dictionary } from "./index/dictionary.ts";
 
 export type OpenAttribute = CategoryName | TokensName;
 
-export interface VocabularySources {
+interface VocabularySources {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
   /** Returns whether an active listing has a value; false if it is not known. */

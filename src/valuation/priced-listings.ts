@@ -4,7 +4,7 @@ import { keywordBits } from "../lake/tables.ts";
 import { rules } from "./rules.ts";
 
 /** Relations of a version: listings in two states, and the dimensions. */
-export type PricedRelations = Readonly<Record<"active" | "sold" | "builds" | "dealers" | "tokens" | "options", Sql>>;
+type PricedRelations = Readonly<Record<"active" | "sold" | "builds" | "dealers" | "tokens" | "options", Sql>>;
 
 /**
  * Returns one row for each listing with a known price, mileage, condition, make, model and year, and for new cars MSRP. `y` is the logarithm of the price,

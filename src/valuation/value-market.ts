@@ -25,8 +25,11 @@ export async function withValuations(writer: Writer, manifest: Manifest): Promis
   const priced = pricedListings(
     {
       active: unorderedListings(activeOn(bare, as_of), { folder: lake, hasDeliveries: false }),
-      ...{ sold: rows("sold"), builds: rows("builds"), dealers: rows("dealers") },
-      ...{ tokens: rows("tokens"), options: rows("options") },
+      sold: rows("sold"),
+      builds: rows("builds"),
+      dealers: rows("dealers"),
+      tokens: rows("tokens"),
+      options: rows("options"),
     },
     as_of,
   );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, writeFile } from "node:fs/promises";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -136,10 +136,25 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
+    "a Parquet file of a few bytes",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.parquet"), "damaged");
+      await duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`));
+    },
+  ],
+  [
     "a Parquet file that is missing",
     "missing",
     (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),
   ],
+  // Reading the memory of a process at address 0 fails with EIO.
+  [
+    "a DuckDB file that the disk does not return",
+    "io error",
+    () => duckDb((session) => session.run(sql`ATTACH '/proc/self/mem' AS a`)),
+  ],
+  ["a file that the disk does not return", "io error", () => readFile("/proc/self/mem")],
   ["DuckDB writing to a full device", "disk full", () => copyTo("/dev/full")],
   ["Node.js writing to a full device", "disk full", () => writeFile("/dev/full", "more")],
   [
@@ -163,6 +178,25 @@ for (const [what, fault, provoke] of table)
     );
     assert.equal(lockHolderOf(thrown), undefined);
   });
+
+test("a write of SQLite that the file system refuses is an I/O error, not damage", async (t) => {
+  const path = join(await temporaryFolder(t), "a.db");
+  sqliteFile(path).close();
+  const code = `
+    const { SqliteDatabase } = await import("./src/db/sqlite.ts");
+    const { classifyFault } = await import("./src/db/engine-faults.ts");
+    const { sql } = await import("./src/db/sql.ts");
+    const database = SqliteDatabase.open(process.argv[1], { busyMs: 10 });
+    try {
+      database.run(sql\`INSERT INTO words VALUES (\${"w".repeat(1_000_000)})\`);
+    } catch (thrown) {
+      console.log(classifyFault(thrown));
+    }`;
+  // A larger file than the limit is refused with EFBIG.
+  const limited = 'ulimit -f 256; exec "$0" --import tsx/esm --input-type=module -e "$1" "$2"';
+  const { stdout } = await run("bash", ["-c", limited, process.execPath, code, path], { cwd: projectPath(".") });
+  assert.equal(stdout.trim(), "io error");
+});
 
 test("both engines report a full disk", async (t) => {
   const disk = await smallDisk(t, "512k");

@@ -59,12 +59,14 @@ interface Need {
 
 const needs: readonly Need[] = [
   {
-    ...{ table: "sold", hasServingFiles: false },
+    table: "sold",
+    hasServingFiles: false,
     paths: ["/v1/listings?inventory_status=sold", "/v1/listings?inventory_status=sold&fields=id"],
     others: [...pagesOfToday, "/v1/facets?facets=make&inventory_status=sold"],
   },
   {
-    ...{ table: "deliveries", hasServingFiles: true },
+    table: "deliveries",
+    hasServingFiles: true,
     paths: [`/v1/listings/${active}`, `/v1/listings/${active}?include=price_history`],
     others: [...pagesOfToday, "/v1/listings?inventory_status=sold"],
   },

@@ -166,7 +166,8 @@ test("answers with data are private: only the client's own cache may store them,
 });
 
 test("a path and query, or headers, beyond their maximum are refused with an error of the document", async () => {
-  const [uri, header] = ["a".repeat(uriBytesMax), "a".repeat(headerBytesMax)];
+  const uri = "a".repeat(uriBytesMax);
+  const header = "a".repeat(headerBytesMax);
   for (const [sent, status, code] of [
     [[`GET /v1/listings?make=${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],
     [[`GET /v1/${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],

@@ -46,14 +46,14 @@ test("before the first publish the service is alive and not ready", async (conte
     [
       503,
       {
-        ...{ status: "no version published", reasons: [], version: null },
-        ...{
-          ingest: null,
-          freshness: null,
-          lake: { files: 0, damages: 0 },
-          serving: noServingFiles,
-          answers: emptyCache,
-        },
+        status: "no version published",
+        reasons: [],
+        version: null,
+        ingest: null,
+        freshness: null,
+        lake: { files: 0, damages: 0 },
+        serving: noServingFiles,
+        answers: emptyCache,
       },
     ],
   );
@@ -140,9 +140,15 @@ test("an account that fills the queue is refused itself, and another account is 
 test("light requests are answered while another account sends the most expensive ones and abandons some", async (context) => {
   const client = await startService(context, lake);
   const { attack } = await attackFairness({
-    ...{ url: client.url, accounts: client.accounts },
-    ...{ attacker: client.customer, quiet: createCustomer(client.accounts) },
-    ...{ lightRequests: extentOf(8, 16), pauseMs: 20, connections: 8, seed: 1, pastDay: "2026-11-18" },
+    url: client.url,
+    accounts: client.accounts,
+    attacker: client.customer,
+    quiet: createCustomer(client.accounts),
+    lightRequests: extentOf(8, 16),
+    pauseMs: 20,
+    connections: 8,
+    seed: 1,
+    pastDay: "2026-11-18",
   });
   assert.ok((attack[200] ?? 0) > 0, JSON.stringify(attack));
 });
@@ -154,8 +160,15 @@ test("under mixed load with faults no answer is wrong and no charge is lost or d
   const feeds = async (): Promise<string> => samplePath;
   const summary = await runMixedLoad(context, {
     prepared: await prepareLake(context, { feeds, name: "sample", versions: 2, lookedUp: 5, seed }),
-    ...{ disk: await limitedDisk(context), seed, seconds: extentOf(8, 60), capacitySeconds: 1, swapSeconds: 2 },
-    ...{ damageSecondsMax: 2, fullSeconds: 1.5, checksMemory: false, onStatus: () => undefined },
+    disk: await limitedDisk(context),
+    seed,
+    seconds: extentOf(8, 60),
+    capacitySeconds: 1,
+    swapSeconds: 2,
+    damageSecondsMax: 2,
+    fullSeconds: 1.5,
+    checksMemory: false,
+    onStatus: () => undefined,
   });
   assert.deepEqual(summary.problems, []);
   assert.equal(summary.outages, 2);
@@ -166,7 +179,8 @@ test("under mixed load with faults no answer is wrong and no charge is lost or d
 test("an account's requests in progress are limited; refused ones neither cost nor count", async (context) => {
   const client = await startService(context, slowLake, { concurrentRequests: 3, responseCacheBytes: 0 });
   const override = { per10s: 40, per60s: 40 };
-  const [busy, quiet] = [createCustomer(client.accounts, { override }), createCustomer(client.accounts)];
+  const busy = createCustomer(client.accounts, { override });
+  const quiet = createCustomer(client.accounts);
   const attack = getConcurrently(client, 20, slowRequest, busy);
   assert.equal((await client.get("/v1/listings?limit=1", quiet.bearer)).status, 200);
   const answers = await attack;

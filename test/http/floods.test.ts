@@ -18,7 +18,8 @@ const { lake } = await createLake(fileScope);
 const serve = ["serve", "--port", "0", "--lake", lake];
 
 /** Loopback addresses of the clients. The service sees two client addresses. */
-const [paying, hostile] = ["127.0.0.1", "127.0.0.2"];
+const paying = "127.0.0.1";
+const hostile = "127.0.0.2";
 
 interface Received {
   readonly status: number;

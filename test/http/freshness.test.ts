@@ -21,7 +21,8 @@ async function startAt30Hours(t: TestContext, overdueHours: number, record?: Ing
   const clock = { wallMs: () => asOfMs + 30 * hourMs, monotonicMs: () => performance.now() };
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const service = await startService(t, lake, { overdueMs: overdueHours * hourMs, clock, logger, metricsPort: 0 });
-  const [report, metrics] = [() => fetch(`${service.url}/readyz`), () => fetch(service.metricsUrl ?? "")];
+  const report = () => fetch(`${service.url}/readyz`);
+  const metrics = () => fetch(service.metricsUrl ?? "");
   const messages = (): readonly string[] => lines.map((line) => JSON.parse(line).msg);
   return { lake, messages, report: async () => (await report()).json(), metrics: async () => (await metrics()).text() };
 }

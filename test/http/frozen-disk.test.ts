@@ -29,7 +29,8 @@ interface Disk {
 /** Mounts a small disk until the test ends; undefined if this machine or user cannot. */
 async function mountDisk(t: TestContext): Promise<Disk | undefined> {
   const base = await temporaryFolder(t);
-  const [file, mounted] = [join(base, "disk.img"), join(base, "mounted")];
+  const file = join(base, "disk.img");
+  const mounted = join(base, "mounted");
   await mkdir(mounted);
   try {
     await run("truncate", ["-s", "48M", file]);

@@ -223,7 +223,8 @@ const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, st
 });
 
 test("a request that is repeated with the same Idempotency-Key is charged once, also at the same time", async () => {
-  const [customer, other] = [createCustomer(client.accounts, { usd: "0.002" }), createCustomer(client.accounts)];
+  const customer = createCustomer(client.accounts, { usd: "0.002" });
+  const other = createCustomer(client.accounts);
   const path = "/v1/listings?limit=1&make=kia";
   const answers = await Promise.all(Array.from({ length: 8 }, () => client.get(path, repeat("order-1", other))));
   assert.deepEqual(answers.map((answer) => `${answer.status} ${header(answer, "X-Usage-Cost-Micros")}`).sort(), [

@@ -51,7 +51,9 @@ const json = { "Content-Type": "application/json" };
 
 test("operations, pages and agents need no key, and no response speaks of money or limits", async () => {
   const initialize = {
-    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   };
   const requests: readonly (readonly [path: string, sent?: Sent])[] = [

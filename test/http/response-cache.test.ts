@@ -52,7 +52,8 @@ function createSource(text = "an answer"): { readonly compute: () => Promise<Buf
 }
 
 test("a repeated request is a cache hit in any order of its parameters", async () => {
-  const [answers, source] = [new ResultCache(1000), createSource()];
+  const answers = new ResultCache(1000);
+  const source = createSource();
   const first = await getOrCompute(answers, ["v1", "search", request], source.compute);
   const again = await getOrCompute(answers, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
   assert.equal(again, first);
@@ -62,7 +63,8 @@ test("a repeated request is a cache hit in any order of its parameters", async (
 });
 
 test("another version, operation, value or order of values is another cache key", async () => {
-  const [answers, source] = [new ResultCache(10_000), createSource()];
+  const answers = new ResultCache(10_000);
+  const source = createSource();
   await getOrCompute(answers, ["v1", "search", request], source.compute);
   await getOrCompute(answers, ["v2", "search", request], source.compute);
   await getOrCompute(answers, ["v1", "facets", request], source.compute);
@@ -74,7 +76,8 @@ test("another version, operation, value or order of values is another cache key"
 });
 
 test("concurrent identical requests share one computation", async () => {
-  const [answers, source] = [new ResultCache(1000), createSource()];
+  const answers = new ResultCache(1000);
+  const source = createSource();
   const all = await Promise.all(
     Array.from({ length: 20 }, () => getOrCompute(answers, ["v1", "search", request], source.compute)),
   );
@@ -93,14 +96,16 @@ test("a computation goes on while one request waits for it, and ends early when 
     return Buffer.from("an answer");
   };
   const ask = (job: Job): Promise<Buffer> => getOrCompute(answers, ["v1", "search", request], compute, job);
-  const [first, second] = [new Job("one"), new Job("other")];
+  const first = new Job("one");
+  const second = new Job("other");
   const bodies = [ask(first), ask(second)];
   assert.deepEqual([...(shared[0]?.accounts ?? [])], ["one", "other"]);
   first.abort(new Abandoned());
   assert.equal(String(await bodies[1]), "an answer");
 
   const lonely = new ResultCache(1000);
-  const [leaving, late] = [new Job("one"), new Job("one")];
+  const leaving = new Job("one");
+  const late = new Job("one");
   const left = getOrCompute(lonely, ["v1", "search", request], compute, leaving);
   leaving.abort(new Abandoned());
   const answered = getOrCompute(lonely, ["v1", "search", request], compute, late);
@@ -124,7 +129,8 @@ test("a failure reaches every waiting request and is not cached", async () => {
 });
 
 test("the cache is bounded: least recently used answers are evicted, and every waiting request is answered", async () => {
-  const [answers, source] = [new ResultCache(4000), createSource("x".repeat(300))];
+  const answers = new ResultCache(4000);
+  const source = createSource("x".repeat(300));
   const ask = (limit: number): Promise<Buffer> => getOrCompute(answers, ["v1", "search", { limit }], source.compute);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
@@ -135,7 +141,8 @@ test("the cache is bounded: least recently used answers are evicted, and every w
 });
 
 test("a cache without space computes every answer", async () => {
-  const [answers, source] = [new ResultCache(0), createSource()];
+  const answers = new ResultCache(0);
+  const source = createSource();
   for (let times = 0; times < 3; times += 1) await getOrCompute(answers, ["v1", "search", request], source.compute);
   assert.equal(source.calls, 3);
   assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });
@@ -146,7 +153,8 @@ test("a cached answer is charged, and belongs to its version", async (context) =
   const client = await startService(context, lake);
   const { bearer } = createCustomer(client.accounts);
   const path = "/v1/listings?limit=3";
-  const [first, again] = [await client.get(path, bearer), await client.get(path, bearer)];
+  const first = await client.get(path, bearer);
+  const again = await client.get(path, bearer);
   assert.deepEqual(again.body, first.body);
   for (const name of ["X-Usage-Class", "X-Usage-Cost-Micros"])
     assert.equal(again.headers.get(name), first.headers.get(name));

@@ -17,7 +17,8 @@ import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { headersTimeoutMs: 300 });
-const [mine, theirs] = [createCustomer(client.accounts), createCustomer(client.accounts)];
+const mine = createCustomer(client.accounts);
+const theirs = createCustomer(client.accounts);
 
 const needKey = getOperations.filter(({ scope }) => scope !== undefined);
 
@@ -65,7 +66,8 @@ describe("API1, broken object level authorisation", () => {
   }
 
   test("usage covers only the requesting account", async () => {
-    const [customer, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
+    const customer = createCustomer(client.accounts);
+    const other = createCustomer(client.accounts);
     await client.get("/v1/listings?limit=1", customer.bearer);
     for (let times = 0; times < 3; times += 1) await client.get("/v1/listings?limit=1", other.bearer);
     for (const [sender, requests] of [

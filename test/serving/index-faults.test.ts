@@ -1,10 +1,10 @@
-/** Only damage of the search index disables it. Every other fault fails the request that met it. */
+/** Only damage of the search index or the row store disables it. Every other fault fails the request that met it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuse } from "../../src/contract/errors.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import { sql } from "../../src/db/sql.ts";
+import { InvalidValue, sql } from "../../src/db/sql.ts";
 import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import { retryOnDamage } from "../../src/serving/files/open-serving-files.ts";
 import { SearchIndex } from "../../src/serving/index/search-index.ts";
@@ -29,6 +29,21 @@ test("an exception that a request causes fails that request, and the index stays
   const body = (await answerPath(version, "/v1/facets?facets=price")) as { readonly data: { readonly total: number } };
   assert.ok(body.data.total > 0);
   assert.equal(version.served.index, true);
+});
+
+test("look-ups of values that are no id or VIN find nothing, and the row store stays in use", async (scope) => {
+  const reported: string[] = [];
+  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+  const { data } = (await answerPath(version, "/v1/listings?limit=1")) as { readonly data: readonly { id: string }[] };
+  const id = data[0]?.id ?? "";
+  // Many endings, so that some pass a filter of ids.
+  for (let ending = 0; ending < 1000; ending += 1)
+    assert.deepEqual(await version.lookUp("id", `${id}zzz${ending}`, ["vin"]), []);
+  for (const value of ["", "zz", id.toUpperCase(), id.slice(2), `${id}00`])
+    assert.deepEqual(await version.lookUp("id", value, ["vin"]), [], value);
+  await version.lookUp("vin", "a\0", ["vin"]).catch((thrown: unknown) => assert.ok(thrown instanceof InvalidValue));
+  assert.equal((await version.lookUp("id", id, ["vin"])).length, 1);
+  assert.deepEqual([version.served.rows, reported], [true, []]);
 });
 
 test("an index that was built but did not open leaves nothing behind: the next request builds it", async (scope) => {

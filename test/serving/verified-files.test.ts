@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
+import { classifyFault } from "../../src/db/engine-faults.ts";
+import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
 import type { ListedFile } from "../../src/lake/listed-file.ts";
 import { noFiles } from "../../src/lake/manifest.ts";
 import { VerifiedFiles } from "../../src/serving/files/verified-files.ts";
@@ -73,4 +75,21 @@ test("a file that is hashed in the thread is intact, damaged or unreadable", asy
   assert.match((await files.faultOf(absent)) ?? "", /^absent: not found: expected the file/);
   assert.match((await files.recheck(absent)) ?? "", /^absent: not found: expected the file/);
   assert.equal(files.damages, 2);
+});
+
+test("a file that cannot be read is not damaged, and each use reads it again", async () => {
+  // Reading the memory of a process at address 0 fails with EIO.
+  const file = { path: "mem", bytes: 0, sha256: "0".repeat(64) };
+  const verified = new VerifiedFiles("/proc/self");
+  const files = new VersionFiles({ tables: noFiles, serving: [] }, verified);
+  for (const read of [() => verified.faultOf(file), () => verified.recheck(file), () => files.require([file])])
+    await assert.rejects(read, (thrown) => {
+      assert.match(String(thrown), /^UserError: mem: cannot be read: EIO/);
+      assert.equal(classifyFault(thrown), "io error");
+      const { code, message } = refusalOf(thrown, "request");
+      assert.deepEqual([code, /damaged/.test(message)], ["data_unavailable", false]);
+      return true;
+    });
+  await files.disable(file);
+  assert.deepEqual([verified.damages, files.damagedPaths, await files.isRepaired()], [0, [], false]);
 });

@@ -75,7 +75,8 @@ export async function carquetHere(args: readonly string[], { env = {} }: Command
   for (const name of plain) delete process.env[name];
   Object.assign(process.env, { CARQUET_ACCOUNTS: accounts, ...env });
   process.exitCode = 0;
-  const [out, err] = [captureWrites(process.stdout), captureWrites(process.stderr)];
+  const out = captureWrites(process.stdout);
+  const err = captureWrites(process.stderr);
   try {
     const failure = await (await createProgram(args))
       .parseAsync(args, { from: "user" })

@@ -52,7 +52,8 @@ async function besideParquet(
 ): Promise<BothWays> {
   const version = await openVersion(scope, lake, { hasServingFiles: false, fetchedMatches: -1 });
   return {
-    ...{ served, parquet: clientOf(version) },
+    served,
+    parquet: clientOf(version),
     assertNoFallback: () => {
       assertServed();
       assert.deepEqual(version.served, { index: false, rows: false });

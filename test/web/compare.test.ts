@@ -159,7 +159,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
         throw new DOMException("full", "QuotaExceededError");
       };
     });
-    const [button, status] = [page.locator("main [data-keep]").first(), page.locator('#shortlist [role="status"]')];
+    const button = page.locator("main [data-keep]").first();
+    const status = page.locator('#shortlist [role="status"]');
     for (const words of [/^This browser keeps no shortlist/, /^$/]) {
       await button.click();
       assert.match((await status.textContent()) ?? "", words);

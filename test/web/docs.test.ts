@@ -84,7 +84,9 @@ test("everyone sees the docs, which allow no inline code and no other host", asy
 });
 
 test("every link of the docs leads to a page and to an anchor of it", async () => {
-  const [pending, broken, seen] = [["/docs"], [] as string[], new Set(["/docs"])];
+  const pending = ["/docs"];
+  const broken = [] as string[];
+  const seen = new Set(["/docs"]);
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     const page = await pageText(path);
     for (const href of captured(page, /(?:href|src)="((?:\/docs|#)[^"]*)"/g)) {
@@ -139,7 +141,9 @@ test("examples ask for a listing, a vehicle and a dealer of the service", async 
 test("the box of the header lists the best results while a question is typed", async () => {
   const suggested = await (await get("/docs/suggestions?q=max_pri")).json();
   assert.deepEqual(suggested[0], {
-    ...{ text: "max_price", note: "parameter", path: "/docs/search-listings#param-max_price" },
+    text: "max_price",
+    note: "parameter",
+    path: "/docs/search-listings#param-max_price",
   });
   assert.ok(suggested.length <= 8);
   assert.deepEqual(await (await get("/docs/suggestions?q=zxqv")).json(), []);

@@ -37,7 +37,8 @@ async function shownCounts(page: Page, facet: string): Promise<Readonly<Record<s
 
 /** Fails unless a page shows the most frequent values of a facet, with the counts that the API answers under filters. */
 async function assertCounts(page: Page, facet: string, filters: string): Promise<void> {
-  const [shown, all] = [await shownCounts(page, facet), await countsOf(facet, filters)];
+  const shown = await shownCounts(page, facet);
+  const all = await countsOf(facet, filters);
   assert.ok(Object.keys(shown).length >= Math.min(8, Object.keys(all).length), facet);
   assert.deepEqual(shown, Object.fromEntries(Object.keys(shown).map((value) => [value, all[value]])), facet);
 }
@@ -90,10 +91,8 @@ test("by value, rated cars come first until the filter is removed, and the API's
   const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
   const open = async (query: string) => (await fetch(`${client.url}/?${query}`, { headers: { Cookie } })).text();
   const totalOf = (page: string) => /id="total"[^>]*>([\d,]+)/.exec(page)?.[1];
-  const [rated, all] = [
-    await fetchTotal(client, "value_rating=great,good,fair,high"),
-    await fetchTotal(client, "inventory_status=active"),
-  ];
+  const rated = await fetchTotal(client, "value_rating=great,good,fair,high");
+  const all = await fetchTotal(client, "inventory_status=active");
   assert.ok(rated < all);
   const byValue = await open("sort=value");
   assert.equal(totalOf(byValue), String(rated));

@@ -96,8 +96,10 @@ async function visitorOf(options: CustomerOptions = {}) {
 }
 
 test("the newest fifty exports of an account are remembered, however many others have", async () => {
-  const [one, other] = [await visitorOf(), await visitorOf()];
-  const [first, ofOther] = [await one.start(), await other.start()];
+  const one = await visitorOf();
+  const other = await visitorOf();
+  const first = await one.start();
+  const ofOther = await other.start();
   for (let count = 1; count < 50; count += 1) await one.start();
   assert.equal((await one.open(first)).status, 200);
   await one.start();

@@ -21,8 +21,13 @@ test("a question is answered by listings and a line about each of its words, wit
   ).text();
   const [, address = ""] = /<link rel="canonical" href="\/\?([^"]+)"/.exec(page) ?? [];
   assert.deepEqual(Object.fromEntries(new URLSearchParams(address.replaceAll("&amp;", "&"))), {
-    ...{ inventory_type: "used", make: "Toyota", model: "Tacoma", min_year: "2019", max_year: "2021" },
-    ...{ postal_code: "87507", radius: "25" },
+    inventory_type: "used",
+    make: "Toyota",
+    model: "Tacoma",
+    min_year: "2019",
+    max_year: "2021",
+    postal_code: "87507",
+    radius: "25",
   });
   const lines = [...page.matchAll(/<dt>([\w ]+)<\/dt>((?:<dd>.*?<\/dd>)+)/g)].map(
     ([, name, items]) => `${name}: ${items}`,

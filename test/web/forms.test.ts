@@ -40,7 +40,8 @@ const sendLong = (bytes: number, cookies: Record<string, string>, isChunked: boo
   const headers = { ...cookies, Origin: url, "Content-Type": "application/x-www-form-urlencoded" };
   const path = cookies.Cookie === undefined ? "/sign-in" : "/dashboard/cap";
   return fetch(`${url}${path}`, {
-    ...{ method: "POST", headers },
+    method: "POST",
+    headers,
     ...(isChunked ? { body: new Blob([body]).stream(), duplex: "half" } : { body }),
   });
 };
@@ -103,7 +104,8 @@ const balanceOf = (id: string): number =>
   inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").balanceMicros);
 
 test("an operator confirms and reverses only credits of the account in the path", async () => {
-  const [owner, other] = [createCustomer(accounts, { usd: "0" }), createCustomer(accounts, { usd: "0" })];
+  const owner = createCustomer(accounts, { usd: "0" });
+  const other = createCustomer(accounts, { usd: "0" });
   const credit = inAccountsFile(accounts, (database) =>
     addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
   );
@@ -122,7 +124,8 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
     [...(await (await get(`/operator/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
       ([, reference = ""]) => reference,
     );
-  const [[first = "", second = ""], again] = [await referencesIn(), await referencesIn()];
+  const [first = "", second = ""] = await referencesIn();
+  const again = await referencesIn();
   assert.equal(new Set([first, second, ...again]).size, 4);
   for (const [form, fields] of [
     ["credit", { usd: "1", kind: "promotional", reference: first }],

@@ -36,7 +36,10 @@ const { lake } = await createLake(
       state: "CA",
     })),
     inventory: payloads.map((label, index) => ({
-      ...{ ...hostileRow("inventory", index), ...numbers, vin: vinOf(index), dealer_id: dealerIdOf(index) },
+      ...hostileRow("inventory", index),
+      ...numbers,
+      vin: vinOf(index),
+      dealer_id: dealerIdOf(index),
       observed_at: "",
       line_items: JSON.stringify([{ amount_usd: 1, raw_label: label, role: label, applicability: label }]),
     })),

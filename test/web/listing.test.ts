@@ -78,7 +78,8 @@ test("the numbers of a listing's page are those of the API, and it names what it
       comparables.map((one) => [one.listing_id, String(one.adjusted_price)]),
     );
     const [estimate, percentile, age, change] = textsOf(page, ".four dd");
-    const [low, high] = [dollars(valuation.market_value_low), dollars(valuation.market_value_high)];
+    const low = dollars(valuation.market_value_low);
+    const high = dollars(valuation.market_value_high);
     assert.equal(estimate, `${dollars(valuation.market_value)}80%: ${low} to ${high}`);
     assert.match(
       percentile ?? "",

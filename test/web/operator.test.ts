@@ -85,7 +85,9 @@ async function startMarket() {
   const { lake } = await createLake(fileScope, feeds, { hasServingFiles: false });
   const clock = { ms: Date.parse(day) + 10 * hourMs };
   const client = await startService(fileScope, lake, {
-    ...{ overdueMs: 11 * hourMs, metricsPort: 0, hasServingFiles: false },
+    overdueMs: 11 * hourMs,
+    metricsPort: 0,
+    hasServingFiles: false,
     clock: { wallMs: () => clock.ms, monotonicMs: () => performance.now() },
   });
   return { lake, client, clock, activeOn, site: await signedInBrowser(fileScope, client) };

@@ -156,7 +156,8 @@ test("a page that the box finds costs what finding it cost too, and shows it", a
     [String(dealer_name), `/dealers/${dealer_id}`, 100],
   ];
   for (const [words, address, micros] of finds) {
-    const [[customer, opened], [finder, signedIn]] = [await signedInCustomer({}), await signedInCustomer({})];
+    const [customer, opened] = await signedInCustomer({});
+    const [finder, signedIn] = await signedInCustomer({});
     await get(address, opened);
     const direct = await chargedMicros(customer);
     const page = await (await get(`/find?q=${encodeURIComponent(words)}`, signedIn)).text();
@@ -245,7 +246,8 @@ test("browsers see errors as pages, other clients as JSON, and 405 names the met
     ["POST", "/nothing", 404],
   ];
   for (const [method, path, status, allow] of cases) {
-    const [page, other] = [await send(method, path, { ...browser, Cookie: cookie }), await send(method, path, {})];
+    const page = await send(method, path, { ...browser, Cookie: cookie });
+    const other = await send(method, path, {});
     assert.deepEqual([page.status, page.headers.allow], [status, allow], path);
     assert.match(page.text, /^<!doctype html>.*<a href="\/dashboard">/s, path);
     assert.deepEqual([other.status, other.headers.allow], [status, allow], path);

@@ -35,7 +35,8 @@ async function createHolder(): Promise<{ readonly accountId: string; readonly co
 
 /** Replaces the hash of the holder's password by one of little cost, as a hash names its parameters. */
 function cheapen(accountId: string): void {
-  const [salt, cost] = [randomBytes(16), { N: 2 ** 10, r: 8, p: 1 }];
+  const salt = randomBytes(16);
+  const cost = { N: 2 ** 10, r: 8, p: 1 };
   const [saltText, hash] = [salt, scryptSync(password, salt, 32, cost)].map((bytes) =>
     bytes.toString("base64").replaceAll("=", ""),
   );
@@ -232,7 +233,8 @@ test("the page after a sign-in is one of this service", async () => {
 test("a session ends when its key is revoked, and pages need one", async () => {
   const { accountId, keyId } = createCustomer(accounts);
   const cookie = await startSession(accountId);
-  const [stranger, own] = [createCustomer(accounts), await (await get("/dashboard/keys", cookie)).text()];
+  const stranger = createCustomer(accounts);
+  const own = await (await get("/dashboard/keys", cookie)).text();
   assert.ok(own.includes(keyId) && !own.includes(stranger.keyId));
   const token = csrfTokenIn(own);
   assert.equal(await status(`/dashboard/keys/${stranger.keyId}/revoke`, cookie), 404);

@@ -27,7 +27,8 @@ export async function fillSolr(home: string, flat: string, installation: SolrIns
 }
 
 /** Rows per read are many, because a read decodes whole row groups; rows per POST are fewer. */
-const [readRows, postRows] = [50_000, 5000];
+const readRows = 50_000;
+const postRows = 5000;
 
 /** Keeps two POSTs in flight, because Solr indexes each request on its own thread. */
 async function fillCore(relation: Relation, file: string, client: HttpClient, database: DuckDatabase): Promise<void> {
@@ -66,8 +67,12 @@ function toDocument(row: Row): Row {
   const stringFields = integersWithStringField.map((column): [string, Json] => [`${column}_word`, row[column] ?? null]);
   const place = typeof latitude === "number" && typeof longitude === "number" ? `${latitude},${longitude}` : null;
   const fields: Row = {
-    ...{ ...row, position: Number(row.position), place },
-    ...{ make_key: lowerCase(make), model_key: lowerCase(model), ...Object.fromEntries(stringFields) },
+    ...row,
+    position: Number(row.position),
+    place,
+    make_key: lowerCase(make),
+    model_key: lowerCase(model),
+    ...Object.fromEntries(stringFields),
   };
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0)),

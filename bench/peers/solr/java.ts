@@ -46,7 +46,8 @@ async function runtimeAt(home: string): Promise<JavaRuntime | undefined> {
   const output = await execute(command, ["-XshowSettings:properties", "-version"]).catch(() => undefined);
   const property = (name: string): string | undefined =>
     new RegExp(`^ *${name} = (.+)$`, "m").exec(output?.stderr ?? "")?.[1];
-  const [version, realHome] = [Number(property("java.specification.version")), property("java.home")];
+  const version = Number(property("java.specification.version"));
+  const realHome = property("java.home");
   return Number.isNaN(version) || realHome === undefined ? undefined : { home: realHome, command, version };
 }
 

@@ -68,7 +68,9 @@ export function searchParameters(
   const { latitude, longitude } = distanceOrigin(filters);
   return {
     ...page,
-    ...{ sfield: "place", pt: `${latitude},${longitude}`, sort: "geodist() asc,position asc" },
+    sfield: "place",
+    pt: `${latitude},${longitude}`,
+    sort: "geodist() asc,position asc",
     fl: `${columns.join(",")},distance:geodist()`,
   };
 }
@@ -78,7 +80,9 @@ export const lookUpParameters = (
   { by, value, columns }: LookUpSpec,
   { isCached }: Pick<SolrMode, "isCached">,
 ): SolrParameters => ({
-  ...{ q: `{!term f=${by}${cacheParameter(isCached)}}${value}`, rows: "1", fl: columns.join(",") },
+  q: `{!term f=${by}${cacheParameter(isCached)}}${value}`,
+  rows: "1",
+  fl: columns.join(","),
 });
 
 const percents = [1, 50, 99];
@@ -93,7 +97,10 @@ export function facetParameters(spec: FacetSpec, mode: SolrMode): SolrParameters
   const statistics = Object.fromEntries(numeric.flatMap(statisticFunctions));
   return {
     ...base,
-    ...{ facet: "true", "facet.limit": String(valuesPerFacetMax), "facet.mincount": "1", "facet.method": "enum" },
+    facet: "true",
+    "facet.limit": String(valuesPerFacetMax),
+    "facet.mincount": "1",
+    "facet.method": "enum",
     "facet.field": fields,
     ...Object.fromEntries(ordinalFields.map((field) => [`f.${field}.facet.method`, "fc"])),
     ...(numeric.length === 0 ? {} : { "json.facet": JSON.stringify(statistics) }),
@@ -125,18 +132,24 @@ export function rangeParameters(
   const ranges = grids.map(({ facet, grid: { width, first, last } }) => [
     facet,
     {
-      ...{ type: "range", field: facet, start: first * width, end: (last + 1) * width, gap: width },
+      type: "range",
+      field: facet,
+      start: first * width,
+      end: (last + 1) * width,
+      gap: width,
       other: ["before", "after"],
     },
   ]);
   return {
     ...filterParametersOf(filters, isCached),
-    ...{ rows: "0", "json.facet": JSON.stringify(Object.fromEntries(ranges)) },
+    rows: "0",
+    "json.facet": JSON.stringify(Object.fromEntries(ranges)),
   };
 }
 
 /** Returns the request of the number of distinct values of each field. */
 export const distinctCountParameters = (fields: readonly string[]): SolrParameters => ({
-  ...{ q: "*:*", rows: "0" },
+  q: "*:*",
+  rows: "0",
   "json.facet": JSON.stringify(Object.fromEntries(fields.map((field) => [field, `unique(${field})`]))),
 });

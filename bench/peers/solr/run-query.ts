@@ -67,7 +67,9 @@ async function runFacets(spec: FacetSpec, select: Select, mode: SolrMode): Promi
   return () => {
     const ranges = parseResponse(rangesText).facets;
     const rangeFacets = withStatistics.map(({ facet, statistics }) => ({
-      ...{ facet, statistics, counts: rangeCountsOf(ranges, facet, statistics) },
+      facet,
+      statistics,
+      counts: rangeCountsOf(ranges, facet, statistics),
     }));
     const total = totalOf(text);
     return facetsBody(total, spec, bucketsOf(text, spec), rangeFacetsBody(rangeFacets, total));
@@ -87,12 +89,17 @@ function bucketsOf(text: string, { categorical, metric }: FacetSpec): readonly R
   return categorical.flatMap((facet): readonly Row[] => {
     if (metric !== undefined)
       return listAt(facets, facet, "buckets").map((bucket) => ({
-        ...{ facet, value: String(at(bucket, "val")), listings: Number(at(bucket, "count")) },
-        ...{ metric: numberOrNull(at(bucket, "metric")), sample: Number(at(bucket, "sample")) },
+        facet,
+        value: String(at(bucket, "val")),
+        listings: Number(at(bucket, "count")),
+        metric: numberOrNull(at(bucket, "metric")),
+        sample: Number(at(bucket, "sample")),
       }));
     const list = listAt(counts, "facet_fields", fieldOf(facet));
     return Array.from({ length: list.length / 2 }, (_, index) => ({
-      ...{ facet, value: String(list[2 * index]), listings: Number(list[2 * index + 1]) },
+      facet,
+      value: String(list[2 * index]),
+      listings: Number(list[2 * index + 1]),
     }));
   });
 }
@@ -113,7 +120,8 @@ const statisticsOf = (facets: unknown, facet: BenchNumericFacet): Statistics =>
 function rangeCountsOf(ranges: unknown, facet: BenchNumericFacet, statistics: Statistics): readonly RangeCount[] {
   const { width, first, last } = rangeGrid(statistics);
   const regular = listAt(ranges, facet, "buckets").map((bucket) => ({
-    ...{ bucket: Math.round(Number(at(bucket, "val")) / width), listings: Number(at(bucket, "count")) },
+    bucket: Math.round(Number(at(bucket, "val")) / width),
+    listings: Number(at(bucket, "count")),
   }));
   const outside = (side: "before" | "after"): number => Number(at(ranges, facet, side, "count") ?? 0);
   return [

@@ -26,7 +26,9 @@ export async function openSolr(dataset: Dataset, { heapMib, isCached }: SolrOpti
   const client = httpClient(server.url);
   const mode = { isCached, highCardinalityFields: await highCardinalityFields(client) };
   return {
-    ...{ name: "solr", version: `${installation.version}, heap ${heap} MiB`, tolerance },
+    name: "solr",
+    version: `${installation.version}, heap ${heap} MiB`,
+    tolerance,
     processorMs: server.processorMs,
     send: ({ spec }) => querySolr(spec, client, mode),
     stop: async () => {

@@ -16,7 +16,6 @@ import type { ExportQuery } from "../../export/parts.ts";
 import { type WrittenExport, writeExport } from "../../export/write-export.ts";
 import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-formats.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
-import { DamagedFile } from "../../serving/files/version-files.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { memoryParser } from "../option-parsers.ts";
 import { createProgress } from "../progress.ts";
@@ -122,8 +121,7 @@ async function write(decoded: DecodedExport, settings: ExportValues, folder: str
   } catch (thrown) {
     const isRefused = thrown instanceof Refusal && thrown.code === "data_unavailable";
     // A file can be damaged after it was checked.
-    if (isRefused || thrown instanceof DamagedFile || ["missing", "damaged"].includes(classifyFault(thrown)))
-      report({ isDamaged: true });
+    if (isRefused || ["missing", "damaged"].includes(classifyFault(thrown))) report({ isDamaged: true });
     throw asUserError(thrown);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from "../operations.ts";
 
 /** What clients need of the document beside its types. */
-export interface ClientTables {
+interface ClientTables {
   /** Paths whose operation takes an `Idempotency-Key`: a repeated request is charged once. */
   readonly idempotentPaths: readonly string[];
   /** Statuses of responses with `Retry-After`. */

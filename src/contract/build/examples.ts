@@ -5,7 +5,7 @@
 import { projectText } from "../../base/project-files.ts";
 
 /** An Example Object, before or after inlining. */
-export interface Example {
+interface Example {
   readonly summary?: string;
   readonly description?: string;
   readonly value?: unknown;

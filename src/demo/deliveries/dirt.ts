@@ -18,7 +18,7 @@ interface DirtKind {
 
 const replaceBy = (text: string) => (): Sql => literal(text);
 
-export const dirtKinds: readonly DirtKind[] = [
+const dirtKinds: readonly DirtKind[] = [
   { kind: "VIN too short", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 16)` },
   {
     kind: "VIN with the letter O",

@@ -12,7 +12,7 @@ const priceDecay = 2.2;
 const newestShareByMonth = [0.72, 0.78, 0.84, 0.88, 0.92, 0.95, 0.12, 0.25, 0.4, 0.52, 0.62, 0.7];
 
 /** Returns the newest model year on sale on a day, and its share among new cars. */
-export function newestYear(day: string): { readonly year: number; readonly share: number } {
+function newestYear(day: string): { readonly year: number; readonly share: number } {
   const [year = 0, month = 1] = day.split("-").map(Number);
   return { year: month >= 7 ? year + 1 : year, share: newestShareByMonth[month - 1] ?? 1 };
 }

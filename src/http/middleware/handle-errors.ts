@@ -61,6 +61,8 @@ function refusalOfFault(thrown: unknown, request: string): Refusal {
       return refuse("overloaded", {});
     case "disk full":
       return refuse("data_unavailable", { reason: "No disk space is left for this response. Retry later." });
+    case "io error":
+      return refuse("data_unavailable", { reason: "A file cannot be read or written at the moment. Retry later." });
     // A file that existed when it was checked.
     case "missing":
       return damagedData();

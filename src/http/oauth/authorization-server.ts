@@ -33,7 +33,7 @@ const requestLimits: FailureLimits = { failuresMax: 100, windowMs: 600_000, netw
 /** The size of a registration. */
 export const registrationBytesMax = 8_192;
 
-export interface AuthorizationServerOptions {
+interface AuthorizationServerOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   /** Returns the URL of the service that clients use, without a path. */
@@ -175,7 +175,9 @@ export class AuthorizationServer {
     const { baseUrl, accounts, fetchDocument = fetchPublic() } = this.options;
     this.provider ??= import("./provider.ts").then(({ createProvider }) => {
       const provider = createProvider({
-        ...{ baseUrl: baseUrl(), administration: accounts.administration, fetchDocument },
+        baseUrl: baseUrl(),
+        administration: accounts.administration,
+        fetchDocument,
         // Without a request, the document is that of a client whose request has been allowed.
         allowFetch: (context) => context === undefined || this.countRegistration(context) === undefined,
         renderError: (context, message) => this.renderError(context, message),

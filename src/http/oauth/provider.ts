@@ -65,9 +65,16 @@ function configurationOf({ baseUrl, administration, fetchDocument, ...options }:
   const resource = agentResource(baseUrl);
   return {
     adapter: (model) => stateAdapter(model, administration, resource),
-    ...{ jwks: unusedKey(), cookies: cookieSettings, ttl: lifetimes, features: features(resource, options) },
-    ...{ fetch: fetchDocument, routes: oauthPaths, clientAuthMethods: [...clientAuthMethods] },
-    ...{ scopes: [...agentScopes], responseTypes: ["code"], pkce: { required: () => true } },
+    jwks: unusedKey(),
+    cookies: cookieSettings,
+    ttl: lifetimes,
+    features: features(resource, options),
+    fetch: fetchDocument,
+    routes: oauthPaths,
+    clientAuthMethods: [...clientAuthMethods],
+    scopes: [...agentScopes],
+    responseTypes: ["code"],
+    pkce: { required: () => true },
     clientDefaults: {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
@@ -130,11 +137,17 @@ function features(
 ): NonNullable<Configuration["features"]> {
   const off = { enabled: false };
   return {
-    ...{ devInteractions: off, dPoP: off, userinfo: off, rpInitiatedLogout: off, pushedAuthorizationRequests: off },
+    devInteractions: off,
+    dPoP: off,
+    userinfo: off,
+    rpInitiatedLogout: off,
+    pushedAuthorizationRequests: off,
     revocation: { enabled: true },
     registration: { enabled: true, issueRegistrationAccessToken: false },
     clientIdMetadataDocument: {
-      ...{ enabled: true, ack: "draft-02", allowFetch },
+      enabled: true,
+      ack: "draft-02",
+      allowFetch,
       // A document is kept for longer than an authorization request, so that the consent page does not fetch it again.
       cacheDuration: { min: authorizationRequestSeconds, max: 86_400 },
     },

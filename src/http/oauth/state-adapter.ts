@@ -92,7 +92,7 @@ class GrantAdapter extends UnlistedAdapter implements Adapter {
     if (grant === null || grant.clientId === null) return undefined;
     const { accountId, clientId, scopes, createdAtMs } = grant;
     const resources = { [this.resource]: scopes.join(" ") };
-    return { jti: keyId, accountId, clientId, iat: Math.floor(createdAtMs / 1000), ...{ kind: "Grant", resources } };
+    return { jti: keyId, accountId, clientId, iat: Math.floor(createdAtMs / 1000), kind: "Grant", resources };
   }
 
   async destroy(keyId: string): Promise<void> {

@@ -24,9 +24,10 @@ const messageChangesMax = 250;
 /** How long other services leave a search alone that one has claimed: longer than a page and its message take. */
 const claimMs = 60_000;
 
-const [pollMs, parallelMax] = [1_000, 8];
+const pollMs = 1_000;
+const parallelMax = 8;
 
-export interface DeliveryServices {
+interface DeliveryServices {
   readonly accounts: Accounts;
   readonly current: CurrentVersion;
   readonly callOperation: CallOperation;
@@ -148,15 +149,20 @@ async function nextMessage(search: Position, services: DeliveryServices, signal:
   const id = messageId(search_id, since, target, cursor);
   const identity = await services.accounts.identityOfKey(keyId);
   const caller = {
-    ...{ identity, signal, idempotencyKey: id, arrivedAtMs: performance.now() },
-    ...{ parentRequestId: search_id, log: services.logger },
+    identity,
+    signal,
+    idempotencyKey: id,
+    arrivedAtMs: performance.now(),
+    parentRequestId: search_id,
+    log: services.logger,
   };
   const page = cursor === null ? `data_version=${target}` : `cursor=${cursor}`;
   const querystring = `${changesQuery(search)}&limit=${messageChangesMax}&${page}`;
   try {
     const request = { id: "listChanges", path: "/v1/changes", querystring } as const;
     const { data: changes, pagination, meta } = (await services.callOperation(caller, request)).body;
-    const [is_last, after] = [pagination.next_cursor === null, pagination.next_cursor];
+    const is_last = pagination.next_cursor === null;
+    const after = pagination.next_cursor;
     const next = is_last ? { since: target, target: null, cursor: null } : { since, target, cursor: after };
     const data = { search_id, name, since, version: target, as_of: meta.as_of, is_last, changes };
     return { next, message: changes.length === 0 ? undefined : { id, type: "search.changed", data } };

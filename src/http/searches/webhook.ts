@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** Where a message goes, and what signs it. */
-export interface Receiver {
+interface Receiver {
   readonly url: string;
   /** `whsec_` and Base64. */
   readonly secret: string;
@@ -57,11 +57,11 @@ export async function postMessage(
   const body = JSON.stringify({ type, timestamp: new Date(atMs).toISOString(), data });
   const seconds = Math.floor(atMs / 1000);
   const headers = {
-    ...{ "Content-Type": "application/json", "User-Agent": "Carquet", "webhook-id": id },
-    ...{
-      "webhook-timestamp": String(seconds),
-      "webhook-signature": `v1,${signatureOf(`${id}.${seconds}.${body}`, secret)}`,
-    },
+    "Content-Type": "application/json",
+    "User-Agent": "Carquet",
+    "webhook-id": id,
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": `v1,${signatureOf(`${id}.${seconds}.${body}`, secret)}`,
     "Content-Length": String(Buffer.byteLength(body)),
   };
   const allowed = options.arePrivateAllowed ? { ...options, isAllowed: () => true } : options;
@@ -72,7 +72,8 @@ export async function postMessage(
     response.destroy();
     return {
       isDelivered: statusCode >= 200 && statusCode < 300,
-      ...{ isGone: statusCode === 410, outcome: String(statusCode) },
+      isGone: statusCode === 410,
+      outcome: String(statusCode),
     };
   } catch (thrown) {
     signal.throwIfAborted();

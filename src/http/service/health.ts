@@ -9,7 +9,7 @@ import type { CurrentVersion } from "../../serving/current-version.ts";
 import { createRouter, type Routes } from "../router.ts";
 import { type Freshness, type FreshnessReport, isoTime } from "./freshness.ts";
 
-export interface HealthChecks {
+interface HealthChecks {
   readonly freshness: Freshness;
   readonly isStopping: () => boolean;
   /** Why no request can be charged; empty if requests can. */

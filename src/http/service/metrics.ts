@@ -15,7 +15,7 @@ import type { Routes } from "../router.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
 
-export interface MetricSources {
+interface MetricSources {
   readonly current: CurrentVersion;
   readonly resultCache: ResultCache;
   readonly accounts: Accounts;

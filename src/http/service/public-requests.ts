@@ -12,7 +12,7 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 /** The size of a document. */
 export const documentBytesMax = 5_120;
 
-export type ResolveHost = (host: string) => Promise<readonly string[]>;
+type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** Which addresses may be requested, and replacements for tests. */
 export interface PublicRequestOptions {

@@ -135,7 +135,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
 }
 
 /** Limits of exports. */
-export interface ExportSettings
+interface ExportSettings
   extends SpoolLimits,
     Pick<SqlServices, "memory" | "quickRowsMax" | "deadlineMs" | "sqlDeadlineMs"> {
   /** The most exports of one account in progress, until the last byte is sent. */

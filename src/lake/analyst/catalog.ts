@@ -4,15 +4,16 @@
  */
 import { realpath, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../db/duckdb.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import { fileLiteral, type Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, literal, Sql, sql } from "../../db/sql.ts";
 import { type Manifest, versionKey } from "../manifest.ts";
 import { viewsOf } from "./analyst-views.ts";
 
 export const catalogName = "catalog.duckdb";
 
-/** Writes the catalog of a version into its folder. Leaves out views of files that cannot be read: `verify` reports these. */
+/** Writes the catalog of a version into its folder. Views of files that cannot be read fail by name when they are queried; `verify` reports the files. */
 export async function writeCatalog(lake: string, manifest: Manifest): Promise<void> {
   const path = join(lake, versionKey(manifest.version), catalogName);
   const temporary = `${path}.new`;
@@ -33,15 +34,32 @@ export async function writeCatalog(lake: string, manifest: Manifest): Promise<vo
   await rename(temporary, path);
 }
 
-/** Creates views in one transaction, which takes a third of the time; if one fails, those that can be created, each alone. */
+/**
+ * Creates views in one transaction, which takes a third of the time. If a file cannot be read, creates each view alone: one that needs the file is
+ * replaced by one that fails with its name and the reason.
+ */
 async function createViews(session: Session, views: readonly Sql[]): Promise<void> {
   try {
     await session.run(sql`BEGIN`);
     for (const view of views) await session.run(view);
     await session.run(sql`COMMIT`);
   } catch (thrown) {
-    if (classifyFault(thrown) === "disk full") throw thrown;
+    if (!isFileFault(thrown)) throw thrown;
     await session.run(sql`ROLLBACK`);
-    for (const view of views) await session.run(view).catch(() => undefined);
+    let hasFailed = false;
+    for (const view of views)
+      await session.run(view).catch(async (fault: unknown) => {
+        // A view over a replaced one fails for other reasons.
+        const [head, name] = creation.exec(view.text) ?? [];
+        if (head === undefined || !(hasFailed || isFileFault(fault))) throw fault;
+        hasFailed = true;
+        const reason = `${name} cannot be read: ${messageOf(fault).split("\n")[0]}`;
+        await session.run(sql`${new Sql([head], [])} SELECT error(${literal(reason)})::VARCHAR AS fault`);
+      });
   }
 }
+
+/** The beginning of a statement that creates a view or a table macro. */
+const creation = /^CREATE OR REPLACE (VIEW "\w+"|MACRO \w+\([^)]*\)) AS( TABLE)?/;
+
+const isFileFault = (thrown: unknown): boolean => ["damaged", "missing", "io error"].includes(classifyFault(thrown));

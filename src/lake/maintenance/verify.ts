@@ -53,7 +53,7 @@ async function checkFile(
   lake: string,
   file: LakeFile | ServingFile,
 ): Promise<readonly string[]> {
-  const fault = await fileFault(lake, file, "content");
+  const fault = await fileFault(lake, file, "content").catch((thrown: unknown) => messageOf(thrown));
   if (fault !== undefined) return [fault];
   if (!("rows" in file)) return [];
   const path = joinPath(lake, file.path);

@@ -56,7 +56,9 @@ export function exporterOf(
       const { query } = countingRefusals(countUncalled, () => parametersOfCall(tool, values));
       const search = queryString({ ...query, format: String(format) });
       const orderOf = (signal: AbortSignal): ExportOrder => ({
-        ...{ queryString: search, log, caller: { ...caller, requestId: uuidV7(), signal } },
+        queryString: search,
+        log,
+        caller: { ...caller, requestId: uuidV7(), signal },
       });
       const uri = `${origin}${operation(tool.id).path}?${search}`;
       const { rows, micros } = await priceExport(exports, exportAdmission, orderOf(caller.signal));

@@ -53,7 +53,9 @@ export class ExportTasks {
   /** Starts work of an account, which rejects only when its signal aborts. Returns the task as the result of the call. */
   start(accountId: string, run: (signal: AbortSignal) => Promise<CallToolResult>): CallToolResult {
     const { deadlineMs, ageMs } = this.limits;
-    const [taskId, createdAt, work] = [randomUUID(), new Date().toISOString(), new AbortController()];
+    const taskId = randomUUID();
+    const createdAt = new Date().toISOString();
+    const work = new AbortController();
     const ttlMs = deadlineMs + ageMs;
     const state = { taskId, status: "working", createdAt, lastUpdatedAt: createdAt, ttlMs, pollIntervalMs } as const;
     const task: Task = { accountId, work, state };
@@ -97,7 +99,8 @@ export class ExportTasks {
 /** The parameters of a request about a task. */
 const taskParams: StandardSchemaV1<unknown, { readonly taskId: string }> = {
   "~standard": {
-    ...{ version: 1, vendor: "carquet" },
+    version: 1,
+    vendor: "carquet",
     validate: (value) =>
       isObject(value) && typeof value.taskId === "string"
         ? { value: { taskId: value.taskId } }

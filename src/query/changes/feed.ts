@@ -13,30 +13,32 @@ import { pairWith } from "./version-pair.ts";
 
 type Feed = AnswerOf<"listChanges">;
 
-/** Returns a page of the feed. Refuses a `since` that is not kept, or newer than the version. */
+/** Returns a page of the feed, each change as JSON text. Refuses a `since` that is not kept, or newer than the version. */
 export async function listChangesOf(
   request: RequestOf<"listChanges">,
   version: LakeVersion,
-): Promise<{ readonly data: object; readonly pagination: Feed["pagination"]; readonly meta: object }> {
+): Promise<{ readonly texts: readonly string[]; readonly pagination: Feed["pagination"]; readonly meta: object }> {
   const { query } = request;
   const { since, kinds, limit } = query;
   const place = placeOfCursor(request, /^(?<day>\d{4}-\d\d-\d\d) (?<id>[0-9a-f]{32})$/);
   const pair = await pairWith(since, version);
   requireOlder(since, version);
   const reading = changesOf(pair, version, {
-    ...{ kinds, limit, filters: filtersOf(query, version.dimensions) },
+    kinds,
+    limit,
+    filters: filtersOf(query, version.dimensions),
     after: place && { day: place.day ?? "", id: place.id ?? "" },
-    ...{ fields: resolveFields(query.fields), origin: originOf(query) },
+    fields: resolveFields(query.fields),
+    origin: originOf(query),
   });
-  const { changes, hasMore } = await reading.catch(async (thrown: unknown) => {
+  const { texts, last, hasMore } = await reading.catch(async (thrown: unknown) => {
     // The files of the older version can have been removed meanwhile.
     await requireKept(version.folder, since, "since");
     throw thrown;
   });
-  const last = changes.at(-1);
   const next = hasMore && last ? cursorOf(version.manifest.version, request, `${last.day} ${last.id}`) : null;
   const meta = { since, since_as_of: pair.before.as_of, ...(kinds && { kinds }), ...version.meta };
-  return { data: changes, pagination: { limit, next_cursor: next }, meta };
+  return { texts, pagination: { limit, next_cursor: next }, meta };
 }
 
 function requireOlder(since: string, { manifest: { version } }: LakeVersion): void {

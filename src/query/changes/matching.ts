@@ -87,7 +87,8 @@ const isWithin = (origin: Point, miles: number): Sql =>
 
 function isInBox({ west, south, east, north }: Box): Sql {
   const bounds = { west: numberLiteral(west), east: numberLiteral(east) };
-  const [isEast, isWest] = [sql`longitude >= ${bounds.west}`, sql`longitude <= ${bounds.east}`];
+  const isEast = sql`longitude >= ${bounds.west}`;
+  const isWest = sql`longitude <= ${bounds.east}`;
   const isBetween = west > east ? anyOf([isEast, isWest]) : allOf([isEast, isWest]);
   return allOf([sql`latitude BETWEEN ${numberLiteral(south)} AND ${numberLiteral(north)}`, isBetween]);
 }

@@ -5,6 +5,7 @@
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { flatColumns, starJoins, tokensInOrder, tokenWords } from "../../lake/analyst/flat-listings.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { JsonRowFormat } from "../../lake/json-row.ts";
 import { type LakeFile, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import { activeOn, type Inventory, unorderedListings } from "../../lake/market.ts";
 import { type ServedColumn, servedColumns } from "../../lake/served-columns.ts";
@@ -41,7 +42,7 @@ interface Side {
 }
 
 /** Which differences of a pair to find. */
-export interface DifferenceRequest {
+interface DifferenceRequest {
   readonly filters: readonly Filter[];
   readonly kinds: readonly string[] | undefined;
   /** Differences after this one, in order. */
@@ -57,12 +58,14 @@ function sidesOf({ before, after, isContinued }: VersionPair): readonly [Side, S
     const paths = new Set(tableFilesOf(other).map(({ path }) => path));
     const without = ({ files, ...inventory }: Inventory): Inventory => ({
       ...inventory,
-      ...{ files: files.filter(({ path }) => !paths.has(path)), valuations: [] },
+      files: files.filter(({ path }) => !paths.has(path)),
+      valuations: [],
     });
     const { active, missing, sold, ended } = inventoriesOf(of);
     return { active: without(active), missing: without(missing), sold: without(sold), ended: without(ended) };
   };
-  const [older, newer] = [unshared(before, after), unshared(after, before)];
+  const older = unshared(before, after);
+  const newer = unshared(after, before);
   if (!isContinued)
     return [
       { inventories: older, dimensions: before, since: undefined },
@@ -158,12 +161,14 @@ export function differencesOf(pair: VersionPair, folder: string, request: Differ
 }
 
 /** A version whose listings are read; it is foreign if its keys mean something else than those of the engine's tables. */
-export interface AttributesSource {
+interface AttributesSource {
   readonly manifest: Manifest;
   readonly isForeign: boolean;
 }
 
-/** Returns a query for some listings in a state of a version, `id` and the compared attributes, and the files that it reads. */
+const attributeRow = new JsonRowFormat(Object.fromEntries(comparedNames.map((name) => [name, attributeValue(name)])));
+
+/** Returns a query for some listings in a state of a version, `id` and the JSON of each compared attribute in a line of `attributes`, and the files that it reads. */
 export function attributesOf(
   { manifest, isForeign }: AttributesSource,
   folder: string,
@@ -171,9 +176,8 @@ export function attributesOf(
   ids: readonly string[],
 ): readonly [readonly LakeFile[], Sql] {
   const inventory = { ...inventoriesOf(manifest)[state], valuations: [] };
-  const columns = comparedNames.map((name) => sql`${attributeValue(name)} AS ${ident(name)}`);
   const isWanted = sql`id IN (${join(ids.map(literal))})`;
-  const query = sql`SELECT facts.id, ${join(columns)}
+  const query = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes
     FROM (SELECT * FROM (${unorderedListings(inventory, { folder, hasDeliveries: false })}) WHERE ${isWanted}) AS facts ${starJoins}`;
   const dimensions = isForeign ? manifest : undefined;
   const files = [...inventory.files, ...(isForeign ? dimensionFiles(manifest) : [])];

@@ -28,7 +28,7 @@ interface AbsenceNumbers {
 }
 
 /** A decision, and what decided it: claims, of which one is the owner's, or an absence with its state. */
-export interface Decision {
+interface Decision {
   readonly finding: Finding;
   readonly claims?: readonly ClaimInterval[];
   /** The dealer of the listing that was open on the day before. */

@@ -30,7 +30,7 @@ export interface ClaimInterval {
 }
 
 /** What a dealer had delivered by a day. */
-export interface DealerDay {
+interface DealerDay {
   readonly verdict: string;
   readonly vins: number;
   readonly usualVins: number;

@@ -28,7 +28,7 @@ import {
 /** The most values of a facet among which `facet_value_prefix` looks. */
 const facetValuesMax = 100_000;
 
-export type FacetQuery = QueryOf<"getFacets">;
+type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
 type CategoricalFacet = Exclude<Facet, NumericFacet>;
 
@@ -40,7 +40,7 @@ interface FacetGroup {
 }
 
 /** A validated facet request, ready to run. */
-export interface FacetPlan {
+interface FacetPlan {
   readonly query: FacetQuery;
   readonly listings: ListingSource;
   /** The first one has all filters, and perhaps no facets. */

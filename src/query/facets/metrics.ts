@@ -9,7 +9,7 @@ import { isSupplyMetric, supplyDays, supplyWindowStart } from "../../listing/sup
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { firstDefined } from "../modes.ts";
 
-export type MetricName = NonNullable<QueryOf<"getGroups">["metric"]>[number];
+type MetricName = NonNullable<QueryOf<"getGroups">["metric"]>[number];
 
 type FacetOrder = QueryOf<"getGroups">["sort"];
 

@@ -56,7 +56,7 @@ export async function salesBy(
 }
 
 /** How fast a dealer sells, beside a market: part of schemas `FittingDealer` and `FittingModel`. */
-export interface RelativeSpeed {
+interface RelativeSpeed {
   readonly sales: number;
   readonly median_days: number;
   readonly expected_days: number;

@@ -7,7 +7,7 @@ import { qualityChecks } from "./checks.ts";
 import { filesOfDays, type QualitySource, warnedRowsMin } from "./quality.ts";
 
 /** `silent`: without a feed, after one in the 7 days before. `none`: without a feed for longer. */
-export type FeedState = "came" | "held" | "refused" | "silent" | "none";
+type FeedState = "came" | "held" | "refused" | "silent" | "none";
 
 export interface CalendarFeed {
   readonly day: string;
@@ -30,7 +30,7 @@ export interface CalendarDealer {
   readonly feeds: readonly CalendarFeed[];
 }
 
-export interface CalendarRequest {
+interface CalendarRequest {
   /** Published days, in order. */
   readonly days: readonly string[];
   /** Whether dealers whose feeds all came are left out. */

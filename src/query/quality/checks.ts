@@ -28,7 +28,7 @@ export const qualityChecks = {
   miles_fell: [0.02, "mileages that fell"],
 } as const satisfies Readonly<Record<string, readonly [margin: number, counts: string]>>;
 
-export type QualityCheckName = keyof typeof qualityChecks;
+type QualityCheckName = keyof typeof qualityChecks;
 
 /** A condition on a row, counted by check and field. */
 type RowCheck = readonly [check: QualityCheckName, field: string, condition: Sql];

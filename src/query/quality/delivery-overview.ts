@@ -10,7 +10,7 @@ import { type CalendarFeed, type DeliveryCalendar, deliveryCalendar, refusedRows
 /** How many dealers are shown: at first, and of all; and how many refused rows of a feed. */
 const [fewDealers, allDealers, shownRows] = [16, 500, 20];
 
-export interface OverviewRequest {
+interface OverviewRequest {
   readonly weeks: number;
   /** Which dealers are shown; a few by default. */
   readonly dealers: "problems" | "all" | undefined;

@@ -36,7 +36,7 @@ export const qualityColumns = [
   "examples",
 ] as const;
 
-export interface QualityRequest {
+interface QualityRequest {
   readonly day: string;
   /** The mildest status that is wanted. */
   readonly status: QualityStatus;

@@ -19,7 +19,8 @@ const numberPattern = /^(\$?)(\d[\d,]*(?:\.\d+)?)(k?)$/i;
 const plainMin = 1000;
 
 function amountAt(question: QuestionText, at: number): Amount | undefined {
-  const [text, next] = [question.tokens[at]?.text ?? "", question.tokens[at + 1]?.key ?? ""];
+  const text = question.tokens[at]?.text ?? "";
+  const next = question.tokens[at + 1]?.key ?? "";
   if (text === "$") {
     const amount = amountAt(question, at + 1);
     return amount && { ...amount, length: amount.length + 1, isMoney: true, isYear: false };
@@ -114,9 +115,12 @@ function parseBounds(question: QuestionText, start: number): Bounds | undefined 
   const payment = question.phraseAt(at, "payment");
   at += payment?.length ?? 0;
   return {
-    ...{ length: at - start, comparison: second === undefined ? (suffix ?? prefix ?? "is") : "between" },
+    length: at - start,
+    comparison: second === undefined ? (suffix ?? prefix ?? "is") : "between",
     amounts: second === undefined ? [first] : withSharedScale(first, second),
-    ...{ noun: noun?.value, unit: unit?.value, isPayment: payment !== undefined },
+    noun: noun?.value,
+    unit: unit?.value,
+    isPayment: payment !== undefined,
   };
 }
 
@@ -144,7 +148,8 @@ interface Limits {
 /** Returns the limits of bounds. Words such as `before` and `over` exclude the amount itself: it is a step away from the limit. */
 function limitsOf({ comparison, amounts }: Bounds, step: number): Limits {
   const values = amounts.map(({ value }) => value);
-  const [min, max] = [Math.min(...values), Math.max(...values)];
+  const min = Math.min(...values);
+  const max = Math.max(...values);
   switch (comparison) {
     case "below":
       return { max: max - step };
@@ -171,7 +176,10 @@ function boundsReading(bounds: Bounds, base: string): Reading {
     return { length, attribute: base, value: String(max), filters: { [base]: String(max) } };
   }
   return {
-    ...{ length, attribute: base === "mileage" ? "miles" : base, value: rangeText({ min, max }), isRange: true },
+    length,
+    attribute: base === "mileage" ? "miles" : base,
+    value: rangeText({ min, max }),
+    isRange: true,
     filters: {
       ...(min === undefined ? {} : { [`min_${base}`]: String(min) }),
       ...(max === undefined ? {} : { [`max_${base}`]: String(max) }),
@@ -193,7 +201,10 @@ function yearsReading(bounds: Bounds, known: readonly number[]): Reading {
   const years = known.filter((year) => year >= (min ?? year) && year <= (max ?? year));
   const isExact = comparison === "is";
   return {
-    ...{ length, attribute: "year", value: rangeText({ min, max }), isRange: !isExact },
+    length,
+    attribute: "year",
+    value: rangeText({ min, max }),
+    isRange: !isExact,
     filters: { year: isExact || years.length === 0 ? String(min ?? max) : years.join() },
   };
 }

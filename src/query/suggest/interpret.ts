@@ -16,7 +16,7 @@ interface Words {
 }
 
 /** Schema `Interpretation`, without the URL. */
-export interface Interpretation {
+interface Interpretation {
   readonly filters: FilterTexts;
   readonly spans: readonly (Words & Meaning & { readonly corrected_from?: string })[];
   readonly ignored: readonly Words[];
@@ -25,7 +25,8 @@ export interface Interpretation {
 }
 
 /** How many words that are not understood have suggestions, and how many each has. */
-const [suggestedWordsMax, suggestionsMax] = [5, 3];
+const suggestedWordsMax = 5;
+const suggestionsMax = 3;
 
 /** Returns what the words of a question stand for. */
 export async function interpret({ q }: QueryOf<"interpretQuestion">, version: LakeVersion): Promise<Interpretation> {

@@ -14,7 +14,7 @@ export const listingParameters: Readonly<Record<string, Schema>> = Object.fromEn
 /** The radius around a place in miles, where none is asked for. */
 export const placeRadius = 25;
 
-export interface MergedFilters {
+interface MergedFilters {
   readonly filters: FilterTexts;
   /** Why a reading is not among the filters. */
   readonly refused: ReadonlyMap<Understood, string>;
@@ -51,7 +51,8 @@ function mergedWith(filters: FilterTexts, { filters: added, isRange }: Understoo
     if (known === undefined || known === value) merged[name] = value;
     else if (listingParameters[name]?.type !== "array") return `${name} is ${known} by other words.`;
     else {
-      const [values, others] = [known.split(","), value.split(",")];
+      const values = known.split(",");
+      const others = value.split(",");
       const isNarrowed = name === "year" && isRange === true;
       const items = isNarrowed ? values.filter((item) => others.includes(item)) : [...new Set([...values, ...others])];
       if (items.length === 0) return `${name} is ${known} by other words.`;

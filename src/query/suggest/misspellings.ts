@@ -2,14 +2,16 @@
 import { distance } from "fastest-levenshtein";
 
 /** A misspelt word has at least `lettersMin` letters; from `twoEditsMin` on, two of them may differ. */
-const [lettersMin, twoEditsMin] = [5, 8];
+const lettersMin = 5;
+const twoEditsMin = 8;
 
 /** Returns the known keys that a misspelt one differs from in the fewest letters, one or two; the first letter and all digits are the same. */
 export function nearestKeys(key: string, known: Iterable<string>): readonly string[] {
   const letters = key.match(/\p{L}/gu)?.length ?? 0;
   if (letters < lettersMin) return [];
   const digits = digitsOf(key);
-  let [min, nearest]: [number, readonly string[]] = [letters < twoEditsMin ? 1 : 2, []];
+  let min: number = letters < twoEditsMin ? 1 : 2;
+  let nearest: readonly string[] = [];
   for (const candidate of known) {
     if (candidate[0] !== key[0] || Math.abs(candidate.length - key.length) > min) continue;
     if (digitsOf(candidate) !== digits) continue;

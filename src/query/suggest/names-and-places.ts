@@ -10,7 +10,9 @@ import type { Meaning, Understood } from "./reading.ts";
 const alternativeShareMin = 0.1;
 
 /** Names of values, cities and states have at most this many tokens. */
-const [nameTokensMax, cityTokensMax, stateTokensMax] = [6, 4, 3];
+const nameTokensMax = 6;
+const cityTokensMax = 4;
+const stateTokensMax = 3;
 
 /** The most alternatives that are listed. */
 const alternativesMax = 3;
@@ -30,7 +32,8 @@ export function namedAt(
   lexicon: Lexicon,
   previous?: Understood,
 ): Understood | undefined {
-  const [value, place] = [valueAt(question, at, lexicon, previous), placeAt(question, at, lexicon, previous)];
+  const value = valueAt(question, at, lexicon, previous);
+  const place = placeAt(question, at, lexicon, previous);
   const [first, second] = previous?.attribute === "radius" ? [place, value] : [value, place];
   const { length, meanings, correctedFrom } = longer(first, second) ?? { length: 0, meanings: [] };
   const [meaning, ...others] = meanings;

@@ -104,7 +104,9 @@ export class QuestionParser {
     const value = color.value;
     return {
       length: length + (isNext ? (question.phraseAt(at + length, "interior")?.length ?? 0) : 0),
-      ...{ attribute: "base_interior_color", value, filters: { base_interior_color: value } },
+      attribute: "base_interior_color",
+      value,
+      filters: { base_interior_color: value },
     };
   }
 

@@ -2,7 +2,7 @@
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { type ZipCode, zipCodes } from "../zip-codes.ts";
 
-export interface SuggestedPlace {
+interface SuggestedPlace {
   readonly text: string;
   readonly attribute: "city" | "postal_code";
   readonly value: string;
@@ -22,7 +22,8 @@ let cities: readonly City[] | undefined;
 export function placesBeginning(text: string, max: number): readonly SuggestedPlace[] {
   const digits = text.trim();
   if (/^\d{3,5}$/.test(digits)) {
-    const [lowest, greatest] = [Number(digits.padEnd(5, "0")), Number(digits.padEnd(5, "9"))];
+    const lowest = Number(digits.padEnd(5, "0"));
+    const greatest = Number(digits.padEnd(5, "9"));
     const codes = Array.from({ length: greatest - lowest + 1 }, (_, n) => String(lowest + n).padStart(5, "0"));
     const found = codes.flatMap((code) => zipCodes().get(code) ?? []);
     return mostPopulous(found, max).map((zip) => {

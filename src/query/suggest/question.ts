@@ -11,7 +11,7 @@ export interface Token {
 }
 
 /** A phrase at a token: the number of its tokens, and its value in the table. */
-export interface Phrase {
+interface Phrase {
   readonly length: number;
   readonly value: string;
 }
@@ -62,7 +62,8 @@ export class QuestionText {
 
   /** Returns the text from a token to the one before `end`, with its offsets. */
   partOf(at: number, end: number): { readonly text: string; readonly start: number; readonly end: number } {
-    const [start, stop] = [this.tokens[at]?.start ?? 0, this.tokens[end - 1]?.end ?? 0];
+    const start = this.tokens[at]?.start ?? 0;
+    const stop = this.tokens[end - 1]?.end ?? 0;
     return { text: this.text.slice(start, stop), start, end: stop };
   }
 }

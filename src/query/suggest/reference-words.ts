@@ -3,7 +3,7 @@ import { projectText } from "../../base/project-files.ts";
 import { matchKeyOf } from "../../db/text-matching.ts";
 
 /** A word, and what it stands for: a value of an attribute, or a part of a question's grammar. */
-export interface ReferenceWord {
+interface ReferenceWord {
   /** The attribute, the parameter of listing search, or the part of the grammar. */
   readonly kind: string;
   readonly word: string;

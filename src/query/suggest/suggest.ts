@@ -13,7 +13,7 @@ import { placesBeginning } from "./places.ts";
 import type { FilterTexts } from "./reading.ts";
 import { canBeStockNumber, countActive, hasStockNumber } from "./stock-numbers.ts";
 
-export type SuggestQuery = QueryOf<"suggestFilters">;
+type SuggestQuery = QueryOf<"suggestFilters">;
 
 /** How many places are suggested: the listings around each can take a statement. */
 const placesMax = 3;
@@ -65,7 +65,8 @@ function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]>
 }
 
 function matchesOf(q: string, names: readonly Name[]): readonly Suggestion[] {
-  const [key, words] = [matchKeyOf(q), wordsOf(q)];
+  const key = matchKeyOf(q);
+  const words = wordsOf(q);
   const closeness = ({ keys, words: known }: Name): number | undefined => {
     if (keys.includes(key)) return 0;
     if (keys.some((one) => one.startsWith(key))) return 1;

@@ -93,7 +93,9 @@ async function compare(described: Described, limit: number, version: LakeVersion
   if (market_value === null) return { subject: shown, valuation, summary: null, supply, comparables: [] };
   const comparables = comparablesIn(rows, market_value);
   return {
-    ...{ subject: shown, valuation, supply },
+    subject: shown,
+    valuation,
+    supply,
     summary: summaryOfComparables(comparables, subject.price),
     comparables: await Promise.all(comparables.slice(0, limit).map((one) => comparableListing(one, version))),
   };
@@ -111,13 +113,21 @@ async function comparableListing(
   const { shown, dealer } = describedOfListing(listing, version.dimensions);
   const { trim, version: ofTrim, year, inventory_type, state } = shown;
   return {
-    ...{ listing_id: id, vin: shown.vin ?? "", status: soldDate === null ? "active" : "sold", sold_date: soldDate },
-    ...{ year, trim, version: ofTrim, inventory_type, miles: shown.miles, price },
-    ...{
-      adjusted_price: adjustedPrice,
-      adjustment: adjustedPrice - price,
-      weight: Math.round(10_000 * weight) / 10_000,
-    },
-    ...{ distance_miles: distanceMiles, ...dealer, state },
+    listing_id: id,
+    vin: shown.vin ?? "",
+    status: soldDate === null ? "active" : "sold",
+    sold_date: soldDate,
+    year,
+    trim,
+    version: ofTrim,
+    inventory_type,
+    miles: shown.miles,
+    price,
+    adjusted_price: adjustedPrice,
+    adjustment: adjustedPrice - price,
+    weight: Math.round(10_000 * weight) / 10_000,
+    distance_miles: distanceMiles,
+    ...dealer,
+    state,
   };
 }

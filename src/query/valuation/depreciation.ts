@@ -91,7 +91,9 @@ function depreciationIn(rows: readonly Row[], axis: Axis): Omit<Depreciation, "m
   const isObserved = (at: number): boolean => (points[0]?.from ?? at) <= at && at <= (points.at(-1)?.to ?? 0);
   return {
     newest_year: all === undefined ? null : integerIn(all, "newest"),
-    ...{ curve, points, reference },
+    curve,
+    points,
+    reference,
     retained: axis.retained.map((at) => {
       const price = isObserved(at) ? fittedAt(at, curve) : null;
       if (price === null || reference === null) return { at, price: null, percent: null, null_reason: insufficient };
@@ -102,13 +104,18 @@ function depreciationIn(rows: readonly Row[], axis: Axis): Omit<Depreciation, "m
 
 function curveOf(row: Row | undefined, { unit }: Axis): Curve {
   const sample = Number(row?.sample ?? 0);
-  const [intercept, slope, r2] = [row?.intercept, row?.slope, row?.r2];
+  const intercept = row?.intercept;
+  const slope = row?.slope;
+  const r2 = row?.r2;
   const isKnown = typeof intercept === "number" && typeof slope === "number" && typeof r2 === "number";
   if (!isKnown || sample < metricListingsMin || Number(row?.span) < 1)
     return {
       unit,
       sample,
-      ...{ intercept: null, slope: null, loss_percent: null, r2: null },
+      intercept: null,
+      slope: null,
+      loss_percent: null,
+      r2: null,
       null_reason: insufficient,
     };
   const loss_percent = Math.round(10_000 * (1 - Math.exp(slope))) / 100;
@@ -120,7 +127,8 @@ function fittedAt(at: number, { unit, intercept, slope }: Curve): number | null 
 }
 
 function pointOf(row: Row, curve: Curve, { width }: Axis): Point {
-  const [point, sample] = [integerIn(row, "point"), integerIn(row, "sample")];
+  const point = integerIn(row, "point");
+  const sample = integerIn(row, "sample");
   const from = point * width;
   const at = from + Math.floor(width / 2);
   const place = { from, to: from + width - 1, at, sample };

@@ -61,7 +61,8 @@ function estimateByModel(subject: Subject, effects: readonly Row[], step: Step):
   );
   const interval = effects.find((row) => row.kind === "interval" && row.step === step && row.band === band);
   const spread = Array.isArray(model?.spreads) ? model.spreads[band] : undefined;
-  const [low, high] = [numberOf(interval, "z_low"), numberOf(interval, "z_high")];
+  const low = numberOf(interval, "z_low");
+  const high = numberOf(interval, "z_high");
   if (typeof spread !== "number" || low === undefined || high === undefined) return undefined;
   const isNew = subject.inventoryType === "new";
   const terms = [
@@ -81,5 +82,8 @@ function estimateByModel(subject: Subject, effects: readonly Row[], step: Step):
 const dollars = (value: number): number => Math.max(1, Math.round(Math.min(value, 2e9)));
 
 const rounded = ({ value, low, high, step }: Estimate): Estimate => ({
-  ...{ value: dollars(value), low: dollars(low), high: dollars(high), step },
+  value: dollars(value),
+  low: dollars(low),
+  high: dollars(high),
+  step,
 });

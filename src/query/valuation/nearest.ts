@@ -23,7 +23,7 @@ export interface Comparable {
 }
 
 /** The listings of the subject's model, condition and years of age. */
-export interface Supply {
+interface Supply {
   readonly active: number;
   readonly sold: number;
 }
@@ -63,11 +63,9 @@ export function comparablesIn(rows: readonly Row[], value: number): readonly Com
   return rows.map((row) => ({
     id: textIn(row, "id"),
     soldDate: stringOrNull(row.sold_date),
-    ...{
-      weight: Number(row.weight),
-      price: Number(row.price),
-      adjustedPrice: Math.round(value * Math.exp(Number(row.residual))),
-    },
+    weight: Number(row.weight),
+    price: Number(row.price),
+    adjustedPrice: Math.round(value * Math.exp(Number(row.residual))),
     distanceMiles: typeof row.distance === "number" ? Math.round(row.distance * 10) / 10 : null,
   }));
 }

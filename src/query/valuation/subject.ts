@@ -39,7 +39,7 @@ export interface Described {
   readonly stored: Estimate | undefined;
 }
 
-export interface DescribedListing extends Described {
+interface DescribedListing extends Described {
   readonly dealer: { readonly dealer_name: string | null; readonly city: string | null };
 }
 
@@ -58,11 +58,19 @@ export function describedOfListing({ row, state }: FoundListing, dimensions: Dim
   const build = buildRow.decode(dimensions.buildOf(row.build_key));
   const dealer = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   const shown: Shown = {
-    ...{ listing_id: textIn(row, "id"), vin: textIn(row, "vin"), status: state },
-    ...{ year: number(build.year), make: stringOrNull(build.make), model: stringOrNull(build.model) },
-    ...{ trim: stringOrNull(build.trim), version: stringOrNull(build.version), state: stringOrNull(dealer.state) },
+    listing_id: textIn(row, "id"),
+    vin: textIn(row, "vin"),
+    status: state,
+    year: number(build.year),
+    make: stringOrNull(build.make),
+    model: stringOrNull(build.model),
+    trim: stringOrNull(build.trim),
+    version: stringOrNull(build.version),
+    state: stringOrNull(dealer.state),
     inventory_type: inventoryTypes.find((type) => type === row.inventory_type) ?? null,
-    ...{ miles: number(row.miles), price: number(row.price), msrp: number(row.msrp) },
+    miles: number(row.miles),
+    price: number(row.price),
+    msrp: number(row.msrp),
   };
   const options = dimensions.optionsOf(shown.make, dimensions.wordsOf(row.options_packages) ?? []);
   return {
@@ -97,10 +105,10 @@ function subjectOf(shown: Shown, others: Pick<Subject, "body" | "optionValue" | 
   if (year === null || make === null || model === null || inventoryType === null || miles === null) return undefined;
   const { price, msrp, trim, version, state } = shown;
   if (inventoryType === "new" && !((msrp ?? 0) > 0)) return undefined;
-  return { ...{ id, year, make, model, inventoryType, miles }, ...{ price, msrp, trim, version, state }, ...others };
+  return { id, year, make, model, inventoryType, miles, price, msrp, trim, version, state, ...others };
 }
 
-export type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "vin">;
+type DescribedQuery = Omit<QueryOf<"findComparables">, "limit" | "vin">;
 
 /** Returns the vehicle that parameters describe. Refuses a request without those that its value depends on. */
 export function describedIn(query: DescribedQuery, dimensions: Dimensions): Described {
@@ -117,8 +125,17 @@ export function describedIn(query: DescribedQuery, dimensions: Dimensions): Desc
     dimensions.spellingOf(attribute, value) ?? value;
   const zip = query.postal_code === undefined ? undefined : zipOf(query.postal_code);
   const shown: Shown = {
-    ...{ listing_id: null, vin: null, status: null, year, inventory_type, miles, price, msrp },
-    ...{ make: spelled("make", make), model: spelled("model", model), state: zip?.state ?? null },
+    listing_id: null,
+    vin: null,
+    status: null,
+    year,
+    inventory_type,
+    miles,
+    price,
+    msrp,
+    make: spelled("make", make),
+    model: spelled("model", model),
+    state: zip?.state ?? null,
     trim: query.trim === undefined ? null : spelled("trim", query.trim),
     version: query.version === undefined ? null : spelled("version", query.version),
   };

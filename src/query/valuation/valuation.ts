@@ -15,8 +15,15 @@ export interface Estimate {
 const { coverage, outlierRatio } = rules;
 
 export const withoutValue = (reason: NonNullable<Valuation["null_reason"]>): Valuation => ({
-  ...{ market_value: null, market_value_low: null, market_value_high: null, coverage, price_to_value: null },
-  ...{ value_rating: null, rating_thresholds: null, step: null, null_reason: reason },
+  market_value: null,
+  market_value_low: null,
+  market_value_high: null,
+  coverage,
+  price_to_value: null,
+  value_rating: null,
+  rating_thresholds: null,
+  step: null,
+  null_reason: reason,
 });
 
 /** Returns what a price is rated by an estimate, as `ratingOf` does in SQL; null for an outlier. */
@@ -38,10 +45,14 @@ export function valuationOf(estimate: Estimate, price: number | null): Valuation
   const { value, low, high, step } = estimate;
   const thresholds = thresholdsOf(estimate);
   return {
-    ...{ market_value: value, market_value_low: low, market_value_high: high, coverage },
+    market_value: value,
+    market_value_low: low,
+    market_value_high: high,
+    coverage,
     price_to_value: price === null ? null : ratioOf(price, value),
     value_rating: price === null ? null : rate(price, estimate),
     rating_thresholds: { ...thresholds, good: Math.round(100 * thresholds.good) / 100 },
-    ...{ step, null_reason: null },
+    step,
+    null_reason: null,
   };
 }

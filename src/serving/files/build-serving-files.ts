@@ -17,7 +17,7 @@ import { buildRowFile } from "../rows/row-file.ts";
 import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
 
 /** Progress callback: listings done, listings in total, and the current task. */
-export type OnBuild = (done: number, total: number, task: string) => void;
+type OnBuild = (done: number, total: number, task: string) => void;
 
 type NewFile = NeededFile & Pick<ServingFile, "path">;
 

@@ -2,7 +2,8 @@
  * The serving files of an open version, and their replacements when they fail.
  *
  * A file that is missing, damaged or of another format is closed and reported once. Its index is then built from Parquet files in memory, and rows
- * are read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again.
+ * are read from Parquet files, also for the request that hit the failure. A version that is opened later uses an intact file again. So it is with a
+ * file that cannot be read when it opens; an I/O error later on affects the request that meets it. Every other fault is that of the request.
  *
  * The index of today opens with the version, the others soon after, or when a request needs them. An index is hashed before it opens. Row files are
  * hashed after they open, because they are large: a row proves itself by its checksum, and look-ups by id or VIN, from which damage could hide a
@@ -63,7 +64,7 @@ export class ServingFiles {
     const { indexes, rows } = serving.parts;
     if (!options.hasServingFiles) for (const part of [...indexes, rows]) serving.disabled.add(part);
     for (const part of indexes) {
-      if (part.of.today !== undefined) await serving.indexOf(part).catch(() => undefined);
+      if (part.of.today !== undefined) await serving.openAhead(part);
       else if (part.files.length === 0) serving.disable(part, unlistedIndex);
     }
     await serving.openRowStore();
@@ -148,7 +149,7 @@ export class ServingFiles {
       try {
         return await openIndex(this.options, part);
       } catch (thrown) {
-        this.disable(part, messageOf(thrown));
+        this.disableUnopened(part, thrown);
       }
     }
     return buildIndex(this.options, part);
@@ -160,24 +161,34 @@ export class ServingFiles {
     try {
       this.rows = await openRows(this.options, rows);
     } catch (thrown) {
-      this.disable(rows, messageOf(thrown));
+      this.disableUnopened(rows, thrown);
     }
   }
 
   /** Opens the files of the other indexes one after another, so that the first request that needs one does not wait for it. */
   private async openOthers(): Promise<void> {
     for (const part of this.parts.indexes) {
-      if (!this.isClosed && !this.disabled.has(part)) await this.indexOf(part).catch(() => undefined);
+      if (!this.isClosed && !this.disabled.has(part)) await this.openAhead(part);
     }
   }
 
+  /** Opens or builds an index. Reports a failure: the request that needs the index tries again. */
+  private async openAhead(part: IndexPart): Promise<void> {
+    await this.indexOf(part).catch((thrown: unknown) => {
+      if (!this.isClosed) this.options.onFallback(`${part.name}: not open yet. ${messageOf(thrown)}`);
+    });
+  }
+
+  /** Reads the row store. Returns undefined if it is not in use, or if its file turns out to be damaged, or cannot be read. */
   private readRows<T>(read: (store: RowStore) => T): T | undefined {
     if (this.rows === undefined) return undefined;
     try {
       return read(this.rows);
     } catch (thrown) {
+      const fault = classifyFault(thrown);
+      if (fault !== "damaged" && fault !== "io error") throw thrown;
       const { rows } = this.parts;
-      if (this.disable(rows, messageOf(thrown))) this.rehash(rows);
+      if (fault === "damaged" && this.disable(rows, messageOf(thrown))) this.rehash(rows);
       return undefined;
     }
   }
@@ -187,9 +198,20 @@ export class ServingFiles {
     const { rows } = this.parts;
     for (const file of rows.files) {
       if (this.isClosed) return;
-      const fault = await this.options.files.faultOf(file);
-      if (fault !== undefined) this.disable(rows, fault);
+      try {
+        const fault = await this.options.files.faultOf(file);
+        if (fault !== undefined) this.disable(rows, fault);
+      } catch (thrown) {
+        this.disableUnopened(rows, thrown);
+      }
     }
+  }
+
+  /** Disables a part whose files are missing or damaged; for a time, if they cannot be read. Throws every other fault of opening it. */
+  private disableUnopened(part: Part, thrown: unknown): void {
+    const fault = classifyFault(thrown);
+    if (fault !== "damaged" && fault !== "missing" && fault !== "io error") throw thrown;
+    if (this.disable(part, messageOf(thrown)) && fault === "io error") this.rehash(part);
   }
 
   /** Hashes the files of a part that failed a request. */

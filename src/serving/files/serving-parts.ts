@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { calendarMonth } from "../../base/day.ts";
-import { UserError } from "../../base/user-error.ts";
+import { DamagedFile } from "../../base/user-error.ts";
 import type { DuckDatabase } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
@@ -68,7 +68,8 @@ export function servingPartsOf(manifest: Manifest): ServingParts {
 
 /** Returns the name of an index for operators: that of today has none of its months. */
 function nameOf({ today, first, last }: IndexedRows): string {
-  const [from, to] = [calendarMonth(first), calendarMonth(last)];
+  const from = calendarMonth(first);
+  const to = calendarMonth(last);
   return today !== undefined ? "search index" : `search index of ${from}${from === to ? "" : ` to ${to}`}`;
 }
 
@@ -78,7 +79,7 @@ export const hasDay = ({ first, last, today, past }: IndexedRows, day: string): 
 
 async function requireIntact(files: VersionFiles, file: ServingFile, check: "size" | "content"): Promise<void> {
   const fault = await files.faultOf(file, check);
-  if (fault !== undefined) throw new UserError(fault);
+  if (fault !== undefined) throw new DamagedFile(fault);
 }
 
 /** Opens the file of an index. Throws if it is not listed, or damaged. */
@@ -86,7 +87,7 @@ export async function openIndex(
   { folder, files, database, engine }: ServingOptions,
   { name, files: [file] }: IndexPart,
 ): Promise<SearchIndex> {
-  if (file === undefined) throw new Error(unlistedIndex);
+  if (file === undefined) throw new DamagedFile(unlistedIndex);
   await requireIntact(files, file, "content");
   return database.using(async (session) => {
     await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS ${ident(name)} (READ_ONLY)`);
@@ -114,7 +115,7 @@ export async function openRows({ manifest, folder, files }: ServingOptions, part
   const needed = listingFiles(manifest);
   if (part.files.length < needed.length) {
     const expected = `expected ${needed.length}, found ${part.files.length}`;
-    throw new Error(`The manifest lists too few row files of this release's format: ${expected}.`);
+    throw new DamagedFile(`The manifest lists too few row files of this release's format: ${expected}.`);
   }
   for (const file of part.files) await requireIntact(files, file, "size");
   return RowStore.open(

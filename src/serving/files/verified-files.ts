@@ -2,7 +2,7 @@
  * Verified files: which files of a lake have the size and SHA-256 that the manifest lists.
  *
  * A file is hashed at its first use, and again when its inode, size or change time differs. Both outcomes are remembered: a damaged file
- * is not hashed again until it has been replaced. One instance serves all versions that a process opens.
+ * is not hashed again until it has been replaced. That a file cannot be read is not: the next use tries again. One instance serves all versions that a process opens.
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export class VerifiedFiles {
     return this.damageCount;
   }
 
-  /** Returns the fault of a file as a message; undefined if it is intact. With `size`, does not hash a file that is not verified yet. */
+  /** Returns the fault of a file as a message; undefined if it is intact. Rejects if it cannot be read. With `size`, does not hash a file that is not verified yet. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
     const identity = await this.identityOf(file);
     const known = this.checks.get(keyOf(file));
@@ -46,10 +46,15 @@ export class VerifiedFiles {
     return check === "size" ? undefined : this.hashOnce(file, identity);
   }
 
-  /** Hashes a file, even if it is verified. Returns its fault. */
+  /** Hashes a file, even if it is verified. Returns its fault; rejects if it cannot be read. */
   async recheck(file: ListedFile): Promise<string | undefined> {
     const identity = await this.identityOf(file);
-    return this.record(file, identity, await this.contentFaultOf(file));
+    try {
+      return this.record(file, identity, await this.contentFaultOf(file));
+    } catch (thrown) {
+      this.checks.set(keyOf(file), { identity: undefined, fault: undefined, checkedAtMs: performance.now() });
+      throw thrown;
+    }
   }
 
   /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */

@@ -75,7 +75,8 @@ async function indexFault(
 
 async function differingTable(session: Session): Promise<string | undefined> {
   for (const table of await tablesIn(session, "built")) {
-    const [stored, built] = [await contentOf(session, "stored", table), await contentOf(session, "built", table)];
+    const stored = await contentOf(session, "stored", table);
+    const built = await contentOf(session, "built", table);
     if (stored !== built) return `its table ${table} differs from the Parquet files`;
   }
   return undefined;

@@ -3,8 +3,9 @@
  *
  * A damaged file stays disabled until the version is opened again, because the engine may have cached parts of it.
  */
-import { UserError } from "../../base/user-error.ts";
+import { DamagedFile, messageOf } from "../../base/user-error.ts";
 import { type Refusal, refuse } from "../../contract/errors.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import type { ListedFile } from "../../lake/listed-file.ts";
 import { filesOf, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import type { VerifiedFiles } from "./verified-files.ts";
@@ -40,18 +41,18 @@ export class VersionFiles {
     return this.files.length;
   }
 
-  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Disables a damaged file. */
+  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Disables a damaged file. Rejects if it cannot be read. */
   async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
     return this.noteFault(file, await this.verified.faultOf(file, check));
   }
 
-  /** Hashes a file, even if it is verified. Disables a damaged file and returns its fault. */
+  /** Hashes a file, even if it is verified. Disables a damaged file and returns its fault. Rejects if it cannot be read. */
   async recheck(file: ListedFile): Promise<string | undefined> {
     return this.noteFault(file, await this.verified.recheck(file));
   }
 
   /**
-   * Refuses with `data_unavailable` if one of the files is damaged. Hashes unverified files one after another, so that a request for many hardly
+   * Refuses with `data_unavailable` if one of the files is damaged; rejects if one cannot be read. Hashes unverified files one after another, so that a request for many hardly
    * delays a request for few.
    */
   async require(files: readonly ListedFile[]): Promise<void> {
@@ -65,17 +66,26 @@ export class VersionFiles {
     for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
   }
 
-  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `recheckMs`. */
+  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `recheckMs`, also if it cannot be read. */
   async disable(file: ListedFile): Promise<void> {
     this.disabled.set(file.path, { file, untilMs: performance.now() + recheckMs });
-    await this.recheck(file);
+    await this.recheck(file).catch(undefinedIfUnreadable);
   }
 
   /** Returns whether a disabled file is intact again, so that the version should be reopened. */
   async isRepaired(): Promise<boolean> {
     for (const { file, untilMs } of this.disabled.values())
-      if (performance.now() >= untilMs && (await this.verified.faultOf(file)) === undefined) return true;
+      if (performance.now() >= untilMs && (await this.isIntact(file))) return true;
     return false;
+  }
+
+  /** Hashes a file that cannot be read again after `recheckMs`. */
+  private async isIntact(file: ListedFile): Promise<boolean> {
+    const fault = await this.verified.faultOf(file).catch((thrown: unknown) => {
+      this.disabled.set(file.path, { file, untilMs: performance.now() + recheckMs });
+      return messageOf(thrown);
+    });
+    return fault === undefined;
   }
 
   private noteFault(file: ListedFile, fault: string | undefined): string | undefined {
@@ -84,8 +94,10 @@ export class VersionFiles {
   }
 }
 
-/** A version that does not open because a file is damaged. */
-export class DamagedFile extends UserError {}
+/** Returns undefined for the error of a file that cannot be read; throws others. */
+function undefinedIfUnreadable(thrown: unknown): undefined {
+  if (classifyFault(thrown) !== "io error") throw thrown;
+}
 
 const damagedReason = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
 

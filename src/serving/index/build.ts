@@ -47,7 +47,7 @@ export const listingCategories = attributesIn("listings");
 export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
 
 /** `valid_to` of rows that hold on the published day. */
-export const stillValid = 2 ** 31 - 1;
+const stillValid = 2 ** 31 - 1;
 
 /** `valid_to` of rows that hold on no day: listings as they were last observed before they were sold, or left without a sale. */
 export const gone = { sold: 0, missing: -1 } as const;

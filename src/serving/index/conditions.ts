@@ -139,7 +139,8 @@ const bitSet = "1".charCodeAt(0);
  */
 export function inCondition({ column, ids }: InFilter): Condition {
   const sorted = Int32Array.from(ids).sort();
-  const [first, last] = [sorted[0], sorted.at(-1)];
+  const first = sorted[0];
+  const last = sorted.at(-1);
   if (first === undefined || last === undefined) return "never";
   if (first === last) return sql`${ident(column)} = ${integer(first)}`;
   const bits = Buffer.alloc(last - first + 1, "0");

@@ -67,7 +67,9 @@ export async function countValues(indexed: IndexedListings, request: CountReques
     ]),
   );
   return {
-    ...{ total, summaries, values: new Map(values) },
+    total,
+    summaries,
+    values: new Map(values),
     ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(counts, one) }])),
   };
 }

@@ -54,7 +54,7 @@ export function idsStatement(
 }
 
 /** The result of `idsStatement` for some columns and numbers. */
-export interface FetchedIds {
+interface FetchedIds {
   readonly chunks: readonly (readonly Int32Array[])[];
   readonly columns: readonly string[];
   readonly numbers: readonly NumberName[];

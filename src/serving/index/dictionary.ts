@@ -13,7 +13,7 @@ import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, firstValueId, setsOf } from "./build.ts";
 
 /** The consecutive ids of an attribute's values, or of a kind of composite ids. */
-export interface IdRange {
+interface IdRange {
   readonly first: number;
   /** Exclusive. */
   readonly end: number;
@@ -218,7 +218,8 @@ async function readSets(session: Session, catalog: string, list: ListName): Prom
   const [bounds] = await session.vectors(
     sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`,
   );
-  const [first, end] = [bounds?.[0]?.[0] ?? 0, (bounds?.[1]?.[0] ?? -1) + 1];
+  const first = bounds?.[0]?.[0] ?? 0;
+  const end = (bounds?.[1]?.[0] ?? -1) + 1;
   const parts = await session.vectors(sql`SELECT token, "set" FROM ${table}`);
   const starts = new Int32Array(end - first + 1);
   for (const [, sets] of parts)

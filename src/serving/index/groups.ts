@@ -99,14 +99,16 @@ const metricColumn = (place: number): string => `metric ${place}`;
 /** Selects the sample and the value of each metric of a group, which has `listings` and `sold`. */
 const metricColumns = ({ metrics, supplyDay, sampleMin }: MeasureRequest): readonly Sql[] =>
   metrics.map((metric, place) => {
-    const [sample, value] = [ident(sampleColumn(place)), ident(metricColumn(place))];
+    const sample = ident(sampleColumn(place));
+    const value = ident(metricColumn(place));
     if (typeof metric !== "string") {
       const { measure, aggregate } = metric;
       return sql`count(${ident(measure)})::INTEGER AS ${sample}, ${metricOf(measure, aggregate, ident(measure), sampleMin)} AS ${value}`;
     }
     if (supplyDay === undefined) return sql`0 AS ${sample}, NULL::DOUBLE AS ${value}`;
     const rule = supplyMetrics[metric];
-    const [active, sold] = [sql`listings`, sql`sold`];
+    const active = sql`listings`;
+    const sold = sql`sold`;
     return sql`${rule.sample(active, sold)}::INTEGER AS ${sample}, ${rule.value(active, sold)} AS ${value}`;
   });
 

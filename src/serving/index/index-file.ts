@@ -6,7 +6,7 @@ import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { TableFiles } from "../../lake/manifest.ts";
 import { buildStatements, type IndexInput, storageOptions } from "./build.ts";
 
-export const indexedDimensions = ["builds", "dealers", "tokens"] as const;
+const indexedDimensions = ["builds", "dealers", "tokens"] as const;
 
 /** Calls `work` while the dimensions exist as temporary tables. File paths are relative to `folder`. */
 export async function withDimensionTables<T>(

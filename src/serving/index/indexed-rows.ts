@@ -72,7 +72,8 @@ function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows
     rowsOf(files) <= Math.max(indexSizes.tierRows, today.count * indexSizes.tierShare);
   const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
-  const [past, sold] = [smallOf("snapshots"), smallOf("sold")];
+  const past = smallOf("snapshots");
+  const sold = smallOf("sold");
   const missing = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
   const effects = manifest.tables.price_effects;
   const files = [...today.files, ...past, ...sold, ...missing, ...today.valuations, ...effects];
@@ -112,7 +113,11 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
   const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
   return {
-    ...{ first, last, ...notToday, sold: tables.sold.filter(isIn), missing: tables.missing.filter(isIn) },
+    first,
+    last,
+    ...notToday,
+    sold: tables.sold.filter(isIn),
+    missing: tables.missing.filter(isIn),
     past: published.length === 0 ? [] : intervalFiles({ tables }, first),
     source: hashOfFiles(unchanging, published.flat().map(String)),
   };

@@ -28,7 +28,8 @@ export function choosePage(parts: readonly KeyedChunk[], offset: number, limit: 
   // Three standard deviations of a place in the sample, at first.
   for (let deviations = 3; ; deviations *= 4) {
     const marginAt = (place: number): number => Math.ceil(deviations * (1 + Math.sqrt(place)));
-    const [first, last] = [placeOf(offset), placeOf(end)];
+    const first = placeOf(offset);
+    const last = placeOf(end);
     const low = sample[Math.floor(first) - marginAt(first)] ?? 0;
     const high = sample[Math.ceil(last) + marginAt(last)] ?? Number.POSITIVE_INFINITY;
     const { before, both } = collect(parts, low, high);

@@ -48,8 +48,11 @@ export class SearchIndex {
              coalesce(min(valid_from) FILTER (${hasHeld}), 0)::INTEGER AS since, (count(*) FILTER (${hasHeld} AND NOT ${isToday}))::INTEGER AS ended
       FROM   ${ident(catalog, "listings")}`);
     const rows = {
-      ...{ all: integerIn(row, "all"), today: integerIn(row, "today"), sold: integerIn(row, "sold") },
-      ...{ since: integerIn(row, "since"), ended: integerIn(row, "ended") },
+      all: integerIn(row, "all"),
+      today: integerIn(row, "today"),
+      sold: integerIn(row, "sold"),
+      since: integerIn(row, "since"),
+      ended: integerIn(row, "ended"),
     };
     return new SearchIndex({ catalog, dictionary, dealers }, rows, new RankedPositions(engine, catalog));
   }
@@ -88,7 +91,8 @@ export class SearchIndex {
   }
 
   between(first: string, last: string): IndexContext {
-    const [from, to] = [integerLiteral(epochDay(first)), integerLiteral(epochDay(last))];
+    const from = integerLiteral(epochDay(first));
+    const to = integerLiteral(epochDay(last));
     return { ...this.base, condition: holdsBetween(from, to), rows: this.rows.all, isToday: false };
   }
 

@@ -57,9 +57,11 @@ function merged(
   compare: (one: string, other: string) => number,
 ): readonly string[] {
   const values: string[] = [];
-  let [at, otherAt] = [0, 0];
+  let at = 0;
+  let otherAt = 0;
   while (at < one.length || otherAt < other.length) {
-    const [value, otherValue] = [one[at], other[otherAt]];
+    const value = one[at];
+    const otherValue = other[otherAt];
     const isEqual = value === otherValue;
     const isFirst = isEqual || otherValue === undefined || (value !== undefined && compare(value, otherValue) < 0);
     values.push((isFirst ? value : otherValue) ?? "");
@@ -92,7 +94,8 @@ export function groupOf(number: Sql, same: ValueNumbers["same"]): Sql {
 /** Selects the rows with one of some ids in a column, with their numbers instead. */
 export function joinNumbers(rows: Sql, column: Sql, numbers: readonly Numbered[]): Sql {
   const list = (integers: readonly number[]): Sql => sql`unnest(${literal(`[${integers.join()}]`)}::INTEGER[])`;
-  const [ids, others] = [numbers.map(([id]) => id), numbers.map(([, number]) => number)];
+  const ids = numbers.map(([id]) => id);
+  const others = numbers.map(([, number]) => number);
   return sql`
     SELECT found.* REPLACE (numbers.number AS ${column})
     FROM   (${rows}) AS found JOIN (SELECT ${list(ids)} AS id, ${list(others)} AS number) AS numbers ON numbers.id = found.${column}`;

@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { prefetch } from "../../base/concurrency.ts";
 import { integerIn, textIn } from "../../base/json.ts";
-import { UserError } from "../../base/user-error.ts";
+import { DamagedFile } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
 import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
@@ -105,7 +105,7 @@ export async function buildRowFile(
 }
 
 const wrongRowCount = (path: string, found: number, expected: number): Error =>
-  new UserError(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
+  new DamagedFile(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
 
 /** Reads the rows of a source in file order, in batches. */
 export async function* batchesOf(
@@ -129,25 +129,29 @@ export async function* batchesOf(
   }
 }
 
-/** An open row file. Reads throw if a row is damaged. */
+/** An open row file. */
 export class RowFile {
   private readonly database: SqliteDatabase;
   private readonly queries: Readonly<Record<keyof typeof queries, PreparedQuery>>;
   private readonly dictionary: Buffer;
 
-  /** Opens a row file. Throws if it is incomplete, if its dictionary is damaged, or if it has another number of rows. */
-  constructor(path: string, expectedRows: number) {
+  /** Opens a row file. Throws a DamagedFile if it is incomplete, if its dictionary is damaged, or if it has another number of rows. */
+  constructor(
+    path: string,
+    private readonly rowCount: number,
+  ) {
     this.database = SqliteDatabase.openUnchanging(path);
     try {
       const version = this.database.one(sql`SELECT user_version FROM pragma_user_version`);
       const rows = integerIn(version, "user_version");
-      if (rows !== expectedRows) throw wrongRowCount(path, rows, expectedRows);
+      if (rows !== rowCount) throw wrongRowCount(path, rows, rowCount);
       const [dictionary, checksum] =
         this.database.prepare(sql`SELECT dictionary, checksum FROM file LIMIT ?`)(1)[0] ?? [];
-      if (!(dictionary instanceof Uint8Array)) throw new UserError(`Invalid row file ${path}: expected a dictionary.`);
+      if (!(dictionary instanceof Uint8Array))
+        throw new DamagedFile(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = Buffer.from(dictionary);
       if (crc32(this.dictionary) !== checksum)
-        throw new UserError(`Invalid row file ${path}: expected a dictionary that matches its checksum.`);
+        throw new DamagedFile(`Invalid row file ${path}: expected a dictionary that matches its checksum.`);
       const { place, id, vin } = queries;
       this.queries = {
         place: this.database.prepare(place),
@@ -160,7 +164,7 @@ export class RowFile {
     }
   }
 
-  /** Returns the rows with some numbers, counted from 0. Throws if the file does not have all of them. */
+  /** Returns the rows with some numbers, counted from 0. Throws a DamagedFile if one is damaged, and a RangeError for a number that no row has. */
   rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
     const rows = new Map(
       this.queries.place(JSON.stringify(numbers)).map((row) => {
@@ -170,24 +174,33 @@ export class RowFile {
     );
     return numbers.map((number) => {
       const row = rows.get(number);
-      if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
+      if (row === undefined) throw this.absentRow(number);
       return unpackRow(row, this.dictionary);
     });
   }
 
-  /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */
+  /** Returns the rows with an id (32 hexadecimal digits) or a VIN; none for a value that is neither. Throws a DamagedFile if a row is damaged. */
   find(key: "id" | "vin", value: string): readonly UnpackedRow[] {
-    const rows = this.queries[key](key === "id" ? Buffer.from(value, "hex") : value);
+    const parameter = key === "id" ? Buffer.from(value, "hex") : value;
+    // It stops at the first character that is no digit.
+    if (typeof parameter !== "string" && parameter.toString("hex") !== value) return [];
+    const rows = this.queries[key](parameter);
     return rows.map((row) => {
       const stored = parseStoredRow(row);
       const found = key === "id" ? stored.id.toString("hex") : stored.vin;
-      if (found !== value) throw new UserError(`Invalid ${key} ${found} in a row file: expected ${value}.`);
+      if (found !== value) throw new DamagedFile(`Invalid ${key} ${found} in a row file: expected ${value}.`);
       return unpackRow(stored, this.dictionary);
     });
   }
 
   close(): void {
     this.database.close();
+  }
+
+  private absentRow(number: number): Error {
+    const expected = `Unknown row ${number} of a row file: expected one of its ${this.rowCount} rows.`;
+    const isRow = Number.isInteger(number) && number >= 0 && number < this.rowCount;
+    return isRow ? new DamagedFile(expected) : new RangeError(expected);
   }
 }
 
@@ -199,7 +212,7 @@ function parseStoredRow([joined, vin, checksum, place]: readonly unknown[]): Sto
     typeof checksum !== "number" ||
     typeof place !== "number"
   )
-    throw new UserError("Invalid row of a row file: expected id, VIN, packed columns, checksum and place.");
+    throw new DamagedFile("Invalid row of a row file: expected id, VIN, packed columns, checksum and place.");
   const bytes = Buffer.from(joined.buffer);
   return { place, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
 }

@@ -6,7 +6,7 @@
  */
 import { crc32 } from "node:zlib";
 import lz4 from "lz4-napi";
-import { UserError } from "../../base/user-error.ts";
+import { DamagedFile } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 
@@ -51,11 +51,11 @@ export function packRow({ place, id, vin, text }: TextRow, dictionary: Buffer): 
   return { ...stored, checksum: checksumOf(stored) };
 }
 
-/** Unpacks a row. Throws if the checksum does not match. */
+/** Unpacks a row. Throws a DamagedFile if the checksum does not match. */
 export function unpackRow(stored: StoredRow, dictionary: Buffer): UnpackedRow {
   const checksum = checksumOf(stored);
   if (checksum !== stored.checksum)
-    throw new UserError(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
+    throw new DamagedFile(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
   const lines = lz4.uncompressSync(stored.packed, dictionary).toString("utf8").split("\n");
   const [validFrom = "", validTo = ""] = lines.splice(-2);
   return {

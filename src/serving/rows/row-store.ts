@@ -3,7 +3,6 @@
  *
  * It consists of one row file per Parquet file of listings.
  */
-import { UserError } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import type { Place } from "../../listing/source.ts";
@@ -11,7 +10,7 @@ import { type ListingFile, type ListingState, sourceOf } from "../listing-files.
 import { RowFile } from "./row-file.ts";
 
 /** A row file and the Parquet file that it was built from. */
-export interface StoredFile {
+interface StoredFile {
   readonly path: string;
   /** Content hash of its input. */
   readonly source: string;
@@ -47,7 +46,7 @@ export class RowStore {
 
   /**
    * Returns the rows at places of the concatenated files: row numbers, or ids of listings of a day. Undefined if a row file is not in the
-   * store. Throws if a row is damaged or missing.
+   * store, or a listing not in its files. Throws a DamagedFile if a row is damaged.
    */
   rowsAt(
     files: readonly LakeFile[],
@@ -56,12 +55,12 @@ export class RowStore {
   ): readonly JsonRow[] | undefined {
     if (!files.every(({ path }) => this.rowFiles.has(path))) return undefined;
     const positions = places.filter((place) => typeof place === "number");
-    return positions.length === places.length
-      ? this.rowsAtPositions(files, positions)
-      : places.map((id) => this.rowOn(files, String(id), day ?? ""));
+    if (positions.length === places.length) return this.rowsAtPositions(files, positions);
+    const rows = places.map((id) => this.rowOn(files, String(id), day ?? "")).filter((row) => row !== undefined);
+    return rows.length === places.length ? rows : undefined;
   }
 
-  /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws if a row is damaged. */
+  /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws a DamagedFile if a row is damaged. */
   find(key: "id" | "vin", value: string): readonly StoredListing[] {
     return this.listingFiles.flatMap(({ state, file }) =>
       state === "past" ? [] : (this.rowFiles.get(file.path)?.find(key, value) ?? []).map(({ row }) => ({ state, row })),
@@ -89,8 +88,8 @@ export class RowStore {
     return found.length === positions.length ? found : undefined;
   }
 
-  /** Returns the row of a listing that holds on a day. */
-  private rowOn(files: readonly LakeFile[], id: string, day: string): JsonRow {
+  /** Returns the row of a listing that holds on a day; undefined if there is none. */
+  private rowOn(files: readonly LakeFile[], id: string, day: string): JsonRow | undefined {
     for (const { path } of files) {
       const found = this.rowFiles
         .get(path)
@@ -98,6 +97,6 @@ export class RowStore {
         .find(({ validFrom, validTo }) => validFrom <= day && (validTo === "" || validTo > day));
       if (found !== undefined) return found.row;
     }
-    throw new UserError(`Unknown listing ${id} on ${day}: expected a row of it in the row files.`);
+    return undefined;
   }
 }

@@ -61,15 +61,25 @@ interface KeyEnd {
 }
 
 export const keyEnd: KeyEnd = {
-  ...{ path: "/dashboard/keys", verb: "revoke", noun: "key", changed: "revoked" },
-  ...{ link: "Revoke…", title: "Revoke a key", button: "Revoke the key" },
+  path: "/dashboard/keys",
+  verb: "revoke",
+  noun: "key",
+  changed: "revoked",
+  link: "Revoke…",
+  title: "Revoke a key",
+  button: "Revoke the key",
   effect: "stops working within a second, and for good.",
   isOf: ({ clientId, isWeb }) => clientId === null && !isWeb,
 };
 
 export const agentEnd: KeyEnd = {
-  ...{ path: "/dashboard/agents", verb: "disconnect", noun: "agent", changed: "disconnected" },
-  ...{ link: "Disconnect…", title: "Disconnect an agent", button: "Disconnect the agent" },
+  path: "/dashboard/agents",
+  verb: "disconnect",
+  noun: "agent",
+  changed: "disconnected",
+  link: "Disconnect…",
+  title: "Disconnect an agent",
+  button: "Disconnect the agent",
   effect: "can no longer use this account within a second. To connect it again, start its sign-in again.",
   isOf: ({ clientId }) => clientId !== null,
 };

@@ -53,7 +53,10 @@ export const ledgerPage =
           that id.
         </p>
         <CursorPages
-          {...{ label: "Pages of the ledger", path, query: chosen, before }}
+          label="Pages of the ledger"
+          path={path}
+          query={chosen}
+          before={before}
           last={found.length > pageEntries ? entries.at(-1)?.entry : undefined}
         />
       </Block>,
@@ -87,11 +90,15 @@ const Filters = ({
 }): JSX.Element => (
   <form class="inline" action={path} method="get">
     <Select
-      {...{ label: "What", name: "what", value: what }}
+      label="What"
+      name="what"
+      value={what}
       options={[all, ...kindsOfEntries.map((kind) => [kind, purposeOf(kind)] as const)]}
     />
     <Select
-      {...{ label: "Key", name: "key", value: keyId }}
+      label="Key"
+      name="key"
+      value={keyId}
       options={[all, ...keys.map((key) => [key.keyId, key.name || key.keyId] as const)]}
     />
     <Field label="From day, UTC" type="date" name="from" value={from} />

@@ -18,7 +18,9 @@ import { serviceOrigin } from "../shell/pages.tsx";
 type Change = AnswerOf<"listChanges">["data"][number];
 
 /** The days, the changes that are read, and those that are entries. */
-const [feedDays, changesMax, entriesMax] = [7, 1_000, 100];
+const feedDays = 7;
+const changesMax = 1_000;
+const entriesMax = 100;
 
 /** Serves the feed that a path names. Refuses others with `not_found`; they count as failed authentications of the client's network. */
 export const searchFeed =
@@ -58,7 +60,8 @@ async function recentChanges(
   versions: readonly string[],
   request: FeedRequest,
 ): Promise<readonly Change[]> {
-  const [oldest, newest] = [versions[0], versions.at(-1)];
+  const oldest = versions[0];
+  const newest = versions.at(-1);
   if (oldest === undefined || newest === undefined) return [];
   const week = await changesSince({ ...search, since: oldest }, request);
   const isComplete = week.pagination.next_cursor === null || oldest === newest;
@@ -72,7 +75,11 @@ async function changesSince(search: SavedSearch, request: FeedRequest): Promise<
   const { requestId: parentRequestId, log, arrivedAtMs } = context.state;
   const identity = await services.accounts.identityOfKey(search.keyId);
   const caller = {
-    ...{ identity, parentRequestId, log, arrivedAtMs, signal: clientSignal(context) },
+    identity,
+    parentRequestId,
+    log,
+    arrivedAtMs,
+    signal: clientSignal(context),
     idempotencyKey: `feed-${search.searchId}-${search.since}-${version}`,
   };
   const querystring = `${changesQuery(search)}&limit=${changesMax}&data_version=${version}`;
@@ -118,7 +125,8 @@ function feedOf(
 /** Describes a change in a line: what happened, to which vehicle, and its price. */
 function describe({ kind, vin, listing, before, after, matches }: Change): string {
   const named = [listing?.year, listing?.make, listing?.model, listing?.trim].filter((word) => word != null).join(" ");
-  const [was, is] = [before.price, after.price ?? listing?.price];
+  const was = before.price;
+  const is = after.price ?? listing?.price;
   const prices = kind === "price" ? [was, is] : [is];
   const price = prices.flatMap((value) => (typeof value === "number" ? [dollars(value)] : [])).join(" to ");
   const parts = [named === "" ? `VIN ${vin}` : named, price, matches ? "" : "no longer in the search"];

@@ -82,11 +82,17 @@ const NewSearchForm = ({ visitor, query }: { readonly visitor: Visitor; readonly
     <Form visitor={visitor} action={path} class="stack form">
       <Field label="Name" name="name" maxLength={80} required placeholder="RAV4 below 25000" />
       <Field
-        {...{ label: "Filters, as in the address of the explorer", name: "query", maxLength: 4096, value: query }}
+        label="Filters, as in the address of the explorer"
+        name="query"
+        maxLength={4096}
+        value={query}
         placeholder="make=Toyota&max_price=25000"
       />
       <Field
-        {...{ label: "Webhook (optional)", type: "url", name: "webhook_url", maxLength: 2048 }}
+        label="Webhook (optional)"
+        type="url"
+        name="webhook_url"
+        maxLength={2048}
         placeholder="https://shop.example/hooks/carquet"
       />
       <button type="submit" class="btn prime">

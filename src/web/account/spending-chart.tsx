@@ -11,7 +11,9 @@ import { day as dayText, monthName, usd } from "../shell/format.ts";
 
 /** Returns the days of the UTC month up to a day. */
 export const monthRange = (today: string): UsageRange => ({
-  ...{ startDate: `${today.slice(0, 7)}-01`, endDate: today, classes: undefined },
+  startDate: `${today.slice(0, 7)}-01`,
+  endDate: today,
+  classes: undefined,
 });
 
 interface Spending {
@@ -88,7 +90,7 @@ export const SpendingChart = ({ account, rows, today }: SpendingChartProps): JSX
         rows: sumMicros === 0 ? [] : days.toReversed().map(({ day, micros, sumMicros }) => [day, micros, sumMicros]),
       }}
     >
-      <SumPlot {...{ spending, forecast }} label={`The sum of the month: ${spent}`} />
+      <SumPlot spending={spending} forecast={forecast} label={`The sum of the month: ${spent}`} />
       <DayPlot spending={spending} />
     </ChartFigure>
   );
@@ -139,7 +141,8 @@ const SumPlot = ({ label, spending, forecast }: SumPlotProps): JSX.Element => {
 const DayPlot = ({ spending }: { readonly spending: Spending }): JSX.Element => {
   const { days } = spending;
   const max = Math.max(...days.map(({ micros }) => micros));
-  const [x, y] = [monthAxis(spending), roundAxis([0, max], usd, 1)];
+  const x = monthAxis(spending);
+  const y = roundAxis([0, max], usd, 1);
   const width = x.at(endOf(days[0]?.day ?? ""));
   return (
     <PlotArea label={`Charges a day: at most ${usd(max)}`} x={x} y={y} height={56}>

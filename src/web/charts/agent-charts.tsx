@@ -68,7 +68,8 @@ const TrendFigure = ({ metric, series }: { readonly metric: string; readonly ser
 
 function pointOf({ end = null, metrics }: Row, metric: string) {
   const value = rowsOf(metrics).find(({ name }) => name === metric)?.value;
-  const [day, known] = [String(end), typeof value === "number" ? value : null];
+  const day = String(end);
+  const known = typeof value === "number" ? value : null;
   return { day, value: known, title: `${day}: ${known === null ? "unknown" : decimal(known)}` };
 }
 

@@ -29,7 +29,8 @@ export const roundValues = (extent: Extent): readonly number[] =>
 /** Returns the extent of values, of at least 5 % of the greatest, so that noise is not drawn large. */
 export function steadyExtent(values: readonly number[]): Extent {
   if (values.length === 0) return [0, 1];
-  const [min, max] = [Math.min(...values), Math.max(...values)];
+  const min = Math.min(...values);
+  const max = Math.max(...values);
   const margin = Math.max(0, (Math.abs(max) * 0.05 - (max - min)) / 2);
   return [min - margin, max + margin];
 }
@@ -37,15 +38,16 @@ export function steadyExtent(values: readonly number[]): Extent {
 /** Returns an axis over days, `YYYY-MM-DD` in any order, as times in milliseconds. */
 export function dayAxis(days: readonly string[], ticksMax = 4): Axis {
   const times = days.map(timeOfDay);
-  const [start, end] = [Math.min(...times), Math.max(...times)];
+  const start = Math.min(...times);
+  const end = Math.max(...times);
   const scale = scaleUtc([start, Math.max(end, start + 1)], [0, 100]);
   const format = end - start > longMs ? monthText : dayText;
   const ticks = start === end ? [new Date(start)] : scale.ticks(ticksMax).filter((time) => time.getUTCHours() === 0);
   return { at: (time) => scale(time), ticks: ticks.map((time) => ({ at: scale(time), text: format.format(time) })) };
 }
 
-export const dayMs = 24 * 60 * 60 * 1000;
-const longMs = 300 * dayMs;
+export const millisecondsPerDay = 24 * 60 * 60 * 1000;
+const longMs = 300 * millisecondsPerDay;
 const dayText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "short", day: "numeric" });
 const monthText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "short", year: "numeric" });
 
@@ -62,6 +64,8 @@ export const circleAt = (left: number, height: number) => ({ cx: percentText(lef
 
 /** Returns the box of a bar, in percent: from the left, and from its top down, by default to the base. */
 export const barAt = (left: number, width: number, top: number, height = top) => ({
-  ...{ x: percentText(left), y: percentText(100 - top) },
-  ...{ width: percentText(width), height: percentText(height) },
+  x: percentText(left),
+  y: percentText(100 - top),
+  width: percentText(width),
+  height: percentText(height),
 });

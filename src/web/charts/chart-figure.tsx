@@ -14,7 +14,7 @@ export interface NumbersColumn {
   readonly format?: (value: number) => string;
 }
 
-export interface Numbers {
+interface Numbers {
   readonly columns: readonly NumbersColumn[];
   readonly rows: readonly (readonly NumbersCell[])[];
 }

@@ -39,7 +39,10 @@ export const CurvePlot = ({ title, curves, step, xFormat, yFormat }: CurvePlotPr
       {curves.flatMap((own, series) =>
         own.map((point) => (
           <Median
-            {...{ key: point.path, point, series, y }}
+            key={point.path}
+            point={point}
+            series={series}
+            y={y}
             left={x.at(point.at) + 0.5 * width * ((series + 0.5) / curves.length - 0.5)}
             width={width / curves.length}
           />
@@ -63,7 +66,8 @@ interface MedianProps {
 const Median = ({ point, series, left, width, y }: MedianProps): JSX.Element | null => {
   const { median, p10, p90, title, path } = point;
   if (median === null || p10 === null || p90 === null) return null;
-  const [x, color] = [percentText(left), `series-${series + 1}`];
+  const x = percentText(left);
+  const color = `series-${series + 1}`;
   return (
     <a class="slot" href={path} aria-label={title}>
       <rect class="hit" {...barAt(left - width / 2, width, 100)} />

@@ -159,12 +159,15 @@ function slotsOf(histograms: readonly Histogram[], format: (value: number) => st
     (one) => new Map(one.buckets.map((range) => [startSlot(range, one), { ...range, isEnd: !isRegular(range, one) }])),
   );
   const starts = placed.flatMap((one) => [...one.keys()]);
-  const [first, last] = [Math.min(...starts), Math.max(...starts) + 1];
+  const first = Math.min(...starts);
+  const last = Math.max(...starts) + 1;
   const slots = Array.from({ length: last - first }, (_, index): Slot => {
     const found = placed.map((one) => one.get(first + index));
     const range = found.find((one) => one?.isEnd === false) ?? found.find((one) => one !== undefined);
     const { min, max, isEnd } = range ?? {
-      ...{ min: (first + index) * interval, max: (first + index + 1) * interval, isEnd: false },
+      min: (first + index) * interval,
+      max: (first + index + 1) * interval,
+      isEnd: false,
     };
     const isRough = !isEnd && found.some((one) => one?.isEnd === true);
     return { min, max, isEnd, isRough, counts: found.map((one) => one?.count ?? 0) };
@@ -180,7 +183,8 @@ function slotsOf(histograms: readonly Histogram[], format: (value: number) => st
 function startSlot(range: CountedRange, histogram: Histogram): number {
   const { buckets, interval } = histogram;
   const regular = buckets.filter((one) => isRegular(one, histogram));
-  const [first, last] = [regular[0], regular.at(-1)];
+  const first = regular[0];
+  const last = regular.at(-1);
   if (first === undefined || last === undefined) return buckets.indexOf(range);
   if (range.min < first.min) return first.min / interval - 1;
   return (range.min > last.min ? last.max : range.min) / interval;

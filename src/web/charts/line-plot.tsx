@@ -1,6 +1,6 @@
 /** Lines over days: one for each series, interrupted where a value is unknown, over shaded ranges of days. */
 import type { JSX } from "preact";
-import { type Axis, barAt, circleAt, dayAxis, dayMs, roundAxis, steadyExtent, timeOfDay } from "./axis.ts";
+import { type Axis, barAt, circleAt, dayAxis, millisecondsPerDay, roundAxis, steadyExtent, timeOfDay } from "./axis.ts";
 import { knownValues, Lines, pathOverDays, spanText, type ValueOfDay } from "./lines.tsx";
 import { PlotArea, ValueText } from "./plot-area.tsx";
 
@@ -56,8 +56,8 @@ export const LinePlot = ({ title, lines, format, isFromZero = false, shaded = []
 const Shades = ({ shaded, x }: { readonly shaded: readonly ShadedDays[]; readonly x: Axis }): JSX.Element => (
   <g>
     {shaded.map(({ start, end, title }) => {
-      const left = Math.max(0, x.at(timeOfDay(start) - dayMs / 2));
-      const right = Math.min(100, x.at(timeOfDay(end) + dayMs / 2));
+      const left = Math.max(0, x.at(timeOfDay(start) - millisecondsPerDay / 2));
+      const right = Math.min(100, x.at(timeOfDay(end) + millisecondsPerDay / 2));
       return (
         <rect key={start} class="shade" {...barAt(left, right - left, 100)}>
           <title>{title}</title>

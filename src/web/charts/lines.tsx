@@ -20,7 +20,8 @@ export function spanText(values: readonly ValueOfDay[], format: (value: number) 
 export function pathThrough(points: readonly (readonly [x: number, y: number | null])[], by: "L" | "H" = "L"): string {
   const parts = points.map(([x, y], index) => {
     if (y === null) return "";
-    const [left, top] = [rounded(x), rounded(100 - y)];
+    const left = rounded(x);
+    const top = rounded(100 - y);
     if ((points[index - 1]?.[1] ?? null) === null) return `M${left},${top}`;
     return by === "H" ? `H${left}V${top}` : `L${left},${top}`;
   });

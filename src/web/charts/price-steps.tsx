@@ -20,13 +20,15 @@ interface PriceStepsProps {
 const labelsMax = 6;
 
 export const PriceSteps = ({ title, steps, others, otherName }: PriceStepsProps): JSX.Element => {
-  const [prices, otherPrices] = [knownValues(steps), knownValues(others)];
+  const prices = knownValues(steps);
+  const otherPrices = knownValues(others);
   const x = dayAxis(
     steps.map(({ day }) => day),
     3,
   );
   const y = roundAxis(steadyExtent([...prices, ...otherPrices]), shortDollars);
-  const [end, otherEnd] = [prices.at(-1), otherPrices.at(-1)];
+  const end = prices.at(-1);
+  const otherEnd = otherPrices.at(-1);
   return (
     <PlotArea label={`${title}: ${spanText(steps, dollars)}`} x={x} y={y}>
       <Lines
@@ -37,7 +39,9 @@ export const PriceSteps = ({ title, steps, others, otherName }: PriceStepsProps)
       />
       {otherEnd === undefined ? null : (
         <EndLabel
-          {...{ name: "other", at: y.at(otherEnd), lines: [otherName, dollars(otherEnd)] }}
+          name="other"
+          at={y.at(otherEnd)}
+          lines={[otherName, dollars(otherEnd)]}
           isAbove={end !== undefined && otherEnd > end}
         />
       )}

@@ -26,7 +26,8 @@ const variants = [
 ] as const;
 
 /** The space of the labels above, in pixels, and that of an axis below. */
-const [top, bottom] = [40, 26];
+const top = 40;
+const bottom = 26;
 
 export const PriceStrip = (props: PriceStripProps): JSX.Element => {
   const { dots, price, value, low, high } = props;
@@ -62,7 +63,9 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
     <svg class={name} width="100%" height={base + bottom} aria-hidden="true">
       <rect
         class="interval"
-        {...{ x: percentText(axis.at(low)), y: top, height: base - top }}
+        x={percentText(axis.at(low))}
+        y={top}
+        height={base - top}
         width={percentText(axis.at(high) - axis.at(low))}
       />
       <line class="base" x1="0%" x2="100%" y1={base} y2={base} />
@@ -82,9 +85,9 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
           <title>{dot.title}</title>
         </circle>
       ))}
-      <Mark {...{ name: "estimate", at: axis.at(value), y: top - 6, base }}>{`estimate ${dollars(value)}`}</Mark>
+      <Mark name="estimate" at={axis.at(value)} y={top - 6} base={base}>{`estimate ${dollars(value)}`}</Mark>
       {price === null ? null : (
-        <Mark {...{ name: "subject", at: axis.at(price), y: top - 24, base }}>{`this car ${dollars(price)}`}</Mark>
+        <Mark name="subject" at={axis.at(price)} y={top - 24} base={base}>{`this car ${dollars(price)}`}</Mark>
       )}
     </svg>
   );

@@ -20,7 +20,8 @@ export const ScatterPlot = ({ title, scatters, xFormat, yFormat }: ScatterPlotPr
   const points = scatters.flatMap((own, index) => own.map((point) => ({ ...point, series: index + 1 })));
   const xValues = points.map(({ x }) => x);
   const yValues = points.map(({ y }) => y);
-  const [x, y] = [axisOver(xValues, xFormat), axisOver(yValues, yFormat)];
+  const x = axisOver(xValues, xFormat);
+  const y = axisOver(yValues, yFormat);
   const within = points.filter((point) => x.at(point.x) <= 100 && y.at(point.y) <= 100);
   const beyond = points.length - within.length;
   return (
@@ -42,6 +43,7 @@ const reachMax = 1.5;
 
 function axisOver(values: readonly number[], format: (value: number) => string): Axis {
   const sorted = [...values].sort((one, other) => one - other);
-  const [high, max] = [sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, sorted.at(-1) ?? 0];
+  const high = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+  const max = sorted.at(-1) ?? 0;
   return roundAxis([0, Math.max(1, max > high * reachMax ? high : max)], format);
 }

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { rounded } from "./axis.ts";
 import { mapSize, placeOnMap, type StateShape, stateShapes } from "./us-states.ts";
 
-export interface ShadedState {
+interface ShadedState {
   readonly code: string;
   /** The shade, from 1 to `shadesMax`; 0 if it has no value. */
   readonly shade: number;
@@ -46,7 +46,8 @@ export const shadeOf = (value: number, bounds: readonly number[]): number =>
   bounds.findIndex((bound) => value <= bound) + 1;
 
 /** The radius of the smallest and of the largest dot, on a map of all states. */
-const [radiusMin, radiusMax] = [2, 11];
+const radiusMin = 2;
+const radiusMax = 11;
 
 export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element => {
   const shaded = new Map(states.map((state) => [state.code, state]));

@@ -45,8 +45,10 @@ function readShapes(): readonly StateShape[] {
   const { features } = feature(simplified, simplified.objects.states);
   const ordered = [...features].sort((one, other) => Number(one.id) - Number(other.id));
   return ordered.map((state, index) => ({
-    ...{ code: codes[index] ?? "", name: state.properties.name },
-    ...{ path: draw(state) ?? "", box: draw.bounds(state) },
+    code: codes[index] ?? "",
+    name: state.properties.name,
+    path: draw(state) ?? "",
+    box: draw.bounds(state),
   }));
 }
 

@@ -87,11 +87,13 @@ const movedEnd = ({ from, until }: Selection, end: number, place: number): Selec
 const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 
 function moveByKey(event: KeyboardEvent): void {
-  const [plot, { target, key }] = [plotOf(event.target), event];
+  const plot = plotOf(event.target);
+  const { target, key } = event;
   const handle = target instanceof Element ? target.closest(".handle") : null;
   if (plot === null || handle === null || event.ctrlKey || event.metaKey || event.altKey) return;
   const end = [...plot.querySelectorAll(".handle")].indexOf(handle);
-  const [selection, { until: count }] = [selectionOf(plot), all(plot)];
+  const selection = selectionOf(plot);
+  const { until: count } = all(plot);
   const at = end === 0 ? selection.from : selection.until;
   const step = steps[key];
   const place = step === undefined ? { Home: 0, End: count }[key] : at + step * (event.shiftKey ? slotsPerShift : 1);
@@ -131,13 +133,16 @@ const textsOf = (slot: SVGAElement | undefined): readonly string[] => (slot?.dat
 
 /** Writes what bars hold, and the link that filters by them; hides both without bars. */
 function describe(words: HTMLElement, plot: SVGSVGElement, slots: readonly SVGAElement[]): void {
-  const [first, last] = [slots[0], slots.at(-1)];
-  const [rest, made] = [words.querySelector<HTMLElement>(".rest"), words.querySelector<HTMLElement>(".made")];
+  const first = slots[0];
+  const last = slots.at(-1);
+  const rest = words.querySelector<HTMLElement>(".rest");
+  const made = words.querySelector<HTMLElement>(".made");
   if (rest === null || made === null) return;
   rest.hidden = first !== undefined;
   made.hidden = first === undefined;
   if (first === undefined || last === undefined) return;
-  const [lowest, highest] = [textsOf(first)[0], textsOf(last)[1]];
+  const lowest = textsOf(first)[0];
+  const highest = textsOf(last)[1];
   setText(made.querySelector("[data-range]"), lowest === highest ? lowest : `${lowest} to ${highest}`);
   const totals = (plot.dataset.totals ?? "").split(",").map(Number);
   const about = slots.some((slot) => slot.dataset.rough !== undefined) ? "about " : "";

@@ -34,7 +34,9 @@ function enhanceConsole(): void {
 
 /** Adds a field for the chosen parameter: a list of its values if it takes one of them. */
 function addField(form: HTMLFormElement, select: HTMLSelectElement): void {
-  const [chosen, label, name] = [select.selectedOptions[0], element("label", "", select.value), select.value];
+  const chosen = select.selectedOptions[0];
+  const label = element("label", "", select.value);
+  const name = select.value;
   const values = chosen?.dataset.values?.split(" ");
   const field = document.createElement(values === undefined ? "input" : "select");
   Object.assign(field, { id: `console-${name}`, name, placeholder: chosen?.dataset.example }).dataset.in = "query";
@@ -77,7 +79,9 @@ function requestOf(form: HTMLFormElement): Request {
   const target = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
   const query = new URLSearchParams(valuesOf(form, "query")).toString();
   return new Request(query === "" ? target : `${target}?${query}`, {
-    ...{ method: method?.toUpperCase() ?? "GET", credentials: "omit", body: body ?? null },
+    method: method?.toUpperCase() ?? "GET",
+    credentials: "omit",
+    body: body ?? null,
     headers: {
       ...(key == null ? {} : { Authorization: `Bearer ${String(key).trim()}` }),
       ...(body == null ? {} : { "Content-Type": "application/json" }),
@@ -144,7 +148,9 @@ const link = (href: string, text: string): HTMLElement => Object.assign(element(
 
 /** Returns a text that scrolls, with a button that copies it. */
 function block(text: string): HTMLElement {
-  const [box, button, pre] = [element("div", "snippet", ""), element("button", "", "Copy"), element("pre", "", text)];
+  const box = element("div", "snippet", "");
+  const button = element("button", "", "Copy");
+  const pre = element("pre", "", text);
   Object.assign(button, { type: "button" }).dataset.copy = "";
   pre.tabIndex = 0;
   box.append(button, pre);

@@ -81,7 +81,8 @@ function draw(figure: HTMLElement): Drawing {
         bottom = Math.max(bottom, rect.bottom);
       }
   }
-  const [width, height] = [Math.ceil(inner + 2 * margin), Math.ceil(bottom - top + 2 * margin)];
+  const width = Math.ceil(inner + 2 * margin);
+  const height = Math.ceil(bottom - top + 2 * margin);
   const paper = document.createElementNS(namespace, "rect");
   setAttributes(paper, { width, height, fill: plainColor(getComputedStyle(document.body).backgroundColor) });
   const root = document.createElementNS(namespace, "svg");

@@ -93,14 +93,16 @@ function showKeys(): void {
   const list = document.createElement("dl");
   list.className = "kv left";
   for (const [key, { words }] of Object.entries(keys)) {
-    const [name, meaning] = [document.createElement("dt"), document.createElement("dd")];
+    const name = document.createElement("dt");
+    const meaning = document.createElement("dd");
     const sign = document.createElement("kbd");
     sign.textContent = key;
     name.append(sign);
     meaning.textContent = words;
     list.append(name, meaning);
   }
-  const [choice, box] = [document.createElement("label"), document.createElement("input")];
+  const choice = document.createElement("label");
+  const box = document.createElement("input");
   box.type = "checkbox";
   box.checked = !isOff();
   box.addEventListener("change", () => {

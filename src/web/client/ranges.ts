@@ -15,7 +15,8 @@ function moveBound(facet: HTMLElement, slider: HTMLInputElement): void {
   const other = facet.querySelector<HTMLInputElement>(`[data-bound="${isMin ? "max" : "min"}"]`);
   const [minField, maxField] = facet.querySelectorAll<HTMLInputElement>('input[type="number"]');
   if (other === null || minField === undefined || maxField === undefined) return;
-  const [index, limit] = [Number(slider.value), Number(other.value)];
+  const index = Number(slider.value);
+  const limit = Number(other.value);
   // The thumbs stay at least one bar apart.
   const step = isMin ? Math.min(index, limit - 1) : Math.max(index, limit + 1);
   slider.value = String(step);

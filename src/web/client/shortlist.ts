@@ -31,7 +31,8 @@ export function enhanceShortlist(): void {
 
 /** Keeps the car of a button; removes it if it is kept. */
 function toggleKept(button: HTMLElement): void {
-  const [car, kept] = [carOf(button), readKept()];
+  const car = carOf(button);
+  const kept = readKept();
   const others = kept.filter(({ id }) => id !== car.id);
   store(others.length < kept.length ? others : [car, ...others]);
   // The tray is drawn again.

@@ -72,7 +72,8 @@ function open(field: HTMLInputElement, found: readonly Suggestion[]): void {
 }
 
 function optionOf({ text, count, note, path }: Suggestion, index: number): HTMLElement {
-  const [option, beside] = [document.createElement("div"), document.createElement("span")];
+  const option = document.createElement("div");
+  const beside = document.createElement("span");
   setAttributes(option, { role: "option", id: `suggestion-${index}`, "aria-selected": "false", "data-text": text });
   if (path !== undefined) option.dataset.path = path;
   beside.textContent = count?.toLocaleString("en-US") ?? note ?? "";

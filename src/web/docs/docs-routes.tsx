@@ -132,7 +132,8 @@ const suggestionsMax = 8;
 const suggest: Middleware = async (context) => {
   const found = searchDocs(questionOf(context)).slice(0, suggestionsMax);
   context.body = found.map(({ title, kind, path, words }) => ({
-    ...{ text: title, path },
+    text: title,
+    path,
     note: (kind === "guide" && words) || kind,
   }));
 };

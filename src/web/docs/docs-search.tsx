@@ -20,13 +20,19 @@ interface SearchEntry {
 function searchEntries(): readonly SearchEntry[] {
   return [
     ...operationDocs.map(({ title, path, description, operation }) => ({
-      ...{ kind: "operation" as const, title, path, text: shortened(description) },
+      kind: "operation" as const,
+      title,
+      path,
+      text: shortened(description),
       words: `${operation.path} ${operation.id}`,
     })),
     ...parameterEntries(),
     ...errorCodes.map((code) => ({
-      ...{ kind: "error" as const, title: code, path: `${errorsPath}#${code}` },
-      ...{ text: errorMessage(code), words: String(errors[code][0]) },
+      kind: "error" as const,
+      title: code,
+      path: `${errorsPath}#${code}`,
+      text: errorMessage(code),
+      words: String(errors[code][0]),
     })),
     ...sectionEntries("Conventions", `# Conventions\n${document.info.description}`, conventionsPath),
     ...guides.flatMap(({ title, markdown, path }) => sectionEntries(title, markdown, path)),
@@ -41,8 +47,11 @@ const parameterEntries = (): readonly SearchEntry[] =>
         ...parameters,
         ...Object.entries(operation.requestBody?.properties ?? {}).map(([name, property]) => ({ ...property, name })),
       ].map(({ name, description }) => ({
-        ...{ kind: "parameter" as const, title: name, path: `${path}#param-${name}` },
-        ...{ text: shortened(description), words: title },
+        kind: "parameter" as const,
+        title: name,
+        path: `${path}#param-${name}`,
+        text: shortened(description),
+        words: title,
       })),
     )
     .filter(({ title }, index, all) => all.findIndex((one) => one.title === title) === index);
@@ -56,7 +65,9 @@ const sectionEntries = (title: string, markdown: string, path: string): readonly
     .map((section, index) => {
       const heading = /^#+ (.*)/.exec(section)?.[1] ?? "";
       return {
-        ...{ kind: "guide" as const, title: heading.replaceAll("`", ""), words: index === 0 ? "" : title },
+        kind: "guide" as const,
+        title: heading.replaceAll("`", ""),
+        words: index === 0 ? "" : title,
         path: index === 0 ? path : `${path}#${anchorOf(heading)}`,
         text: shortened(section.replace(/.*/, "")),
       };

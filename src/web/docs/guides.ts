@@ -15,7 +15,8 @@ interface Guide {
 }
 
 function guideOf(file: string): Guide {
-  const [name, markdown] = [file === "CHANGELOG.md" ? "changelog" : posix.basename(file, ".md"), projectText(file)];
+  const name = file === "CHANGELOG.md" ? "changelog" : posix.basename(file, ".md");
+  const markdown = projectText(file);
   const title = /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? name;
   return { name, file, path: `/docs/guides/${name}`, title, markdown };
 }

@@ -23,7 +23,7 @@ export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? "");
 
 /** Returns where a link of a text leads; undefined if it leads out of the site. */
-export type ResolveLink = (href: string) => string | undefined;
+type ResolveLink = (href: string) => string | undefined;
 
 /** Returns a renderer of Markdown to HTML: headings have anchors, tables scroll, and links lead where `resolveLink` says. */
 export function markdownRenderer(resolveLink: ResolveLink): (text: string) => string {

@@ -108,7 +108,10 @@ const BodyProperties = ({ docs: { operation } }: DocsProps): JSX.Element | null 
   const body = operation.requestBody;
   if (body === undefined) return null;
   const items = Object.entries(body.properties).map(([name, property]) => ({
-    ...{ name, id: `param-${name}`, type: constraintText(property), description: property.description },
+    name,
+    id: `param-${name}`,
+    type: constraintText(property),
+    description: property.description,
     isRequired: body.required?.includes(name) === true,
   }));
   return (

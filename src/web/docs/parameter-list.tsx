@@ -71,7 +71,10 @@ function definitionOf(parameter: DocumentedParameter): Definition {
   const example = exampleText(parameter);
   const values = schema.items?.enum ?? schema.enum ?? [];
   return {
-    ...{ name, id: `param-${name}`, isRequired: required === true, description },
+    name,
+    id: `param-${name}`,
+    isRequired: required === true,
+    description,
     type: `${place === "query" ? "" : `${place}, `}${constraintText(schema)}`,
     more: (
       <>

@@ -29,7 +29,7 @@ export const paintClass = (color: string | null | undefined): string =>
   `paint-${(typeof color === "string" && paints.has(color) ? color : "Gray").toLowerCase()}`;
 
 /** Returns the name of the side view of a body type; that of a sedan if it is unknown. */
-export const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
+const drawingOf = (bodyType: string | null | undefined): string => views[bodyType ?? ""] ?? "sedan";
 
 /** The side view of a body type. It takes the paint of the element around it. */
 export const CarDrawing = ({ bodyType }: { readonly bodyType: string | null | undefined }): JSX.Element => (
@@ -47,6 +47,9 @@ interface DrawnCar {
 
 /** Returns the attributes of a button that keeps a car in the shortlist, which a browser module draws from them. */
 export const keepAttributes = ({ id, price, body_type, base_exterior_color }: DrawnCar, name: string) => ({
-  ...{ "data-keep": id, "data-keep-name": name, "data-keep-price": dollars(price) },
-  ...{ "data-keep-body": drawingOf(body_type), "data-keep-color": paintClass(base_exterior_color) },
+  "data-keep": id,
+  "data-keep-name": name,
+  "data-keep-price": dollars(price),
+  "data-keep-body": drawingOf(body_type),
+  "data-keep-color": paintClass(base_exterior_color),
 });

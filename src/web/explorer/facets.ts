@@ -93,7 +93,8 @@ const yearBars = 20;
 function yearRanges(buckets: readonly ValueBucket[]): readonly CountedRange[] {
   const years = buckets.map(({ value, count }) => ({ year: Number(value), count }));
   if (years.length === 0) return [];
-  const [first, last] = [Math.min(...years.map(({ year }) => year)), Math.max(...years.map(({ year }) => year))];
+  const first = Math.min(...years.map(({ year }) => year));
+  const last = Math.max(...years.map(({ year }) => year));
   const start = Math.max(first, last - yearBars + 1);
   const amountOf = (min: number, max: number): number =>
     years.filter(({ year }) => year >= min && year < max).reduce((sum, { count }) => sum + count, 0);

@@ -9,7 +9,7 @@ import { listingPath, type ViewParameters } from "./view.ts";
 
 export type ShownListing = AnswerOf<"searchListings">["data"][number];
 
-export interface ColumnDefinition {
+interface ColumnDefinition {
   /** The name in the parameter `columns`. */
   readonly name: string;
   readonly title: string;
@@ -25,12 +25,10 @@ type ColumnName = keyof ShownListing & AttributeName;
 const shortTitles: Readonly<Partial<Record<ColumnName, string>>> = { days_on_market: "Days" };
 
 const column = (name: ColumnName): ColumnDefinition => ({
-  ...{
-    name,
-    title: shortTitles[name] ?? titleOf(name),
-    fields: [name],
-    isNumber: attributeOf(name).search === "number",
-  },
+  name,
+  title: shortTitles[name] ?? titleOf(name),
+  fields: [name],
+  isNumber: attributeOf(name).search === "number",
   value: (listing) => valueText(name, listing[name]),
 });
 
@@ -43,7 +41,9 @@ export const nameOf = ({ year, make, model, vin }: ShownListing): string =>
 /** All columns of the table, in their order. */
 export const columnDefinitions: readonly ColumnDefinition[] = [
   {
-    ...{ name: "vehicle", title: "Vehicle", fields: ["year", "make", "model", "trim"] },
+    name: "vehicle",
+    title: "Vehicle",
+    fields: ["year", "make", "model", "trim"],
     value: (listing, view) => (
       <a href={listingPath(listing.id, view)}>
         {nameOf(listing)} <span class="muted">{listing.trim ?? ""}</span>
@@ -52,7 +52,9 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
   },
   ...shownColumns.map(column),
   {
-    ...{ name: "dealer", title: "Dealer", fields: ["dealer_id", "dealer_name"] },
+    name: "dealer",
+    title: "Dealer",
+    fields: ["dealer_id", "dealer_name"],
     value: ({ dealer_id, dealer_name }) =>
       dealer_id === null || dealer_id === undefined ? (
         text(dealer_name)
@@ -61,11 +63,16 @@ export const columnDefinitions: readonly ColumnDefinition[] = [
       ),
   },
   {
-    ...{ name: "place", title: "Place", fields: ["city", "state"] },
+    name: "place",
+    title: "Place",
+    fields: ["city", "state"],
     value: ({ city, state }) => text(plainWords(city, state)),
   },
   {
-    ...{ name: "distance_miles", title: "Distance", fields: ["distance_miles"], isNumber: true },
+    name: "distance_miles",
+    title: "Distance",
+    fields: ["distance_miles"],
+    isNumber: true,
     value: ({ distance_miles }) => count(distance_miles, " mi"),
   },
   column("stock_number"),

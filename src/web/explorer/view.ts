@@ -126,7 +126,8 @@ export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
 }
 
 /** The longest list that the API accepts, and how far ahead model years are sold. */
-const [yearsMax, yearsAhead] = [100, 2];
+const yearsMax = 100;
+const yearsAhead = 2;
 
 /** Returns the list of years of a range; returns invalid bounds unchanged, for the API to refuse. */
 function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {
@@ -138,7 +139,7 @@ function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
 }
 
-export type InventoryView = "active" | "past" | "sold";
+type InventoryView = "active" | "past" | "sold";
 
 export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
   if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";

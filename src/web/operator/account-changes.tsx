@@ -56,8 +56,11 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
   Object.entries<AccountChange>({
     credit: {
       apply: changing("credits add", ({ accountId, fields }) => ({
-        ...{ accountId, kind: choiceIn(fields, "kind", creditKinds), micros: amountIn(fields, 1) },
-        ...{ isConfirmed: fields.get("confirmed") === "on", ...textsIn(fields) },
+        accountId,
+        kind: choiceIn(fields, "kind", creditKinds),
+        micros: amountIn(fields, 1),
+        isConfirmed: fields.get("confirmed") === "on",
+        ...textsIn(fields),
       })),
       form: {
         command: "credits add --account <id> --kind <kind> --usd <usd>",
@@ -76,7 +79,9 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     adjustment: {
       apply: changing("credits adjust", ({ accountId, fields }) => ({
-        ...{ accountId, micros: amountIn(fields, Number.NEGATIVE_INFINITY), ...textsIn(fields) },
+        accountId,
+        micros: amountIn(fields, Number.NEGATIVE_INFINITY),
+        ...textsIn(fields),
       })),
       form: {
         command: "credits adjust --account <id> --usd <usd>",
@@ -92,7 +97,8 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     "rate-limit": {
       apply: changing("accounts rate-limit", ({ accountId, fields }) => ({
-        ...{ accountId, rateLimitOverride: overrideIn(fields) },
+        accountId,
+        rateLimitOverride: overrideIn(fields),
       })),
       form: {
         command: "accounts rate-limit --account <id> --per10s <n> --per60s <n>",
@@ -120,7 +126,8 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     "low-balance": {
       apply: changing("accounts low-balance", ({ accountId, fields }) => ({
-        ...{ accountId, lowBalanceMicros: amountIn(fields, 0) },
+        accountId,
+        lowBalanceMicros: amountIn(fields, 0),
       })),
       form: {
         command: "accounts low-balance --account <id> <usd>",
@@ -132,10 +139,13 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     state: {
       apply: changing("accounts status", ({ accountId, fields }) => ({
-        ...{ accountId, state: choiceIn(fields, "state", ["active", "suspended"]) },
+        accountId,
+        state: choiceIn(fields, "state", ["active", "suspended"]),
       })),
       ending: {
-        ...{ field: "state", value: "suspended", title: "Suspend the account" },
+        field: "state",
+        value: "suspended",
+        title: "Suspend the account",
         effect: "All its paid requests are refused until an operator reactivates it.",
       },
       form: {
@@ -146,10 +156,13 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     operator: {
       apply: changing("accounts operator", ({ accountId, fields }) => ({
-        ...{ accountId, isOperator: choiceIn(fields, "operator", ["on", "off"]) === "on" },
+        accountId,
+        isOperator: choiceIn(fields, "operator", ["on", "off"]) === "on",
       })),
       ending: {
-        ...{ field: "operator", value: "off", title: "Take the operator's view away" },
+        field: "operator",
+        value: "off",
+        title: "Take the operator's view away",
         effect: "It no longer sees or changes other accounts.",
       },
       form: {
@@ -173,17 +186,21 @@ export const accountChanges: ReadonlyMap<string, AccountChange> = new Map(
     },
     reversal: {
       apply: changing("credits reverse", ({ accountId, fields }) => ({
-        ...{ accountId, creditId: textIn(fields, "credit"), ...noteIn(fields) },
+        accountId,
+        creditId: textIn(fields, "credit"),
+        ...noteIn(fields),
       })),
       ending: {
-        ...{ field: "credit", title: "Reverse the credit" },
+        field: "credit",
+        title: "Reverse the credit",
         effect: "Its amount is taken from the balance, which can fall below zero, for good.",
       },
     },
     "key-revocation": {
       apply: changing("keys revoke", ({ accountId, fields }) => ({ accountId, keyId: textIn(fields, "key") })),
       ending: {
-        ...{ field: "key", title: "Revoke the key" },
+        field: "key",
+        title: "Revoke the key",
         effect: "The key stops working within a second, and for good.",
       },
     },
@@ -241,7 +258,8 @@ function amountIn(fields: URLSearchParams, leastMicros: number): number {
 }
 
 function overrideIn(fields: URLSearchParams): { readonly per10s: number; readonly per60s: number } | null {
-  const [per10s, per60s] = [textIn(fields, "per10s"), textIn(fields, "per60s")];
+  const per10s = textIn(fields, "per10s");
+  const per60s = textIn(fields, "per60s");
   if (per10s === "" && per60s === "") return null;
   if (/^\d{1,6}$/.test(per10s) && /^\d{1,6}$/.test(per60s)) return { per10s: Number(per10s), per60s: Number(per60s) };
   throw new UserError(

@@ -21,7 +21,8 @@ const pageAccounts = 50;
 export const accountsPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query, visitor }) => {
-    const [search, offset] = [query.get("q") ?? "", offsetOf(query.get("offset") ?? "")];
+    const search = query.get("q") ?? "";
+    const offset = offsetOf(query.get("offset") ?? "");
     const month = monthOf(administration.nowMs);
     const { accounts, total } = await administration.call("searchAccounts", {
       search,

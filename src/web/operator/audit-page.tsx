@@ -27,7 +27,9 @@ export const auditPage =
         </p>
         <AuditTable records={records} />
         <CursorPages
-          {...{ label: "Pages of the audit log", path, before }}
+          label="Pages of the audit log"
+          path={path}
+          before={before}
           last={found.length > pageRecords ? records.at(-1)?.record : undefined}
         />
       </>,

@@ -22,7 +22,8 @@ export const deliveriesPage =
   async ({ visitor, query }) => {
     const { current, freshness, exports } = services;
     const dealers = (["problems", "all"] as const).find((one) => one === query.get("dealers"));
-    const [dealer, day] = [query.get("dealer") ?? undefined, query.get("day") ?? undefined];
+    const dealer = query.get("dealer") ?? undefined;
+    const day = query.get("day") ?? undefined;
     const weeks = query.get("weeks") === "12" ? 12 : 4;
     const overview = await current.use((version) => deliveryOverview(version, { weeks, dealers, dealer, day }));
     const released = await readReleasedFeeds(exports.lake).catch(() => []);

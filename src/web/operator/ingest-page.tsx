@@ -97,7 +97,8 @@ const CheckTable = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element =>
     label="Checks"
     columns={["Status", "Dealer", "Check", "Field", "#Count", "#Share", "#Usual", "Examples"]}
     rows={rows.map((row) => {
-      const [dealer, check] = [textIn(row, "dealer_id"), textIn(row, "check")];
+      const dealer = textIn(row, "dealer_id");
+      const check = textIn(row, "check");
       return [
         textIn(row, "status"),
         dealer === "" ? "unknown" : <a href={`/dealers/${encodeURIComponent(dealer)}`}>{row.dealer_name ?? dealer}</a>,

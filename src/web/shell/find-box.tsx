@@ -27,7 +27,13 @@ export const FindBox = ({ value = "", finds = cars }: FindBoxProps): JSX.Element
     <form action={finds.action} method="get">
       <Icon name="search" />
       <input
-        {...{ type: "search", id: "find", name: "q", value, maxLength: 200, autocomplete: "off", required: true }}
+        type="search"
+        id="find"
+        name="q"
+        value={value}
+        maxLength={200}
+        autocomplete="off"
+        required
         aria-label={finds.label}
         placeholder={finds.placeholder}
         data-suggest={finds.suggestions}

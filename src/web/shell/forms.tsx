@@ -44,7 +44,8 @@ export const publicForm =
 export const visitorForm =
   (services: SiteServices, handle: (form: VisitorForm) => FormResult): Middleware =>
   async (context) => {
-    const [form, visitor] = [await readForm(context, services), await visitorOf(context, services)];
+    const form = await readForm(context, services);
+    const visitor = await visitorOf(context, services);
     if ("status" in form) return sendPage(context, form, visitor);
     await sendResult(context, visitor, async () => {
       if (visitor === undefined) return { location: "/sign-in" };
@@ -96,7 +97,8 @@ async function sendResult(
  * public URL, which a proxy may serve over HTTPS, or that of the request.
  */
 function isSameOrigin(context: RequestContext, publicUrl: string | undefined): boolean {
-  const [site, origin] = [context.get("Sec-Fetch-Site"), context.get("Origin")];
+  const site = context.get("Sec-Fetch-Site");
+  const origin = context.get("Origin");
   if (site !== "") return site === "same-origin";
   if (origin === "") return false;
   return origin === serviceOrigin(context) || (publicUrl !== undefined && origin === new URL(publicUrl).origin);

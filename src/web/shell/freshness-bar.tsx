@@ -89,7 +89,9 @@ const Brought = ({ brought: { added, changed, left, dealers, silent, days } }: {
   </>
 );
 
-const [barWidth, barStep, barsHeight] = [5, 7, 18];
+const barWidth = 5;
+const barStep = 7;
+const barsHeight = 18;
 
 interface DayBarsProps {
   readonly days: readonly Pick<DeliveredDay, "day" | "vins" | "hasFailed">[];

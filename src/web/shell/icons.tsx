@@ -20,7 +20,7 @@ const paths = {
   filters: "M2 4h12M4 8h8M6.5 12h3",
 } as const;
 
-export type IconName = keyof typeof paths;
+type IconName = keyof typeof paths;
 
 export const Icon = ({ name }: { readonly name: IconName }): JSX.Element => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -39,7 +39,7 @@ export interface Redirect {
 export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
 
 /** Returns the page for an anonymous visitor of a path with its query, who may open the demo. */
-export type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
+type AnonymousPage = (target: string, isDemoOffered: boolean) => PageContent;
 
 /** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
 export function signedInPage(services: SiteServices, anonymousPage: AnonymousPage, handle: PageHandler): Middleware {
@@ -49,10 +49,8 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
     if (visitor === undefined)
       return sendPage(context, anonymousPage(`${context.path}${context.search}`, isDemoOffered));
     const requests = new PageRequests(services.callOperation, context, visitor);
-    const [params, query]: [TextParameters, URLSearchParams] = [
-      context.params ?? {},
-      new URLSearchParams(context.querystring),
-    ];
+    const params: TextParameters = context.params ?? {};
+    const query: URLSearchParams = new URLSearchParams(context.querystring);
     try {
       requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
@@ -78,7 +76,11 @@ async function freshnessOf(
   if (!datedSections.includes(section)) return {};
   const report = await freshness.fullReport();
   const { lastIngest } = freshness;
-  return { freshness: <FreshnessBar {...{ report, lastIngest, visitor, nowMs: accounts.administration.nowMs }} /> };
+  return {
+    freshness: (
+      <FreshnessBar report={report} lastIngest={lastIngest} visitor={visitor} nowMs={accounts.administration.nowMs} />
+    ),
+  };
 }
 
 /** Refuses values with control characters, except tabs, which are pasted with text. Their text can be a secret: the message has none of it. */

@@ -101,6 +101,10 @@ export async function endBrowserSession(
 
 const setCookie = (context: RequestContext, value: string, maxAge: number): void =>
   void context.cookies.set(sessionCookieName(context), value, {
-    ...{ httpOnly: true, sameSite: "lax", path: "/", secure: context.secure, overwrite: true },
+    httpOnly: true,
+    sameSite: "lax",
+    path: "/",
+    secure: context.secure,
+    overwrite: true,
     ...(maxAge === 0 ? { expires: new Date(0) } : { maxAge }),
   });

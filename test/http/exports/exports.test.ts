@@ -113,7 +113,8 @@ test("an export has the columns, types and texts of a page in the same format", 
     });
     const paged = Buffer.from(await page.arrayBuffer());
     if (format === "csv") assert.equal(String(body), String(paged));
-    const [{ rows, types }, expected] = [await readers[format](body, columns), await readers[format](paged, columns)];
+    const { rows, types } = await readers[format](body, columns);
+    const expected = await readers[format](paged, columns);
     assert.deepEqual([rows, types], [expected.rows, expected.types], format);
     assert.equal(rows.length, Number(page.headers.get("X-Total-Count")));
   }
@@ -250,7 +251,8 @@ async function foldersOf(folder: string): Promise<readonly string[]> {
 
 test("a client that disconnects stops its export, which costs nothing before rows are written", async () => {
   const customer = createCustomer(client.accounts, { usd: "1" });
-  const [before, folders] = [await spooledFiles(), await foldersOf(spool)];
+  const before = await spooledFiles();
+  const folders = await foldersOf(spool);
   await disconnectAt(/\/\d+$/, spool, `${slow.url}/v1/exports?year=2023`, customer);
   await eventually("its folder is removed", async () => (await foldersOf(spool)).length === folders.length);
   assert.deepEqual(await spooledFiles(), before);
@@ -275,7 +277,8 @@ test("exports are limited in number, in total and for each account", async () =>
     accounts: client.accounts,
     exports: { quickRowsMax: 0, writtenMax: 1, waitingMax: 0, accountMax: 2 },
   });
-  const [one, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
+  const one = createCustomer(client.accounts);
+  const other = createCustomer(client.accounts);
   const running = download("year=2020", {}, one, limited.url);
   const joined = download("year=2020", {}, one, limited.url);
   await sleep(100);

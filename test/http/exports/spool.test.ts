@@ -123,7 +123,8 @@ test("a file is removed at its age; one in use when it is released", async (t) =
       await writeFile(path, key);
       return { rows: 1, bytes: 1 };
     });
-  const [unused, used] = [await open("unused"), await open("used")];
+  const unused = await open("unused");
+  const used = await open("used");
   unused.release();
   await eventually("the unused file is removed", async () => (await filesOf(folder)).length === 1);
   await sleep(150);

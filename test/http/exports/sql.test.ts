@@ -42,7 +42,8 @@ async function post(
   });
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") === true;
   const answer = {
-    ...{ status: response.status, headers: response.headers },
+    status: response.status,
+    headers: response.headers,
     body: isJson ? await response.json() : Buffer.from(await response.arrayBuffer()),
   };
   assertMatchesDocument("/v1/sql", answer);
@@ -111,7 +112,10 @@ test("a result without rows, and texts with line breaks, are valid JSON", async 
   const texts = ["a\nb", 'comma, "quote"', "\u2028", "é"];
   assert.deepEqual(
     await rowsOf("SELECT $a AS t UNION ALL SELECT $b UNION ALL SELECT $c UNION ALL SELECT $d", {
-      ...{ a: texts[0], b: texts[1], c: texts[2], d: texts[3] },
+      a: texts[0],
+      b: texts[1],
+      c: texts[2],
+      d: texts[3],
     }),
     texts.map((t) => ({ t })),
   );

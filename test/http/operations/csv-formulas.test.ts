@@ -22,8 +22,13 @@ const texts: readonly (readonly [delivered: string, escaped: string])[] = [
 
 const dealers = [{ dealer_id: dealerIdOf(1), name: "=North", state: "CA" }];
 const inventory = texts.map(([stock_number], n) => ({
-  ...{ vin: vinOf(n), dealer_id: dealerIdOf(1), make: "Honda", model: "Civic" },
-  ...{ price: 20_000 + n, msrp: 15_000, stock_number },
+  vin: vinOf(n),
+  dealer_id: dealerIdOf(1),
+  make: "Honda",
+  model: "Civic",
+  price: 20_000 + n,
+  msrp: 15_000,
+  stock_number,
 }));
 const feeds = await temporaryFolder(fileScope);
 const { lake } = await createLake(fileScope, await writeFeeds(feeds, "2026-03-20", { dealers, inventory }));
@@ -44,7 +49,8 @@ const delivered = texts.map(([text]) => text);
 for (const path of ["/v1/listings?", "/v1/exports?", `/v1/dealers/${dealerIdOf(1)}/listings?`])
   test(`formulas in texts are escaped unless csv_raw=true, and numbers never: ${path}`, async () => {
     const query = `${path}sort=price&fields=stock_number,dealer_name,discount_from_msrp`;
-    const [safe, raw] = [await rowsOf(query), await rowsOf(`${query}&csv_raw=true`)];
+    const safe = await rowsOf(query);
+    const raw = await rowsOf(`${query}&csv_raw=true`);
     assert.deepEqual(
       safe.map((row) => row.stock_number),
       escaped,

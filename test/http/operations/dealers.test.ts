@@ -37,7 +37,11 @@ for (const [order, day] of ["2026-03-01", "2026-03-02"].entries()) {
     });
   await writeFeeds(feeds, day, {
     dealers: town.map(([name, website, state, makes], index) => ({
-      ...{ dealer_id: dealerIdOf(index + 1), website, state, makes, city: index === 2 ? "San José" : "Springfield" },
+      dealer_id: dealerIdOf(index + 1),
+      website,
+      state,
+      makes,
+      city: index === 2 ? "San José" : "Springfield",
       name: order === 0 && index < 3 ? `${name} as it was` : name,
       phone: index === 0 ? "+1-510-555-0142" : "",
       line1: index === 0 ? "1 Auto Mall" : "",

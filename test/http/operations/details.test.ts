@@ -41,9 +41,26 @@ function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedList
   const { dealer_id, name: dealer_name, city, state, postal_code, latitude, longitude } = dealer;
   const { id, vin, status, price, miles, inventory_type, stock_number, vdp_url, photo_urls, sold_date } = listing;
   return {
-    ...{ id, vin, status, inventory_status: status, price, miles, inventory_type, stock_number, vdp_url, photo_urls },
-    ...{ sold_date, ...build, msrp: combined_msrp },
-    ...{ dealer_id, dealer_name, city, state, postal_code, latitude, longitude },
+    id,
+    vin,
+    status,
+    inventory_status: status,
+    price,
+    miles,
+    inventory_type,
+    stock_number,
+    vdp_url,
+    photo_urls,
+    sold_date,
+    ...build,
+    msrp: combined_msrp,
+    dealer_id,
+    dealer_name,
+    city,
+    state,
+    postal_code,
+    latitude,
+    longitude,
   };
 }
 
@@ -116,7 +133,9 @@ function stateOf(periodsOfVin: readonly (readonly [OracleListing, state: string]
 const expectedDetail = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: OracleListing) => ({
   dealer,
   inventory_date: listedAt.slice(0, 10),
-  ...{ price, miles, sold_date: soldDate },
+  price,
+  miles,
+  sold_date: soldDate,
   price_history: priceHistory.map((change) => ({
     ...change,
     date: change.changed_at.slice(0, 10),
@@ -124,7 +143,12 @@ const expectedDetail = ({ dealer, listedAt, price, miles, soldDate, priceHistory
   })),
 });
 const servedDetail = ({ dealer, inventory_date, price, miles, sold_date, price_history }: Detail | LatestListing) => ({
-  ...{ dealer: dealer.dealer_id, inventory_date, price, miles, sold_date, price_history },
+  dealer: dealer.dealer_id,
+  inventory_date,
+  price,
+  miles,
+  sold_date,
+  price_history,
 });
 
 test("every VIN in the feeds is in its expected state, with its latest listing", async () => {
@@ -147,7 +171,8 @@ test("every listing of every past day has a detail; one that ended without a sal
   for (const { day } of expectedDays)
     for (const { id, vin } of await fetchListings(random, `snapshot_date=${day}&fields=id`, 100)) vins.set(id, vin);
   assert.ok(vins.size > 100, `${vins.size} listings`);
-  let [superseded, soldAndBack] = [0, 0];
+  let superseded = 0;
+  let soldAndBack = 0;
   for (const [id, vin] of vins) {
     const { data, meta } = await detailOf(random, id, "?include=price_history");
     assert.equal(data.vin, vin);

@@ -19,7 +19,8 @@ test("the document is served as JSON", async () => {
 });
 
 test("the document has a stable ETag and may be cached", async () => {
-  const [first, second] = [await client.get(path), await client.get(path)];
+  const first = await client.get(path);
+  const second = await client.get(path);
   assert.match(first.headers.get("ETag") ?? "", /^W\/"[\w-]{16,}"$/);
   assert.equal(second.headers.get("ETag"), first.headers.get("ETag"));
   assert.match(first.headers.get("Cache-Control") ?? "", /^public, max-age=\d+$/);

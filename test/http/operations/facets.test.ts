@@ -71,16 +71,24 @@ test("facet names are case-insensitive, and a repeated name is answered once", a
 test("meta repeats the request and names the published version", async () => {
   const { meta } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
   assert.deepEqual(meta, {
-    ...{ facets: ["make"], metric: "miles.median", sort: "metric", minimum_metric_count: 10 },
-    ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
+    facets: ["make"],
+    metric: "miles.median",
+    sort: "metric",
+    minimum_metric_count: 10,
+    as_of: "2026-11-19",
+    version: "2026-11-19.1",
   });
 });
 
 test("meta has no nulls: the metric defaults to count, and the minimum count is always present", async () => {
   const { meta } = await client.getBody("getFacets", "/v1/facets?facets=Price,make&max_price=0");
   assert.deepEqual(meta, {
-    ...{ facets: ["price", "make"], metric: "count", sort: "-count", minimum_metric_count: 10 },
-    ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
+    facets: ["price", "make"],
+    metric: "count",
+    sort: "-count",
+    minimum_metric_count: 10,
+    as_of: "2026-11-19",
+    version: "2026-11-19.1",
   });
 });
 
@@ -120,10 +128,8 @@ test("hostile values match nothing", async () => {
 
 test("the metric count is the default", async () => {
   for (const facets of ["make", "make,price", "price"]) {
-    const [named, none] = [
-      await client.getBody("getFacets", `/v1/facets?facets=${facets}&metric=Count`),
-      await client.getBody("getFacets", `/v1/facets?facets=${facets}`),
-    ];
+    const named = await client.getBody("getFacets", `/v1/facets?facets=${facets}&metric=Count`);
+    const none = await client.getBody("getFacets", `/v1/facets?facets=${facets}`);
     assert.deepEqual(named, none);
     assert.equal(named.meta.metric, "count");
   }

@@ -234,7 +234,8 @@ test("a repeated list is the list of all its values: the same response, tag and 
     ["/v1/facets?facets=make&facets=model&state=CA&state=NV", "/v1/facets?facets=make,model&state=CA,NV"],
   ] as const;
   for (const [repeated, commas] of pairs) {
-    const [one, other] = [await client.get(repeated), await client.get(commas)];
+    const one = await client.get(repeated);
+    const other = await client.get(commas);
     assert.deepEqual([one.status, one.body], [200, other.body]);
     assert.equal(one.headers.get("ETag"), other.headers.get("ETag"));
   }

@@ -24,7 +24,8 @@ type Key = (listing: ServedListing) => number | string | null | undefined;
 /** Returns ids in the order of a key: unknown values last, ties in the partition's order. */
 function inOrder(key: Key, direction: 1 | -1): readonly string[] {
   const compared = (one: ServedListing, other: ServedListing): number => {
-    const [left, right] = [key(one) ?? null, key(other) ?? null];
+    const left = key(one) ?? null;
+    const right = key(other) ?? null;
     if (left === right) return 0;
     if (left === null) return 1;
     if (right === null) return -1;

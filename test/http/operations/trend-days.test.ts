@@ -17,8 +17,12 @@ async function serviceOf(days: readonly string[]): Promise<Client> {
   for (const [order, day] of days.entries()) {
     const dealer_id = dealerIdOf(1);
     const inventory = Array.from({ length: 30 }, (_, n) => ({
-      ...{ vin: vinOf(n + order), dealer_id, make: "Honda", price: 20_000 + n - 100 * order },
-      ...{ miles: 10 * n, msrp: 30_000 },
+      vin: vinOf(n + order),
+      dealer_id,
+      make: "Honda",
+      price: 20_000 + n - 100 * order,
+      miles: 10 * n,
+      msrp: 30_000,
     }));
     await writeFeeds(feeds, day, { dealers: [{ dealer_id, name: "North", state: "CA" }], inventory });
   }
@@ -116,7 +120,8 @@ test("a period that ended a year ago is measured as it was then", async () => {
   const then = await serviceOf(longAgo);
   for (const query of ["interval=day", "interval=week", "interval=month", "interval=day&facet=make,state&make=honda"]) {
     const period = `from=2025-03-04&to=2025-03-31&${query}`;
-    const [now, past] = [await getTrends(period), await getTrends(period, then)];
+    const now = await getTrends(period);
+    const past = await getTrends(period, then);
     assert.deepEqual(
       now.map(({ data }) => data),
       past.map(({ data }) => data),

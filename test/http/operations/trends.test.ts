@@ -48,8 +48,14 @@ test("a trend covers the data by default, in weeks, and takes any case", async (
   assert.deepEqual(
     { metric, interval, from, to, sort, missing_days, as_of, version },
     {
-      ...{ metric: ["count"], interval: "week", from: "2026-11-18", to: "2026-11-19", sort: "-count" },
-      ...{ missing_days: [], as_of: "2026-11-19", version: "2026-11-19.1" },
+      metric: ["count"],
+      interval: "week",
+      from: "2026-11-18",
+      to: "2026-11-19",
+      sort: "-count",
+      missing_days: [],
+      as_of: "2026-11-19",
+      version: "2026-11-19.1",
     },
   );
   assert.deepEqual(await getTrend("metric=COUNT,count&interval=Week"), trend);

@@ -75,7 +75,11 @@ for (const [query, start_date, end_date, expected] of ranges) {
         charged_micros: data.reduce((sum, { charged_micros }) => sum + charged_micros, 0),
       },
       meta: {
-        ...{ start_date, end_date, interval: "day", currency: "USD", source: "ledger" },
+        start_date,
+        end_date,
+        interval: "day",
+        currency: "USD",
+        source: "ledger",
         freshness: "eventually consistent, at most 2 seconds behind the ledger",
       },
     });

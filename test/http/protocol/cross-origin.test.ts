@@ -106,7 +106,8 @@ test("a preflight request needs no key, costs nothing and names what pages can r
 test("agents in pages of the named origins are answered", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
   const headers = {
-    ...{ "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
     Origin: origin,
   };
   for (const { url, customer } of [named, any]) {

@@ -68,7 +68,8 @@ for (const coding of ["identity", "gzip"])
     for (const path of [...paths, "/v1/listings?limit=100", "/v1/listings?nothing=1", "/v1/nothing", "/v1/vins/none"]) {
       // An export is charged once for both.
       if (path.startsWith("/v1/exports")) continue;
-      const [got, head] = [await send("GET", path, headers), await send("HEAD", path, headers)];
+      const got = await send("GET", path, headers);
+      const head = await send("HEAD", path, headers);
       assert.deepEqual([head.status, lasting(head), head.body], [got.status, lasting(got), ""], path);
       assert.equal(Number(head.headers["content-length"]), got.body.length, path);
     }
@@ -139,7 +140,8 @@ test("OPTIONS names the methods of a path without a key, and so does the refusal
 
 test("HEAD of a page has its headers, unless another site embeds it", async () => {
   for (const path of ["/", "/dashboard", "/sign-in"]) {
-    const [got, head] = [await send("GET", path, { Cookie: cookie }), await send("HEAD", path, { Cookie: cookie })];
+    const got = await send("GET", path, { Cookie: cookie });
+    const head = await send("HEAD", path, { Cookie: cookie });
     assert.deepEqual([head.status, head.body, lasting(head)], [200, "", lasting(got)], path);
     assert.equal((await send("HEAD", path, { Cookie: cookie, "Sec-Fetch-Site": "cross-site" })).status, 403);
   }

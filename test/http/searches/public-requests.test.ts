@@ -64,7 +64,8 @@ test("a URL that is not https, or leads to an address that is not public, is ref
 });
 
 const folder = await temporaryFolder(fileScope);
-const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+const key = join(folder, "key.pem");
+const cert = join(folder, "cert.pem");
 await promisify(execFile)("openssl", [
   ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
   ...["-subj", "/CN=agent", "-addext", "subjectAltName=DNS:agent.example", "-keyout", key, "-out", cert],
@@ -81,7 +82,8 @@ async function startServer(listener: RequestListener): Promise<string> {
 
 test("a connection goes to the addresses that were checked, even if the name resolves to others next", async () => {
   const url = await startServer((_, response) => response.setHeader("Content-Type", "application/json").end("{}"));
-  const [resolved, checked]: [string[], string[]] = [[], []];
+  const resolved: string[] = [];
+  const checked: string[] = [];
   const fetchDocument = fetchPublic({
     ca,
     resolve: async (host) => {

@@ -31,7 +31,8 @@ import { ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd, type Scope } from "../../support/scope.ts";
 
 const folder = await temporaryFolder(fileScope);
-const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];
+const lake = join(folder, "lake");
+const feeds = join(folder, "feeds");
 const days = randomFeeds({ seed: 20261128, days: 5, cars: 400 });
 const publish = async (place: number): Promise<void> => {
   const { day = "", feeds: ofDay = {} } = days[place] ?? {};
@@ -120,7 +121,9 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const receiver = await startReceiver(t);
   const first = await startService(fileScope, lake, { accounts, clock, privateWebhooks: true });
   const saved = await send(first, "POST", "/v1/searches", {
-    ...{ name: "All", query: `fields=${changeFields}`, webhook_url: receiver.url },
+    name: "All",
+    query: `fields=${changeFields}`,
+    webhook_url: receiver.url,
   });
   assert.equal(saved.status, 200);
   receiver.secret = saved.data.secret ?? "";
@@ -168,7 +171,8 @@ test("messages lead from market to market across failures, restarts, a gone rece
   assert.equal(receiver.received.filter(({ id }) => id === receiver.received.at(pages + 3)?.id).length, 3);
 
   const versions = [...(await versionsIn(lake))].sort(compareVersions);
-  const [from = "", to = ""] = [versions[1], versions.at(-1)];
+  const from = versions[1] ?? "";
+  const to = versions.at(-1) ?? "";
   const newest = await readInventory(lake, [to.slice(0, 10)]);
   const mirror = mirrorOf(await readMarket(t, lake, from, newest));
   applyChanges(mirror, changesIn(receiver.delivered()));
@@ -260,7 +264,9 @@ test("searches that cannot be delivered are refused, and say what is expected", 
     assert.deepEqual([status, message.test(String(actual))], [400, true], `${JSON.stringify(body)}: ${actual}`);
   }
   const answer = await fetch(`${client.url}/v1/searches`, {
-    ...{ method: "POST", headers: customer.bearer, body: JSON.stringify({ name: "a", query: "make=Toyta" }) },
+    method: "POST",
+    headers: customer.bearer,
+    body: JSON.stringify({ name: "a", query: "make=Toyta" }),
   });
   const { meta } = (await answer.json()) as AnswerOf<"createSearch">;
   assert.deepEqual(

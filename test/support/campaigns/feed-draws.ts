@@ -31,7 +31,8 @@ export async function ingestMutatedFeeds(
   { seed, first, draws }: { readonly seed: number; readonly first: number; readonly draws: number },
   onDraw: (draw: number) => void = () => {},
 ): Promise<FeedDraws> {
-  const [base, lake] = [join(folder, "base"), join(folder, "lake")];
+  const base = join(folder, "base");
+  const lake = join(folder, "lake");
   await ingestPath(base, samplePath, { day: "2026-11-18", hasServingFiles: false });
   const samples = await writeSamples(join(folder, "samples"), base);
   const published = await currentVersion(base);

@@ -17,7 +17,8 @@ import { createTestFollower } from "../replication/followers.ts";
 import { type StaticServer, serverFaults, startStaticServer } from "../replication/static-server.ts";
 import type { Scope } from "../scope.ts";
 
-const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
+const firstDay = "2026-11-18";
+const secondDay = "2026-11-19";
 
 /** The number of kills, and of those after which the lake had the first version, or none, still. */
 export interface FollowKills {
@@ -31,11 +32,13 @@ const longestMs = 2500;
 /** Runs a follower and kills it, a number of times, each time from a lake with the first version or from none. */
 export async function killFollowers(scope: Scope, kills: number, chance: Chance): Promise<FollowKills> {
   const folder = await temporaryFolder(scope);
-  const [source, before] = [join(folder, "source"), join(folder, "before")];
+  const source = join(folder, "source");
+  const before = join(folder, "before");
   await ingestPath(source, samplePath, { day: firstDay, threads: 1 });
   await cp(source, before, { recursive: true, verbatimSymlinks: true });
   await ingestPath(source, samplePath, { day: secondDay, threads: 1 });
-  const [first, second] = [await activeListingsText(before), await activeListingsText(source)];
+  const first = await activeListingsText(before);
+  const second = await activeListingsText(source);
   const server = await startStaticServer(scope, source);
   let unfinished = 0;
   for (let kill = 0; kill < kills; kill += 1) {

@@ -17,7 +17,8 @@ const messageCharactersMax = 2000;
 
 /** Sends hostile requests; fails with the first that is neither answered nor refused as the document says. */
 export async function sendHostileRequests(client: Client, requests: Iterable<HostileRequest>): Promise<HostileSummary> {
-  let [answered, refused] = [0, 0];
+  let answered = 0;
+  let refused = 0;
   await forEachConcurrently(requests, async ({ path }) => {
     const { status, body } = await client.get(path).catch((thrown: unknown) => assert.fail(excerpt(String(thrown))));
     const what = `${excerpt(path)}: ${status} ${excerpt(JSON.stringify(body))}`;

@@ -202,7 +202,8 @@ export function hostileRequests(chance: Chance, id: OperationId, each: number): 
 /** Returns a mutation of a valid value. */
 function mutate(chance: Chance, example: string): string {
   const at = chance.integer(0, example.length);
-  const [before, after] = [example.slice(0, at), example.slice(at)];
+  const before = example.slice(0, at);
+  const after = example.slice(at);
   const short = all.filter((value) => value.length < 200);
   const decoded = decodeURIComponent(example);
   const bytes = [...Buffer.from(decoded)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`);

@@ -45,7 +45,9 @@ export interface KillOptions {
   readonly seed: number;
 }
 
-const [firstDay, secondDay, thirdDay] = ["2026-11-18", "2026-11-19", "2026-11-20"] as const;
+const firstDay = "2026-11-18";
+const secondDay = "2026-11-19";
+const thirdDay = "2026-11-20";
 
 /** Spawns an ingest of one day of the sample. */
 export function spawnIngest(lake: string, day: string): ChildProcess {

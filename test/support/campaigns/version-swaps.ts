@@ -53,7 +53,8 @@ const sampleOf = (table: string): readonly FeedRow[] =>
 
 /** Writes feeds for some days: a random selection of the sample's vehicles, all at the day's price. */
 async function deliverDays(folder: string, first: number, last: number, chance: Chance): Promise<void> {
-  const [dealers, inventory] = [sampleOf("dealers"), sampleOf("inventory")];
+  const dealers = sampleOf("dealers");
+  const inventory = sampleOf("inventory");
   for (let order = first; order <= last; order += 1) {
     const day = dayAt(order);
     const rows = inventory.filter(() => chance.happens(0.85)).map((row) => ({ ...row, price: priceOf(day) }));
@@ -97,7 +98,8 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
   let latest = "";
   while (!seen.isStopped) {
     const startedAtMs = performance.now();
-    const [limit, offset] = [chance.integer(1, 30), chance.integer(0, 150)];
+    const limit = chance.integer(1, 30);
+    const offset = chance.integer(0, 150);
     const path = `/v1/listings?fields=price&sort=${chance.pick(sorts)}&limit=${limit}&offset=${offset}`;
     const { data, pagination, meta }: Page = await client.getBody("searchListings", path);
     seen.record(meta.version, performance.now() - startedAtMs);
@@ -141,7 +143,8 @@ export async function swapWhileServing(
 ): Promise<SwapSummary> {
   const chance = new Chance(seed);
   const folder = await temporaryFolder(scope);
-  const [before, lake] = [join(folder, "before"), join(folder, "lake")];
+  const before = join(folder, "before");
+  const lake = join(folder, "lake");
   const pairs = Array.from({ length: days / 2 }, (_, pair) => join(folder, `pair-${pair}`));
   await deliverDays(before, 0, 0, chance);
   for (const [pair, path] of pairs.entries()) await deliverDays(path, 2 * pair + 1, 2 * pair + 2, chance);

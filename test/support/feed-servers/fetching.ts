@@ -27,9 +27,11 @@ export interface Fetched {
 /** Returns a queue and a sources file in a new folder. Days are those of New York; by default, a fetch is at 8 o'clock there. */
 export async function fetchingIn(scope: Scope): Promise<Fetching> {
   const folder = await temporaryFolder(scope);
-  const [queue, path] = [join(folder, "feeds"), join(folder, "sources.yaml")];
+  const queue = join(folder, "feeds");
+  const path = join(folder, "sources.yaml");
   return {
-    ...{ folder, queue },
+    folder,
+    queue,
     writeSources: (sources, more = {}) => {
       writeFileSync(path, JSON.stringify({ timeZone: "America/New_York", deadline: "10:00", ...more, sources }));
       return path;

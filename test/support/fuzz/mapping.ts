@@ -40,7 +40,8 @@ async function checkIn(scope: Scope): Promise<Target<MappingCase>["check"]> {
   const folder = await temporaryFolder(scope);
   const database = await DuckDatabase.open({ threads: 1 });
   onScopeEnd(scope, async () => database.close());
-  const [mappingPath, path] = [join(folder, "mapping.json"), join(folder, "cars.csv")];
+  const mappingPath = join(folder, "mapping.json");
+  const path = join(folder, "cars.csv");
   const file = { table: "inventory", format: "csv", isGzip: false, path, name: "cars.csv" } as const;
   return async ({ mapping: text, csv, rows }) => {
     await writeFile(mappingPath, text);

@@ -38,7 +38,8 @@ interface Place {
 async function createPlace(scope: Scope): Promise<Place> {
   const { lake: original } = await createLake(scope);
   const folder = await temporaryFolder(scope);
-  const [lake, outside] = [join(folder, "lake"), join(folder, "outside")];
+  const lake = join(folder, "lake");
+  const outside = join(folder, "outside");
   await cp(original, lake, { recursive: true, verbatimSymlinks: true });
   await mkdir(outside);
   for (const [name, text] of [

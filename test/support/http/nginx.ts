@@ -37,12 +37,10 @@ export interface NginxProcess {
 export async function startNginx(scope: Scope, replicas: readonly string[]): Promise<NginxProcess> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-nginx-"));
   onScopeEnd(scope, () => rm(folder, { recursive: true, force: true }));
-  const [port, prefix, file, logPath] = [
-    await freePort(),
-    join(folder, "run"),
-    join(folder, "conf"),
-    join(folder, "log"),
-  ];
+  const port = await freePort();
+  const prefix = join(folder, "run");
+  const file = join(folder, "conf");
+  const logPath = join(folder, "log");
   await Promise.all([mkdir(prefix), writeFile(file, configuration(port, replicas))]);
   // A file: nginx cannot open the sockets that Node.js makes of pipes.
   const log = await open(logPath, "a");

@@ -53,11 +53,13 @@ export class OAuthClient {
   /** Sends an authorization request without following its redirect. */
   async request({ clientId, parameters = {} }: Authorization): Promise<Response> {
     const all: Fields = {
-      ...{ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state: "s", scope: "inventory.read" },
-      ...{
-        code_challenge: createHash("sha256").update(this.verifier).digest("base64url"),
-        code_challenge_method: "S256",
-      },
+      response_type: "code",
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      state: "s",
+      scope: "inventory.read",
+      code_challenge: createHash("sha256").update(this.verifier).digest("base64url"),
+      code_challenge_method: "S256",
       resource: `${this.service.url}/mcp`,
       ...parameters,
     };
@@ -97,8 +99,12 @@ export class OAuthClient {
 
   redeem(clientId: string, code: string, fields: Fields = {}): Promise<TokenAnswer> {
     return this.sendToken({
-      ...{ grant_type: "authorization_code", code, client_id: clientId, redirect_uri: redirectUri },
-      ...{ code_verifier: this.verifier, ...fields },
+      grant_type: "authorization_code",
+      code,
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code_verifier: this.verifier,
+      ...fields,
     });
   }
 
@@ -143,11 +149,13 @@ export const callAgentServer = (url: string, credential?: string, tool?: string)
   fetch(`${url}/mcp`, {
     method: "POST",
     headers: {
-      ...{ Accept: "application/json, text/event-stream", "Content-Type": "application/json" },
+      Accept: "application/json, text/event-stream",
+      "Content-Type": "application/json",
       ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
     },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1 },
+      jsonrpc: "2.0",
+      id: 1,
       ...(tool === undefined
         ? { method: "tools/list" }
         : { method: "tools/call", params: { name: tool, arguments: {} } }),

@@ -24,7 +24,8 @@ type ReadFormat = (body: Buffer, columns: readonly Column[]) => Promise<ReadTabl
 
 /** Returns a reader of each format. The one of Parquet is DuckDB, which is closed when the scope ends. */
 export async function responseReaders(scope: Scope): Promise<Readonly<Record<TableFormat, ReadFormat>>> {
-  const [database, folder] = [await DuckDatabase.open({ threads: 1 }), await temporaryFolder(scope)];
+  const database = await DuckDatabase.open({ threads: 1 });
+  const folder = await temporaryFolder(scope);
   onScopeEnd(scope, async () => database.close());
   return {
     arrow: readArrow,
@@ -47,8 +48,12 @@ export const arrowTypeOf = (type: ColumnType, isNested = false): string => {
     return `Struct<{${type.columns.map((column) => `${column.name}:${arrowTypeOf(column.type, true)}`).join(", ")}}>`;
   if (type.kind === "category" && !isNested) return "Dictionary<Int32, Utf8>";
   return {
-    ...{ text: "Utf8", category: "Utf8", number: "Float64", boolean: "Bool" },
-    ...{ date: "Date32<DAY>", timestamp: "Timestamp<MICROSECOND, UTC>" },
+    text: "Utf8",
+    category: "Utf8",
+    number: "Float64",
+    boolean: "Bool",
+    date: "Date32<DAY>",
+    timestamp: "Timestamp<MICROSECOND, UTC>",
   }[type.kind];
 };
 
@@ -59,8 +64,12 @@ export const parquetTypeOf = (type: ColumnType): string => {
   if (type.kind === "struct")
     return `STRUCT(${type.columns.map((column) => `${column.name} ${parquetTypeOf(column.type)}`).join(", ")})`;
   return {
-    ...{ text: "VARCHAR", category: "VARCHAR", number: "DOUBLE", boolean: "BOOLEAN" },
-    ...{ date: "DATE", timestamp: "TIMESTAMP WITH TIME ZONE" },
+    text: "VARCHAR",
+    category: "VARCHAR",
+    number: "DOUBLE",
+    boolean: "BOOLEAN",
+    date: "DATE",
+    timestamp: "TIMESTAMP WITH TIME ZONE",
   }[type.kind];
 };
 

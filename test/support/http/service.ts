@@ -49,7 +49,13 @@ export async function startService(scope: Scope, lake: string, options: Partial<
   const customer = createCustomer(accounts);
   const logger = pino({ level: "silent" });
   const service = await serve({
-    ...{ lake, accounts, host: "127.0.0.1", port: 0, logger, mountSite, threads: 1 },
+    lake,
+    accounts,
+    host: "127.0.0.1",
+    port: 0,
+    logger,
+    mountSite,
+    threads: 1,
     ...options,
   });
   onScopeEnd(scope, () => service.stop());

@@ -8,7 +8,10 @@ import { manifestOf, rewriteManifest } from "../replication/published-lakes.ts";
 import type { Scope } from "../scope.ts";
 import type { Client } from "./service.ts";
 
-const [firstDay, lastDay, carCount, makeCount] = ["2026-01-05", "2026-11-19", 3_000, 10];
+const firstDay = "2026-01-05";
+const lastDay = "2026-11-19";
+const carCount = 3_000;
+const makeCount = 10;
 
 /** A past day of the lake. */
 export const slowLakeDay = "2026-11-18";
@@ -18,8 +21,13 @@ export async function createSlowLake(scope: Scope): Promise<string> {
   const feeds = await temporaryFolder(scope);
   const numbers = Array.from({ length: carCount }, (_, n) => n);
   const inventory = numbers.map((n) => ({
-    ...{ vin: vinOf(n), dealer_id: dealerIdOf(n % makeCount), make: `Make ${n % makeCount}`, model: "One" },
-    ...{ price: 20_000 + n, msrp: 22_000 + n, miles: 10 * n },
+    vin: vinOf(n),
+    dealer_id: dealerIdOf(n % makeCount),
+    make: `Make ${n % makeCount}`,
+    model: "One",
+    price: 20_000 + n,
+    msrp: 22_000 + n,
+    miles: 10 * n,
   }));
   const dealers = numbers.slice(0, makeCount).map((n) => ({ dealer_id: dealerIdOf(n), name: `${n}` }));
   for (const day of [firstDay, lastDay]) await writeFeeds(feeds, day, { dealers, inventory });
@@ -32,8 +40,9 @@ export async function createSlowLake(scope: Scope): Promise<string> {
 
 /** The parameters of a trend with five statistics of each of these days, which are one statement. */
 export const slowParameters = {
-  ...{ metric: "price.p95,price.p50,miles.p50,discount_from_msrp.p5,days_on_market.mean" },
-  ...{ interval: "day", from: firstDay },
+  metric: "price.p95,price.p50,miles.p50,discount_from_msrp.p5,days_on_market.mean",
+  interval: "day",
+  from: firstDay,
 };
 
 /** Resolves when statements wait for a session. */

@@ -17,7 +17,8 @@ const firstDay = "2026-03-24";
 /** Creates a lake of twelve days in which a car is sold every day, one is relisted, and one changes dealers. */
 export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryState> {
   const feeds = await temporaryFolder(scope);
-  const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
+  const north = dealerIdOf(1);
+  const south = dealerIdOf(2);
   for (let day = 0; day < 12; day += 1) {
     const carsAt = (dealer_id: string, numbers: readonly number[]) =>
       numbers.map((n) => ({

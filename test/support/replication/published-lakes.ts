@@ -23,7 +23,8 @@ export const manifestOf = async (lake: string): Promise<Manifest> =>
 
 /** Fails unless a lake has the published version of another one, whole and without anything else. */
 export async function assertEqualLakes(lake: string, source: string): Promise<void> {
-  const [found, expected] = [await manifestOf(lake), await manifestOf(source)];
+  const found = await manifestOf(lake);
+  const expected = await manifestOf(source);
   assert.deepEqual([found.version, found.tables], [expected.version, expected.tables]);
   assert.deepEqual([await lakeFaults(lake), await unreferencedFiles(lake)], [[], []]);
   assert.equal(await activeListingsText(lake), await activeListingsText(source));

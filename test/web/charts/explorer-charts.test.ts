@@ -110,7 +110,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("a chart is drawn as a PNG and an SVG with the marks and colors of the page", async () => {
     const page = shown();
     const figure = page.locator("figure", { hasText: "Prices" }).first();
-    const [png = "", svg = ""] = [await downloadOf(page, figure, "PNG"), await downloadOf(page, figure, "SVG")];
+    const png = (await downloadOf(page, figure, "PNG")) ?? "";
+    const svg = (await downloadOf(page, figure, "SVG")) ?? "";
     const bar = await page.evaluate(async (encoded) => {
       const image = new Image();
       image.src = `data:image/png;base64,${encoded}`;
@@ -145,7 +146,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("a drag across bars selects a range, in words and as a link; a bar is a link itself", async () => {
     const page = shown();
     const rows = await chartRows(page, "prices");
-    const [first, last] = [rows[2], rows[5]];
+    const first = rows[2];
+    const last = rows[5];
     const plot = page.locator("[data-brush]");
     const box = await plot.boundingBox();
     if (box === null || first === undefined || last === undefined) throw new Error("No plot.");
@@ -174,7 +176,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   test("the ends of a selection move by keyboard, one bar or five, and Enter filters", async () => {
     const page = shown();
     const rows = await chartRows(page, "prices");
-    const [lowest, highest] = [page.getByRole("slider", { name: "Lowest: Prices" }), page.locator(".handle").nth(1)];
+    const lowest = page.getByRole("slider", { name: "Lowest: Prices" });
+    const highest = page.locator(".handle").nth(1);
     await lowest.focus();
     for (const key of ["ArrowRight", "ArrowRight", "Shift+ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
     assert.equal(await lowest.getAttribute("aria-valuenow"), "6");

@@ -16,7 +16,8 @@ import { fileScope } from "../../support/scope.ts";
 const { lake } = await createLake(fileScope);
 const { url, accounts, customer, sessions } = await startService(fileScope, lake);
 /** Notes so long that the file is larger than what the operating system buffers of a connection. */
-const [entries, note] = [10_000, "x".repeat(4_000)];
+const entries = 10_000;
+const note = "x".repeat(4_000);
 inAccountsFile(accounts, (database) => {
   database.transaction(() => {
     for (let entry = 0; entry < entries; entry += 1)

@@ -25,7 +25,8 @@ export async function measureLevels(
   const measured = await measureOnDays(indexed, engine, request, numbers);
   const known = measured.filter(({ series }) => textOf(series) !== null);
   return largest(known, request.limit).map(({ series, step, count, statistics }) => {
-    const [value, day] = [textOf(series) ?? "", request.days[step] ?? ""];
+    const value = textOf(series) ?? "";
+    const day = request.days[step] ?? "";
     return { day, key: value.toLowerCase(), value, count, statistics };
   });
 }

@@ -48,7 +48,8 @@ export class SeriesSums {
     for (let at = 0; at < ids.length; at += 1) {
       const [changes] = this.changesOf(dictionary, ids[at] as number) ?? [];
       if (changes === undefined) continue;
-      const [begin, end] = [stepOf(from[at] as number), stepOf(to[at] as number)];
+      const begin = stepOf(from[at] as number);
+      const end = stepOf(to[at] as number);
       changes[begin] = (changes[begin] as number) + 1;
       changes[end] = (changes[end] as number) - 1;
     }

@@ -111,7 +111,8 @@ export const meansOf = (sums: Series["sums"], step: number, statistics: readonly
 function stepsOf({ days }: IndexedDays, request: LevelRequest): (day: number) => number {
   const first = request.days.indexOf(days[0] ?? "");
   const times = days.map(epochDay);
-  const [start = 0, end = 0] = [times[0], times.at(-1)];
+  const start = times[0] ?? 0;
+  const end = times.at(-1) ?? 0;
   const steps = Int32Array.from(
     { length: end - start + 2 },
     (_, at) => first + times.filter((time) => time < start + at).length,

@@ -113,7 +113,8 @@ function priceOf(scope: ApiScope): string {
   const ids = [...operations.values()].filter((operation) => operation.scope === scope).map(({ id }) => id);
   const micros = ids.filter(isMetered).flatMap(pricesOf);
   if (micros.length === 0) return "free";
-  const [min, max] = [Math.min(...micros), Math.max(...micros)];
+  const min = Math.min(...micros);
+  const max = Math.max(...micros);
   return min === max ? `${usd(min)} a request` : `${usd(min)} to ${usd(max)} a request`;
 }
 

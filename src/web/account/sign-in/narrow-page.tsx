@@ -13,7 +13,8 @@ export const narrowPage = (
   { title, heading = title, status = 200 }: NarrowPage,
   children: ComponentChildren,
 ): PageContent => ({
-  ...{ title, status },
+  title,
+  status,
   body: (
     <section class="narrow">
       <h1>{heading}</h1>

@@ -60,8 +60,13 @@ const PasswordForm = ({ target, name }: Pick<SignInProps, "target" | "name">): J
   <>
     <PublicForm action="/sign-in" hidden={{ next: target }} button="Sign in">
       <Field
-        {...{ label: "Email or account id", name: "name", value: name }}
-        {...{ autocomplete: "username", autocapitalize: "none", spellcheck: false, required: true }}
+        label="Email or account id"
+        name="name"
+        value={name}
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        required
       />
       <Field label="Password" type="password" name="password" autocomplete="current-password" required />
     </PublicForm>

@@ -63,7 +63,8 @@ async function useSignInLink(services: SiteServices, { context, fields }: TokenF
 }
 
 async function openDemo(services: SiteServices, { context, fields }: SentForm) {
-  const [accountId, target] = [demoAccountOf(context, services), localTarget(fields.get("next"))];
+  const accountId = demoAccountOf(context, services);
+  const target = localTarget(fields.get("next"));
   if (accountId === undefined) return signInPage(target, false);
   await startBrowserSession(context, services, accountId);
   return { location: target };
@@ -71,7 +72,8 @@ async function openDemo(services: SiteServices, { context, fields }: SentForm) {
 
 /** An unknown name and a wrong password have the same answer. */
 async function signIn(services: SiteServices, { context, fields }: SentForm) {
-  const [name, password] = [fields.get("name") ?? "", fields.get("password") ?? ""];
+  const name = fields.get("name") ?? "";
+  const password = fields.get("password") ?? "";
   const target = localTarget(fields.get("next"));
   const result = await services.signIn.attempt(name, password, clientNetwork(context.ip));
   if (result === "wrong")

@@ -47,12 +47,18 @@ const years = (value: number): string => amountOf(value, "year");
 
 const priceAxes: Readonly<Record<"age" | "miles", PriceAxis>> = {
   age: {
-    ...{ title: "Age in years", per: "a year", format: years, step: 1 },
+    title: "Age in years",
+    per: "a year",
+    format: years,
+    step: 1,
     labelOf: ({ from }, newest) => `${years(from)}, model year ${newest - from}`,
     boundsOf: ({ from }, newest) => ({ min_year: newest - from, max_year: newest - from }),
   },
   miles: {
-    ...{ title: "Miles", per: "every 10,000 miles", format: (miles) => count(miles, " miles"), step: 10_000 },
+    title: "Miles",
+    per: "every 10,000 miles",
+    format: (miles) => count(miles, " miles"),
+    step: 10_000,
     labelOf: ({ from, to }) => `${count(from)} to ${count(to)} miles`,
     boundsOf: ({ from, to }) => ({ min_mileage: from, max_mileage: to }),
   },
@@ -183,7 +189,9 @@ function pathOf(point: PricePoint, { search, answer, others }: FollowedSearch, a
   return viewPath(
     withParameters(search.filters, {
       ...Object.fromEntries(others.map((name) => [name, undefined])),
-      ...{ make, model, inventory_type: answer.meta.inventory_type.join() },
+      make,
+      model,
+      inventory_type: answer.meta.inventory_type.join(),
       ...Object.fromEntries(bounds),
     }),
   );

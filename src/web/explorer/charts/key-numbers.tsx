@@ -47,12 +47,18 @@ function daysSupply({ facets: { inventory_type: buckets = [] } }: Counts): numbe
 const keyNumbers: readonly KeyNumber[] = [
   { title: "For sale", value: ({ total }) => total, format: count, change: byShare },
   {
-    ...{ title: "Median price", value: ({ stats }) => stats.price?.median ?? null, format: dollars },
-    ...{ change: byShare, isColored: true },
+    title: "Median price",
+    value: ({ stats }) => stats.price?.median ?? null,
+    format: dollars,
+    change: byShare,
+    isColored: true,
   },
   {
-    ...{ title: "Days on market", value: ({ stats }) => stats.days_on_market?.median ?? null, format: count },
-    ...{ change: byDays, isColored: true },
+    title: "Days on market",
+    value: ({ stats }) => stats.days_on_market?.median ?? null,
+    format: count,
+    change: byDays,
+    isColored: true,
   },
   { title: "Days supply", value: daysSupply, format: count, change: byDays },
 ];

@@ -69,7 +69,10 @@ async function mapSearch({ requests, days }: ChartsRequest, { search, answer }: 
   });
   const chosen = listOf(search.filters, "state").map((code) => code.toUpperCase());
   const states = (answer.data.facets.state ?? []).map(({ value: code, count: listings, metric }) => ({
-    ...{ code, name: names.get(code) ?? code, listings, median: metric?.value ?? null },
+    code,
+    name: names.get(code) ?? code,
+    listings,
+    median: metric?.value ?? null,
     isChosen: chosen.includes(code),
   }));
   return { search, states, found, focus: chosen.length === 1 ? chosen[0] : undefined };
@@ -78,14 +81,20 @@ async function mapSearch({ requests, days }: ChartsRequest, { search, answer }: 
 /** What states are shaded by, and the value of `shade` and the words that lead to the other shading. */
 const shadings = {
   count: {
-    ...{ title: "Inventory by state", note: "Listings in each state.", format: count },
-    ...{ shadedBy: ({ listings }: StateNumbers) => listings, other: "median", otherText: "Shade by median price" },
+    title: "Inventory by state",
+    note: "Listings in each state.",
+    format: count,
+    shadedBy: ({ listings }: StateNumbers) => listings,
+    other: "median",
+    otherText: "Shade by median price",
   },
   median: {
     title: "Median price by state",
     note: "Median price in US dollars of the listings in each state, if at least 10 have one.",
-    ...{ format: dollars, shadedBy: ({ median }: StateNumbers) => median },
-    ...{ other: undefined, otherText: "Shade by inventory" },
+    format: dollars,
+    shadedBy: ({ median }: StateNumbers) => median,
+    other: undefined,
+    otherText: "Shade by inventory",
   },
 } as const;
 
@@ -161,7 +170,9 @@ const SearchMap = ({ view, mapped: { states, focus, found }, shadeIn }: SearchMa
     <UsMap
       label={`Map of the US: ${summary}`}
       states={states.map((state) => ({
-        ...{ code: state.code, shade: shadeIn(state), isChosen: state.isChosen },
+        code: state.code,
+        shade: shadeIn(state),
+        isChosen: state.isChosen,
         title: `${state.name}: ${count(state.listings)} listings, median ${dollars(state.median)}`,
         path: viewPath(withParameters(view, { state: state.code === focus ? undefined : state.code })),
       }))}

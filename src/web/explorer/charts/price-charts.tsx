@@ -24,7 +24,7 @@ export async function loadPriceCharts(request: ChartsRequest): Promise<Remaining
   const { requests, view, days, searches } = request;
   const by = rankedFacet(view);
   const query: RangeQuery = {
-    ...{ facet: "price" },
+    facet: "price",
     query: { facets: `${by},price`, metric: "price.median", facet_value_limit: String(rankedMax) },
   };
   const first = await request.count(searches[0], query.query);

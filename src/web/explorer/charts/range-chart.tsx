@@ -10,10 +10,18 @@ import { listingsColumn, SearchFigure } from "./search-figure.tsx";
 
 const definitions = {
   price: {
-    ...{ id: "prices", title: "Prices", unit: "price in US dollars", format: dollars, tickFormat: shortDollars },
+    id: "prices",
+    title: "Prices",
+    unit: "price in US dollars",
+    format: dollars,
+    tickFormat: shortDollars,
   },
   days_on_market: {
-    ...{ id: "days-on-market", title: "Days on market", unit: "days on market", format: count, tickFormat: shortCount },
+    id: "days-on-market",
+    title: "Days on market",
+    unit: "days on market",
+    format: count,
+    tickFormat: shortCount,
   },
 } as const;
 

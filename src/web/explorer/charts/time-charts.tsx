@@ -96,23 +96,32 @@ interface TrendMetric {
 
 const level = { isFromZero: true, format: count, tickFormat: shortCount };
 const flow = {
-  ...{ isFlow: true, isFromZero: true, tickFormat: shortCount },
+  isFlow: true,
+  isFromZero: true,
+  tickFormat: shortCount,
   format: (value: number) => (Number.isInteger(value) ? count(value) : value.toFixed(1)),
 };
 
 const trendMetrics: readonly TrendMetric[] = [
   {
-    ...{ name: "price.median", title: "Median price", note: "US dollars, of the listings for sale on each day." },
-    ...{ format: dollars, tickFormat: shortDollars },
+    name: "price.median",
+    title: "Median price",
+    note: "US dollars, of the listings for sale on each day.",
+    format: dollars,
+    tickFormat: shortDollars,
   },
   { name: "count", title: "Inventory", note: "Listings for sale on each day.", ...level },
   {
-    ...{ name: "days_on_market.median", title: "Median days on market", note: "Of the listings for sale on each day." },
+    name: "days_on_market.median",
+    title: "Median days on market",
+    note: "Of the listings for sale on each day.",
     ...level,
   },
   {
-    ...{ name: "new_listings", title: "New listings a day" },
-    ...{ note: "First observed; without the first day of the data.", ...flow },
+    name: "new_listings",
+    title: "New listings a day",
+    note: "First observed; without the first day of the data.",
+    ...flow,
   },
   { name: "sold", title: "Sold a day", note: "By the day on which the sale became known.", ...flow },
 ];
@@ -152,7 +161,8 @@ const TrendChart = ({ metric, trended, firstDay }: TrendChartProps): JSX.Element
 function shadedDays(trended: readonly TrendedSearch[]): readonly ShadedDays[] {
   const ranges = new Map(trended.flatMap(({ missingDays }) => missingDays).map((range) => [range.start, range]));
   return [...ranges.values()].map(({ start, end }) => ({
-    ...{ start, end },
+    start,
+    end,
     title: start === end ? `No delivery on ${day(start)}` : `No delivery from ${day(start)} to ${day(end)}`,
   }));
 }

@@ -9,7 +9,8 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 /** The approximate size of a sample; a search with no more listings is shown completely. */
 const sampleAim = 300;
 /** Requests of a sample, and the listings of each. */
-const [pagesMax, pageListings] = [4, 100];
+const pagesMax = 4;
+const pageListings = 100;
 
 const fields = "year,make,model,price,miles";
 
@@ -27,7 +28,9 @@ export async function sampleListings(
 ): Promise<ListingSample> {
   const ends = filters.vin_pattern === undefined ? serialEnds(total) : [];
   const query = {
-    ...{ ...filters, fields, limit: String(pageListings) },
+    ...filters,
+    fields,
+    limit: String(pageListings),
     ...(ends.length === 0 ? {} : { vin_pattern: ends.map((end) => end.padStart(vinLength, "?")).join() }),
   };
   const first = await requests.call("searchListings", query);

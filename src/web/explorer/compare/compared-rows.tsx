@@ -27,7 +27,7 @@ export interface ComparedRow {
 }
 
 /** Returns true if a car can be bought: only such a car is best. */
-export const isForSale = ({ listing, supersededBy }: ComparedCar): boolean =>
+const isForSale = ({ listing, supersededBy }: ComparedCar): boolean =>
   listing.vehicle.status === "active" && listing.status === "active" && supersededBy === undefined;
 
 export const agree = ({ text: textOf }: ComparedRow, cars: readonly ComparedCar[]): boolean =>

@@ -30,7 +30,7 @@ export const DealerFilters = ({ view }: { readonly view: ViewParameters }): JSX.
       {fields.map(([name, label, choices]) => {
         const value = view[name] ?? "";
         if (choices === undefined)
-          return <input {...{ key: name, type: "text", name, value, "aria-label": label, placeholder: label }} />;
+          return <input key={name} type="text" name={name} value={value} aria-label={label} placeholder={label} />;
         const other: readonly Choice[] = choices.some(([one]) => one === value) ? [] : [[value, value]];
         return (
           <select key={name} name={name} aria-label={label}>

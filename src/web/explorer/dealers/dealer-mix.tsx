@@ -19,13 +19,17 @@ export const DealerMix = ({ dealerId, counts }: DealerMixProps): JSX.Element => 
   <>
     {mixFacets.map((facet) => {
       const values = (counts.facets[facet] ?? []).map(({ value, count: listings }) => ({
-        ...{ name: wordsOf(value), value: listings },
+        name: wordsOf(value),
+        value: listings,
         path: value.includes(",") ? undefined : viewPath({ dealer_id: dealerId, [facet]: value }),
       }));
       const shown = values.reduce((sum, { value }) => sum + value, 0);
       return (
         <RankingFigure
-          {...{ key: facet, id: `mix-${facet}`, title: titleOf(facet), values }}
+          key={facet}
+          id={`mix-${facet}`}
+          title={titleOf(facet)}
+          values={values}
           note={shown < counts.total ? `${count(counts.total - shown)} others or unknown.` : "All listings."}
           columns={[
             { name: facet, title: titleOf(facet) },

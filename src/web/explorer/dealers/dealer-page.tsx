@@ -22,7 +22,8 @@ export const dealerPage =
   async ({ context, params, query, requests }) => {
     const { data: dealer } = await requests.call("getDealer", {}, params);
     const { dealer_id } = dealer;
-    const [sort, offset] = [query.get("sort"), query.get("offset")];
+    const sort = query.get("sort");
+    const offset = query.get("offset");
     const fields = chosenColumns(columns).flatMap((column) => column.fields);
     const page = { fields: fields.join(), limit: "25", sort: sort ?? "value", offset: offset ?? "0" };
     const [inventory, whole] = await Promise.all([
@@ -57,7 +58,8 @@ async function loadWhole(requests: PageRequests, dealer_id: string, current: Cur
     ),
     requests.loadPart("history", async () => {
       const days = await current.use(async ({ manifest: { as_of, days: all } }) => [...Object.keys(all), as_of]);
-      const [first = "", last = first] = [days[0], days.at(-1)];
+      const first = days[0] ?? "";
+      const last = days.at(-1) ?? first;
       const loadRest = await loadCharts(requests, { dealer_id, chart: "time" }, { first, last });
       return loadRest();
     }),

@@ -21,7 +21,9 @@ interface ShownMarket {
 
 const columns: readonly DealerColumn[] = [
   {
-    ...{ name: "Dealer", sort: "name", key: ({ name }) => name.toLowerCase() },
+    name: "Dealer",
+    sort: "name",
+    key: ({ name }) => name.toLowerCase(),
     cell: ({ id, name, state }, { found: { placed } }) => (
       <>
         <a class="plain strong" href={`/dealers/${id}`}>
@@ -33,7 +35,9 @@ const columns: readonly DealerColumn[] = [
   },
   { name: "~Type", cell: ({ type }) => <span class="capital">{text(type)}</span> },
   {
-    ...{ name: "Inventory", sort: "-inventory", key: ({ listings }) => listings },
+    name: "Inventory",
+    sort: "-inventory",
+    key: ({ listings }) => listings,
     cell: ({ listings }, { found: { dealers } }) => (
       <>
         <svg class="inbar" width="96" height="8" aria-hidden="true">
@@ -47,9 +51,11 @@ const columns: readonly DealerColumn[] = [
       </>
     ),
   },
-  { ...{ name: "#Days", sort: "days", key: ({ days }) => days }, cell: ({ days }) => count(days) },
+  { name: "#Days", sort: "days", key: ({ days }) => days, cell: ({ days }) => count(days) },
   {
-    ...{ name: "Against market", sort: "value", key: ({ toValue }) => toValue },
+    name: "Against market",
+    sort: "value",
+    key: ({ toValue }) => toValue,
     cell: ({ toValue }) => <AgainstMarket fraction={toValue} />,
   },
   { name: "~Deliveries, 14 days", cell: ({ id }, { feeds }) => <Ticks feeds={feeds.get(id)} /> },
@@ -65,7 +71,8 @@ export function sortDealers(dealers: readonly MarketDealer[], sort: string): rea
   if (keyOf === undefined) return sortDealers(dealers, largestFirst);
   const sign = sort.startsWith("-") ? -1 : 1;
   return [...dealers].sort((one, other) => {
-    const [own, others] = [keyOf(one), keyOf(other)];
+    const own = keyOf(one);
+    const others = keyOf(other);
     if (own === others) return 0;
     if (own === null || others === null) return own === null ? 1 : -1;
     return own < others ? -sign : sign;
@@ -123,10 +130,7 @@ export const Ticks = ({ feeds = {} }: TicksProps): JSX.Element => {
   return (
     <svg class="ticks" width={days.length * 7} height="14" role="img" aria-label={label}>
       {days.map(({ day, state, isAbsent }, index) => (
-        <rect
-          {...{ key: day, x: index * 7 + 0.5, y: "0.5", width: "5", height: "13", rx: "1" }}
-          class={isAbsent ? "absent" : state}
-        >
+        <rect key={day} x={index * 7 + 0.5} y="0.5" width="5" height="13" rx="1" class={isAbsent ? "absent" : state}>
           <title>{`${dayText(day)}: ${state}`}</title>
         </rect>
       ))}

@@ -51,7 +51,11 @@ const statesOf = (view: ViewParameters, { dealers: all }: MarketDealers, chosen:
     const isChosen = chosen.includes(code);
     const state = isChosen && chosen.length === 1 ? undefined : code;
     return {
-      ...{ code, name, isChosen, dealers: own.length, listings },
+      code,
+      name,
+      isChosen,
+      dealers: own.length,
+      listings,
       title: `${name}: ${count(listings)} cars, ${count(own.length)} dealers`,
       path: viewPath(withParameters(view, { state }), "/dealers"),
     };

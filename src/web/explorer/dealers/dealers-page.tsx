@@ -104,7 +104,8 @@ const KeyNumbers = ({ view, found: { listings, dealers, total } }: Omit<FoundPro
 );
 
 const FoundDealers = ({ view, found, feeds }: FoundProps): JSX.Element => {
-  const [offset, total] = [offsetOf(view), found.dealers.length];
+  const offset = offsetOf(view);
+  const total = found.dealers.length;
   const page = { limit: pageSize, offset, total, next_offset: offset + pageSize < total ? offset + pageSize : null };
   const pathOf = (sort: string): string =>
     viewPath(withParameters(view, { sort: sort === largestFirst ? undefined : sort }), "/dealers");
@@ -115,7 +116,13 @@ const FoundDealers = ({ view, found, feeds }: FoundProps): JSX.Element => {
         <MarketPrices dealers={found.dealers} />
       </div>
       <section class="sheet pad stack">
-        <DealerTable {...{ found, feeds, rows: pageOf(view, found), sort: view.sort ?? largestFirst, pathOf }} />
+        <DealerTable
+          found={found}
+          feeds={feeds}
+          rows={pageOf(view, found)}
+          sort={view.sort ?? largestFirst}
+          pathOf={pathOf}
+        />
         <Paging view={view} pagination={page} path="/dealers" />
       </section>
     </>

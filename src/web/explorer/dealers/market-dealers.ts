@@ -11,7 +11,7 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import { inventoryOf } from "../view.ts";
 
 /** A dealer with its name and place. */
-export type PlacedDealer = AnswerOf<"searchDealers">["data"][number];
+type PlacedDealer = AnswerOf<"searchDealers">["data"][number];
 
 export interface MarketDealer {
   readonly id: string;
@@ -36,7 +36,8 @@ export interface MarketDealers {
 }
 
 /** The most dealers that the API counts at once, and that it describes at once. */
-export const [groupsMax, placedMax] = [1000, 100];
+const groupsMax = 1000;
+export const placedMax = 100;
 
 /** Finds the dealers whose listings match filters. */
 export async function findMarketDealers(requests: PageRequests, filters: TextParameters): Promise<MarketDealers> {

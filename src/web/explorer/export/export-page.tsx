@@ -63,7 +63,8 @@ export const exportPage =
     for (const name of exportFormats)
       offers.push({ format: name, ...(await exports.price(context, visitor, exportQuery(view, asOf, name), page)) });
     const chosen = formatOf(format);
-    const [origin, querystring] = [serviceOrigin(context), queryString(exportQuery(view, asOf, chosen))];
+    const origin = serviceOrigin(context);
+    const querystring = queryString(exportQuery(view, asOf, chosen));
     return {
       title: "Export",
       section: "explorer",
@@ -91,7 +92,8 @@ interface OfferFormProps {
 
 const OfferForm = ({ visitor, view, asOf, offers, chosen, children }: OfferFormProps): JSX.Element => {
   const { fields, ...kept } = view;
-  const [rows, price] = [offers[0]?.rows ?? 0, Math.max(...offers.map(({ micros }) => micros))];
+  const rows = offers[0]?.rows ?? 0;
+  const price = Math.max(...offers.map(({ micros }) => micros));
   return (
     <Form visitor={visitor} action="/export">
       <KeptFields view={kept} without={new Set()} />

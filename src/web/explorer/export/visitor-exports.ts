@@ -54,8 +54,16 @@ export class VisitorExports {
     const price = await this.price(context, visitor, query, page);
     const work = new AbortController();
     const shown: VisitorExport = {
-      ...{ id: randomUUID(), accountId: visitor.identity.key.accountId, query, version, price },
-      ...{ state: "writing", rows: 0, bytes: 0, micros: 0, reason: "" },
+      id: randomUUID(),
+      accountId: visitor.identity.key.accountId,
+      query,
+      version,
+      price,
+      state: "writing",
+      rows: 0,
+      bytes: 0,
+      micros: 0,
+      reason: "",
     };
     const onRows = (rows: number): void => {
       shown.rows = Math.min(rows, price.rows);
@@ -100,6 +108,7 @@ const orderOf = (
   query: TextParameters,
   called: Pick<Caller, "signal" | "page">,
 ): ExportOrder => ({
-  ...{ queryString: queryString(query), log },
+  queryString: queryString(query),
+  log,
   caller: { identity, requestId: uuidV7(), arrivedAtMs: performance.now(), ...called },
 });

@@ -92,7 +92,8 @@ async function findWords(
 /** Returns the parameters of a view, which has years in a row as bounds. */
 function withYearBounds({ year = "", ...filters }: TextParameters): Interpretation["filters"] {
   const years = year.split(",").map(Number).sort();
-  const [first = 0, last = 0] = [years[0], years.at(-1)];
+  const first = years[0] ?? 0;
+  const last = years.at(-1) ?? 0;
   if (year === "") return filters;
   return last - first === years.length - 1
     ? { ...filters, min_year: String(first), max_year: String(last) }
@@ -109,7 +110,10 @@ interface NothingFound {
 function nothingShown(requests: PageRequests, words: string, { path, interpretation }: NothingFound = {}): PageContent {
   const title = path === undefined ? "Nothing found" : "Found";
   return {
-    ...{ title, section: "explorer", status: path === undefined ? 404 : 200, question: words },
+    title,
+    section: "explorer",
+    status: path === undefined ? 404 : 200,
+    question: words,
     body: (
       <section class="narrow">
         <h1>{`${title} for “${words}”`}</h1>

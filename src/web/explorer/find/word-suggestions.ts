@@ -13,7 +13,8 @@ interface CompletedQuestion {
 }
 
 /** How many last words can be one name, and how many suggestions are shown. */
-const [wordsMax, suggestionsMax] = [3, 8];
+const wordsMax = 3;
+const suggestionsMax = 8;
 
 /** Answers with a JSON array of `CompletedQuestion`, empty if nothing is suggested or the API refuses. */
 export const wordSuggestions =
@@ -32,7 +33,8 @@ export const wordSuggestions =
 async function completed(requests: PageRequests, question: string): Promise<readonly CompletedQuestion[]> {
   const starts = [...question.matchAll(/\S+/g)].map(({ index }) => index).slice(-wordsMax);
   for (const start of starts) {
-    const [head, q] = [question.slice(0, start), question.slice(start)];
+    const head = question.slice(0, start);
+    const q = question.slice(start);
     const last = wordsOf(q).at(-1);
     if (last === undefined) continue;
     const { data } = await requests.call("suggestFilters", { q: q.slice(0, 100), limit: String(suggestionsMax) });

@@ -16,7 +16,8 @@ export function suchCars({ vehicle: { build }, inventory_type: condition }: List
   const { make, model, year } = build;
   if (make === null || model === null || [make, model].some((name) => name.includes(","))) return undefined;
   return {
-    ...{ make, model },
+    make,
+    model,
     ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
     ...(condition === null ? {} : { inventory_type: condition }),
   };
@@ -45,9 +46,11 @@ export async function countInventory(requests: PageRequests, dealer_id: string) 
   const ratings = data.facets.value_rating ?? [];
   const sumOf = (counted: typeof ratings): number => counted.reduce((sum, { count }) => sum + count, 0);
   return {
-    ...{ total: data.total, type: data.facets.dealer_type?.[0]?.value },
+    total: data.total,
+    type: data.facets.dealer_type?.[0]?.value,
     medianDays: data.stats.days_on_market?.median ?? null,
-    ...{ rated: sumOf(ratings), goodOrBetter: sumOf(ratings.filter(({ value }) => /^(great|good)$/.test(value))) },
+    rated: sumOf(ratings),
+    goodOrBetter: sumOf(ratings.filter(({ value }) => /^(great|good)$/.test(value))),
   };
 }
 

@@ -20,7 +20,8 @@ interface PriceHistoryProps {
 
 export const PriceHistory = ({ listing, such, medians, asOf, mediansPath }: PriceHistoryProps): JSX.Element => {
   const steps = pricesOf(listing);
-  const [first = asOf, last = asOf] = [steps[0]?.day, steps.at(-1)?.day];
+  const first = steps[0]?.day ?? asOf;
+  const last = steps.at(-1)?.day ?? asOf;
   const today = last === asOf && such !== undefined ? [{ day: asOf, value: such.price }] : [];
   const others = medians?.filter((median) => median.day >= first && median.day <= last) ?? today;
   return (
@@ -29,7 +30,7 @@ export const PriceHistory = ({ listing, such, medians, asOf, mediansPath }: Pric
         id="price-history"
         title="Price history"
         empty="No history: this car has been seen on one day."
-        note={<Note {...{ such, medians, mediansPath }} />}
+        note={<Note such={such} medians={medians} mediansPath={mediansPath} />}
         numbers={{
           columns: [
             { name: "day", title: "Day" },

@@ -29,9 +29,13 @@ export const PriceStanding = ({ subject, valuation, comparables }: Valued): JSX.
         </p>
         {comparables.length === 0 || value === null || low === null || high === null ? null : (
           <PriceStrip
-            {...{ price: subject.price, value, low, high }}
+            price={subject.price}
+            value={value}
+            low={low}
+            high={high}
             dots={comparables.map((one) => ({
-              ...{ price: one.adjusted_price, isSold: one.status === "sold" },
+              price: one.adjusted_price,
+              isSold: one.status === "sold",
               title: `${nameOf(one)}: ${dollars(one.adjusted_price)} adjusted, ${stateOf(one)}`,
             }))}
           />

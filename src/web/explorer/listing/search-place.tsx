@@ -10,7 +10,7 @@ export interface ShownView {
   readonly asOf: string;
 }
 
-export interface SearchPlace {
+interface SearchPlace {
   /** The number of the listing in the search, from 1, and how many there are. */
   readonly number: number;
   readonly total: number;
@@ -28,7 +28,8 @@ export async function findPlace(
   listing: string,
   { view, asOf }: ShownView,
 ): Promise<SearchPlace | undefined> {
-  const [start, size] = [Number(view.offset ?? 0), pageSizeOf(view)];
+  const start = Number(view.offset ?? 0);
+  const size = pageSizeOf(view);
   const first = Math.max(0, start - 1);
   const shown = { sort: view.sort, fields: "id", offset: String(first), limit: String(start - first + size + 1) };
   const search = withParameters(apiFilters(view, asOf), shown);

@@ -50,7 +50,9 @@ export const Card = ({ view, listing, photos }: CardProps): JSX.Element => {
 /** Adds the car to the shortlist, which the browser keeps. */
 export const KeepButton = ({ listing }: Pick<CardProps, "listing">): JSX.Element => (
   <button
-    {...{ type: "button", class: "keep js-only", "aria-pressed": "false" }}
+    type="button"
+    class="keep js-only"
+    aria-pressed="false"
     {...keepAttributes(listing, nameOf(listing))}
     aria-label={`Shortlist ${nameOf(listing)}`}
   >

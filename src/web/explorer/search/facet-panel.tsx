@@ -77,7 +77,10 @@ const CategoryFacetField = ({ definition, buckets, view, changes }: CategoryFace
         <div class={lookOf(name)} id={`values-${name}`}>
           {all.map((bucket) => (
             <ValueField
-              {...{ key: bucket.value, name, bucket, isChosen: isChosen(bucket.value) }}
+              key={bucket.value}
+              name={name}
+              bucket={bucket}
+              isChosen={isChosen(bucket.value)}
               {...(bucket.count === undefined ? {} : { change: changes?.changeOf(name, bucket.value, bucket.count) })}
               {...(lookOf(name) === "vals" ? { share: (bucket.count ?? 0) / largest } : {})}
             />
@@ -102,7 +105,11 @@ const ValueSearch = ({
   view,
 }: Pick<CategoryFacetProps, "definition" | "view">): JSX.Element => (
   <input
-    {...{ type: "search", class: "insearch js-only", id: `search-${name}`, autocomplete: "off", maxLength: 60 }}
+    type="search"
+    class="insearch js-only"
+    id={`search-${name}`}
+    autocomplete="off"
+    maxLength={60}
     aria-label={`Search ${title.toLowerCase()}`}
     placeholder={`Search ${title.toLowerCase()}`}
     data-values={valuesPath(name, view)}

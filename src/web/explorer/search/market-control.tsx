@@ -55,8 +55,14 @@ const DayField = ({ view, days: { first, last } }: MarketControlProps): JSX.Elem
     <div class="asof">
       <label for="snapshot_date">As of</label>
       <input
-        {...{ type: "text", id: "snapshot_date", name: "snapshot_date", inputMode: "numeric", autocomplete: "off" }}
-        {...{ maxLength: 10, value: shown, "data-default": last }}
+        type="text"
+        id="snapshot_date"
+        name="snapshot_date"
+        inputMode="numeric"
+        autocomplete="off"
+        maxLength={10}
+        value={shown}
+        data-default={last}
         title={`A day from ${first} to ${last}, for example ${last}`}
       />
       {step(-1, ["Day before", "‹", "["])}

@@ -31,15 +31,25 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
   const bars = Math.max(1, edges.length - 1);
   const from = min === undefined ? 0 : edges.findLastIndex((edge) => edge <= Number(min));
   const until = max === undefined ? -1 : edges.findIndex((edge) => edge > Number(max));
-  const [lowest, highest] = [edges[0], edges.at(-1)];
-  const [lowestName, highestName] = [`Lowest ${title.toLowerCase()}`, `Highest ${title.toLowerCase()}`];
+  const lowest = edges[0];
+  const highest = edges.at(-1);
+  const lowestName = `Lowest ${title.toLowerCase()}`;
+  const highestName = `Highest ${title.toLowerCase()}`;
   const lower: Bound = {
-    ...{ kind: "min", name: minName, label: lowestName, value: min },
-    ...{ hint: lowest, at: Math.max(0, from) },
+    kind: "min",
+    name: minName,
+    label: lowestName,
+    value: min,
+    hint: lowest,
+    at: Math.max(0, from),
   };
   const upper: Bound = {
-    ...{ kind: "max", name: maxName, label: highestName, value: max },
-    ...{ hint: highest === undefined ? undefined : below(highest, step), at: until < 0 ? bars : until },
+    kind: "max",
+    name: maxName,
+    label: highestName,
+    value: max,
+    hint: highest === undefined ? undefined : below(highest, step),
+    at: until < 0 ? bars : until,
   };
   return (
     <fieldset class="group range" id={`facet-${name}`} data-edges={edges.join()}>
@@ -64,7 +74,12 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
 
 const BoundField = ({ name, label, value = "", hint, step }: Bound & { readonly step: number }): JSX.Element => (
   <input
-    {...{ type: "number", id: name, name, value, "aria-label": label, placeholder: String(hint ?? "") }}
+    type="number"
+    id={name}
+    name={name}
+    value={value}
+    aria-label={label}
+    placeholder={String(hint ?? "")}
     min={hint !== undefined && hint < 0 ? undefined : 0}
     step={step === 1 ? undefined : step}
     inputMode={step === 1 ? "numeric" : "decimal"}
@@ -85,7 +100,10 @@ const below = (end: number, step: number): number => Number((end - step).toFixed
 /** Years are written without separators. */
 const bound = (title: string, value: number): string => (title === "Year" ? String(value) : decimal(value));
 
-const [barWidth, gap, height, dotSize] = [10, 1, 40, 8];
+const barWidth = 10;
+const gap = 1;
+const height = 40;
+const dotSize = 8;
 
 /** The most listings that are drawn as dots. */
 const sparseMax = 9;

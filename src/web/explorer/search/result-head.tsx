@@ -25,7 +25,7 @@ export const ResultHead = ({ view, facets, total }: ResultHeadProps): JSX.Elemen
           <span class="muted"> on {day(view.snapshot_date)}</span>
         )}
       </h1>
-      {total === undefined || total < sparseBelow ? null : <KeyNumbers {...{ view, facets, total }} />}
+      {total === undefined || total < sparseBelow ? null : <KeyNumbers view={view} facets={facets} total={total} />}
     </div>
     <div class="ends">
       <SortField view={view} />
@@ -41,7 +41,8 @@ const KeyNumbers = ({ view, facets: { stats, values }, total }: ResultHeadProps)
     const of = stats[name];
     return of === undefined || of.count + of.missing !== total ? null : of.median;
   };
-  const [price, days] = [medianOf("price"), medianOf("days_on_market")];
+  const price = medianOf("price");
+  const days = medianOf("days_on_market");
   const great = values.value_rating?.find(({ value }) => value === "great")?.count;
   return (
     <p class="kpis">

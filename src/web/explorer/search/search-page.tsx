@@ -135,7 +135,8 @@ function searchParameters(view: ViewParameters, asOf: string, photos: PhotoMode)
   return {
     ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
-    ...{ fields: [...new Set(fields)].join(), limit: String(pageSizeOf(view)) },
+    fields: [...new Set(fields)].join(),
+    limit: String(pageSizeOf(view)),
     ...(offset === undefined ? {} : { offset }),
   };
 }

@@ -22,7 +22,9 @@ export const valuesPage =
     const { q = "", ...view } = readView(query, asOf);
     const { [name]: _, ...others } = apiFilters(view, asOf);
     const { data } = await requests.call("getFacets", {
-      ...{ ...others, facets: name, facet_value_limit: String(valuesMax) },
+      ...others,
+      facets: name,
+      facet_value_limit: String(valuesMax),
       ...(q === "" ? {} : { facet_value_prefix: q }),
     });
     const buckets = data.facets[name] ?? [];
@@ -53,7 +55,11 @@ const SearchForm = ({ definition: { name, title }, view, q }: SearchFormProps): 
   <form action={`/values/${name}`} method="get" class="inline">
     <KeptFields view={view} without={new Set()} />
     <input
-      {...{ type: "search", name: "q", value: q, maxLength: 60, "aria-label": `Search ${title.toLowerCase()}` }}
+      type="search"
+      name="q"
+      value={q}
+      maxLength={60}
+      aria-label={`Search ${title.toLowerCase()}`}
       placeholder={`Search ${title.toLowerCase()}`}
     />
     <button type="submit">Search</button>

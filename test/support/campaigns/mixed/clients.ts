@@ -26,7 +26,8 @@ const rates: Readonly<Record<Exclude<Role, "attacking">, number>> = { "well-beha
 /** The longest times after which a client leaves: during the arrival of a request, its work or its response. */
 const abortMsMax = [2, 20, 400];
 /** The most requests with one idempotency key, and the probability that one is abandoned. */
-const [repetitionsMax, abandonedShare] = [4, 0.3];
+const repetitionsMax = 4;
+const abandonedShare = 0.3;
 
 /** One client: an account with its connections. */
 export class LoadClient {
@@ -85,7 +86,8 @@ export class LoadClient {
       ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
     };
     const reply = await sendRequest(url, path, {
-      ...{ agent: this.agent, headers },
+      agent: this.agent,
+      headers,
       ...(leaves ? { abortMs: chance.integer(0, chance.pick(abortMsMax)) } : {}),
     });
     journal.add(this.client, request, reply, idempotencyKey);

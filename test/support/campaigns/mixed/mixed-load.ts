@@ -63,7 +63,8 @@ export interface MixedLoadSummary {
 
 /** The customers by role. Attacking ones share the offered load. */
 const customersOf: Readonly<Record<Role, number>> = { "well-behaved": 3, attacking: 3, leaving: 1, repeating: 1 };
-const [overload, capacityConnections] = [1.5, 8];
+const overload = 1.5;
+const capacityConnections = 8;
 /** A busy machine may send a response this much after the deadline. */
 const lateMs = 5_000;
 const statusSeconds = 10;
@@ -105,8 +106,12 @@ class MixedLoad {
   private clientOf(role: Role, isOver: () => boolean): LoadClient {
     const client: ClientIdentity<Role> = { role, customer: createCustomer(this.accounts, { usd: "100000" }) };
     const options: ClientOptions = {
-      ...{ url: this.service.url, requests: this.options.prepared.requests, journal: this.journal, isOver },
-      ...{ chance: new Chance(this.chance.integer(0, 2 ** 31)), onReply: (reply, from) => this.onReply(reply, from) },
+      url: this.service.url,
+      requests: this.options.prepared.requests,
+      journal: this.journal,
+      isOver,
+      chance: new Chance(this.chance.integer(0, 2 ** 31)),
+      onReply: (reply, from) => this.onReply(reply, from),
     };
     return new LoadClient(client, options);
   }
@@ -257,14 +262,25 @@ export async function runMixedLoad(scope: Scope, options: MixedLoadOptions): Pro
   if (options.checksMemory && !memory.isBounded) load.journal.addProblem("memory", JSON.stringify(memory));
   const { journal, readings } = load;
   return {
-    ...{ seconds: options.seconds, capacityPerSecond, offeredPerSecond, responses: journal.counts },
-    ...{ rightAnswers: journal.rightAnswers, wrongAnswers: journal.wrongAnswers, ledger, memory },
-    ...{ answersByVersion: Object.fromEntries(journal.answersOf), wellBehaved: load.times.summary() },
+    seconds: options.seconds,
+    capacityPerSecond,
+    offeredPerSecond,
+    responses: journal.counts,
+    rightAnswers: journal.rightAnswers,
+    wrongAnswers: journal.wrongAnswers,
+    ledger,
+    memory,
+    answersByVersion: Object.fromEntries(journal.answersOf),
+    wellBehaved: load.times.summary(),
     eventLoop: {
       p99Ms: Math.max(0, ...readings.map(({ eventLoopP99Ms }) => eventLoopP99Ms)),
       maxMs: Math.max(0, ...readings.map(({ eventLoopMaxMs }) => eventLoopMaxMs)),
     },
-    ...{ published: load.publisher.published, slowestSwapSeconds: load.slowestSwapSeconds, damages: load.damages },
-    ...{ outages: load.outages, problemCount: journal.problemCount, problems: journal.problems },
+    published: load.publisher.published,
+    slowestSwapSeconds: load.slowestSwapSeconds,
+    damages: load.damages,
+    outages: load.outages,
+    problemCount: journal.problemCount,
+    problems: journal.problems,
   };
 }

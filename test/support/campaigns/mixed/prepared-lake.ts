@@ -43,7 +43,8 @@ export interface PreparedLakeOptions {
 
 /** Ingests day by day, and keeps the serving files of each day: a writer removes those of earlier versions. */
 async function ingestDays(folder: string, feeds: string): Promise<void> {
-  const [lake, intact] = [join(folder, "lake"), join(folder, "serving")];
+  const lake = join(folder, "lake");
+  const intact = join(folder, "serving");
   for (const day of (await readdir(feeds)).filter((name) => /^\d{4}-\d{2}-\d{2}$/.test(name)).sort()) {
     await ingestPath(lake, feeds, { day });
     await cp(join(lake, "serving"), intact, { recursive: true, verbatimSymlinks: true });

@@ -14,7 +14,8 @@ export interface RequestForm {
 
 /** A bound above all prices: every value finds the same listings. */
 const placeholder = "max_price=NONCE";
-const [lowestNonce, highestNonce] = [9_000_000, 10_000_000];
+const lowestNonce = 9_000_000;
+const highestNonce = 10_000_000;
 export const nonces = highestNonce - lowestNonce;
 
 /** Returns the path of a request; `nonce` is a number up to `nonces`. */

@@ -33,7 +33,10 @@ export class ResponseTimes {
   summary(): TimesSummary {
     const all = sortedTimes(this.windows.flat());
     return {
-      ...{ count: all.length, medianMs: timeAt(all, 0.5), p99Ms: timeAt(all, 0.99), maxMs: timeAt(all, 1) },
+      count: all.length,
+      medianMs: timeAt(all, 0.5),
+      p99Ms: timeAt(all, 0.99),
+      maxMs: timeAt(all, 1),
       p99OfWindowsMs: this.windows.map((times) => timeAt(sortedTimes(times), 0.99)),
     };
   }

@@ -26,10 +26,18 @@ export interface SendOptions {
 
 /** Sends a request and reads its response. Never rejects. */
 export async function sendRequest(url: string, path: string, { agent, headers, abortMs }: SendOptions): Promise<Reply> {
-  const [sentAtMs, startedAtMs] = [Date.now(), performance.now()];
+  const sentAtMs = Date.now();
+  const startedAtMs = performance.now();
   const replyOf = (status: Reply["status"], reply: Partial<Reply> = {}): Reply => ({
-    ...{ path, status, code: undefined, requestId: "", micros: 0, body: "" },
-    ...{ ...reply, sentAtMs, ms: performance.now() - startedAtMs },
+    path,
+    status,
+    code: undefined,
+    requestId: "",
+    micros: 0,
+    body: "",
+    ...reply,
+    sentAtMs,
+    ms: performance.now() - startedAtMs,
   });
   let leaving: NodeJS.Timeout | undefined;
   try {
@@ -40,7 +48,8 @@ export async function sendRequest(url: string, path: string, { agent, headers, a
     });
     const body = await text(response);
     const { "x-request-id": requestId = "", "x-usage-cost-micros": micros = "0" } = response.headers;
-    const [status, code] = [response.statusCode ?? 0, response.statusCode === 200 ? undefined : codeIn(body)];
+    const status = response.statusCode ?? 0;
+    const code = response.statusCode === 200 ? undefined : codeIn(body);
     if (!response.complete) return replyOf("aborted");
     return replyOf(status, { code, requestId: String(requestId), micros: Number(micros), body });
   } catch (thrown) {

@@ -31,7 +31,8 @@ export async function readVitalSigns(metricsUrl: string, atSeconds: number): Pro
 /** The part of a run that is not compared, while caches fill. */
 const warmUpShare = 0.1;
 /** How much more memory the last third may use than the first. */
-const [growthRatio, growthBytes] = [1.15, 64 * 2 ** 20];
+const growthRatio = 1.15;
+const growthBytes = 64 * 2 ** 20;
 
 export interface MemorySummary {
   readonly firstThirdBytes: number;
@@ -53,7 +54,8 @@ export function summarizeMemory(readings: readonly VitalSigns[]): MemorySummary 
         })
         .map(({ residentBytes }) => residentBytes),
     );
-  const [firstThirdBytes, lastThirdBytes] = [greatestIn(0, 1 / 3), greatestIn(2 / 3, 1)];
+  const firstThirdBytes = greatestIn(0, 1 / 3);
+  const lastThirdBytes = greatestIn(2 / 3, 1);
   return {
     firstThirdBytes,
     lastThirdBytes,

@@ -46,7 +46,8 @@ export async function sendMalformed(url: string, chance: Chance): Promise<string
   return /^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? "no response";
 }
 
-const [crawlBytes, crawlMs] = [1024, 1000];
+const crawlBytes = 1024;
+const crawlMs = 1000;
 
 /** Sends a request, and reads a KiB of its response each second until the connection closes or `isOver`. Returns the bytes read. */
 export function readSlowly(

@@ -21,7 +21,8 @@ export interface FaultOptions {
 /** Shortest and longest seconds between two faults of a kind. */
 const secondsBetween = { kill: [30, 120], full: [40, 160], damage: [10, 60] } as const;
 /** How long the disk stays full, and a damaged file damaged. */
-const [fullSecondsMax, heldSecondsMax] = [15, 30];
+const fullSecondsMax = 15;
+const heldSecondsMax = 30;
 /** How long the service may take to notice a restored file. */
 const noticedMs = 120_000;
 const restartPauseMsMax = 3_000;

@@ -19,7 +19,8 @@ interface Outage {
 }
 
 /** How long a start is tried again: it fails while the disk of the accounts is full. */
-const [startMs, retryMs] = [90_000, 500];
+const startMs = 90_000;
+const retryMs = 500;
 /** How long a stopping service may take. */
 const stopMs = 90_000;
 /** A connection may be refused this long after the service has announced its address. */
@@ -49,7 +50,8 @@ export class KilledService {
   ) {}
 
   static async start(scope: Scope, { lake, accounts, args }: KilledServiceOptions): Promise<KilledService> {
-    const [port, metricsPort] = [String(await freePort()), String(await freePort())];
+    const port = String(await freePort());
+    const metricsPort = String(await freePort());
     const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "warn", CARQUET_METRICS_PORT: metricsPort };
     const start: Start = () => startServing(scope, ["serve", "--port", port, "--lake", lake, ...args], { env });
     const started = await start();

@@ -35,7 +35,8 @@ export interface OverloadOptions {
 /** Requests a second of the clients besides those whose load is offered. */
 const rates = { light: 20, abandoned: 0.2, hostile: 2, malformed: 2 } as const;
 const slowReaders = 4;
-const [overload, capacityConnections] = [1.5, 8];
+const overload = 1.5;
+const capacityConnections = 8;
 const connectionsMax = 150;
 /** The longest time after which a client leaves an export: while it waits, is written or is sent. */
 const abandonMsMax = 3_000;
@@ -94,7 +95,8 @@ export class OverloadLoad {
 
   /** Returns the answers a second of a closed loop of the offered load. */
   async measureCapacity(seconds: number): Promise<number> {
-    const [client, isOver] = [this.identity("closed loop"), endAfter(seconds)];
+    const client = this.identity("closed loop");
+    const isOver = endAfter(seconds);
     const startedAtMs = performance.now();
     let answers = 0;
     const loop = async (): Promise<void> => {
@@ -212,7 +214,8 @@ export class OverloadLoad {
   ): Promise<Reply> {
     const { service, journal } = this.options;
     const reply = await sendRequest(service.url, path, {
-      ...{ agent: this.agentOf(client.role), headers: client.customer.bearer },
+      agent: this.agentOf(client.role),
+      headers: client.customer.bearer,
       ...(abortMs === undefined ? {} : { abortMs }),
     });
     const isUnsent = reply.status === "aborted" && reply.code === "ECONNREFUSED";

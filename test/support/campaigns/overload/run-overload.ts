@@ -54,7 +54,8 @@ export interface OverloadSummary {
 const settings = ["--response-cache", "4", "--spool-size", "128MiB"];
 const statusMs = 60_000;
 /** How long the service may take to be ready again after the load, and an audit by a command. */
-const [readyMs, auditMs] = [120_000, 600_000];
+const readyMs = 120_000;
+const auditMs = 600_000;
 
 /** Serves the lake under load and faults. Returns the summary, problems included. */
 export async function runOverload(scope: Scope, options: RunOptions): Promise<OverloadSummary> {
@@ -92,17 +93,26 @@ export async function runOverload(scope: Scope, options: RunOptions): Promise<Ov
   const delays = load.readings.map(({ eventLoopP99Ms }) => eventLoopP99Ms).sort((a, b) => a - b);
   const memory = load.readings.map(({ residentBytes }) => residentBytes);
   return {
-    ...{ capacityPerSecond, idle: load.idleTimes.summary(), loaded: load.times.summary() },
+    capacityPerSecond,
+    idle: load.idleTimes.summary(),
+    loaded: load.times.summary(),
     disturbed: load.disturbedTimes.summary(),
     serviceDelayMs: [timeAt(delays, 0.5), timeAt(delays, 1)],
     clientDelayP99Ms: clientDelay.percentile(99) / 1e6,
-    ...{ responses: journal.counts, rightAnswers: journal.rightAnswers, wrongAnswers: journal.wrongAnswers, ledger },
+    responses: journal.counts,
+    rightAnswers: journal.rightAnswers,
+    wrongAnswers: journal.wrongAnswers,
+    ledger,
     memoryBytes: [memory[0] ?? 0, Math.max(0, ...memory), memory.at(-1) ?? 0],
     faults: {
-      ...{ kills: service.outages.length, fullDisks: service.fullDisks.length },
-      ...{ damages: faults.damages, damagesFound: faults.found },
+      kills: service.outages.length,
+      fullDisks: service.fullDisks.length,
+      damages: faults.damages,
+      damagesFound: faults.found,
     },
-    ...{ slowBytes: load.slowBytes, problemCount: journal.problemCount, problems: journal.problems },
+    slowBytes: load.slowBytes,
+    problemCount: journal.problemCount,
+    problems: journal.problems,
   };
 }
 
