@@ -1,13 +1,13 @@
 /** Operation `getEvidence` over HTTP; `test/lifecycle/evidence-differences.ts` compares its steps with the lifecycle oracle. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { explainVin } from "../../src/query/evidence/evidence.ts";
+import { decisionsOf } from "../../src/query/evidence/steps.ts";
+import { readVinHistory } from "../../src/query/evidence/vin-history.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { sampleService } from "../support/http/service.ts";
-import { queryLake } from "../support/lakes/lakes.ts";
 
 const { client, lake } = await sampleService();
 
@@ -83,12 +83,17 @@ test("a VIN whose rows were all refused has issues and no state", async () => {
   assert.deepEqual([status, steps.map(({ event, rule }) => [event, rule])], [null, [["issue", "rejected_row"]]]);
 });
 
-test("a lake of an earlier format has evidence without rules", async () => {
-  for (const format of [1, 2]) {
-    const former = projectPath(`test/fixtures/format-${format}/lake`);
-    const [active] = await queryLake(former, "SELECT vin FROM active ORDER BY vin LIMIT 1");
-    const { status, steps } = await explained(former, String(active?.vin));
-    const listed = steps.find(({ event }) => event === "listed");
-    assert.deepEqual([status, listed?.rule, listed?.is_confirmed], ["active", null, null]);
+test("a decision by a rule that this release does not have has no rule and is not confirmed", async () => {
+  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", {
+    hasServingFiles: false,
+  });
+  try {
+    const history = await readVinHistory("5J8TC2H52ML162377", version);
+    const claims = history.claims.map((claim) => ({ ...claim, decidedBy: "oldest_dealer" }));
+    const listed = decisionsOf({ ...history, claims }).decisions.filter(({ event }) => event === "listed");
+    assert.ok(listed.length > 0);
+    for (const { rule, is_confirmed } of listed) assert.deepEqual([rule, is_confirmed], [null, false]);
+  } finally {
+    version.close();
   }
 });
