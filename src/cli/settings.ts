@@ -110,8 +110,8 @@ function optionOf(
   option.makeOptionMandatory(isRequired).hideHelp(isRetired).default(value, setting.shownDefault);
   if (env !== undefined) option.env(env);
   if (preset !== undefined) option.preset(preset);
-  if (parse !== undefined) option.argParser(parse);
   if (choices !== undefined) option.choices(choices);
+  if (parse !== undefined) option.argParser(parse);
   if (conflicts !== undefined) option.conflicts([...conflicts]);
   return option;
 }
