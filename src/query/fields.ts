@@ -95,7 +95,8 @@ const isExpansion = (name: string): name is Expansion => name in expansionColumn
 
 const isListingColumn = (name: string): name is ServedColumn => listingRow.has(name);
 
-const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
+const buildKey = listingRow.indexOf("build_key");
+const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 

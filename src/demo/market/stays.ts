@@ -29,7 +29,8 @@ export async function createStays(session: Session, draws: RandomDraws, { days, 
     ) WHERE event IS NOT NULL`,
   );
   const firstEnd = (relation: string): Sql => {
-    const [arrives, leaves] = [ident(relation, "arrives"), ident(relation, "leaves")];
+    const arrives = ident(relation, "arrives");
+    const leaves = ident(relation, "leaves");
     return sql`${arrives} + 1 + ${draws.integerBelow("parting", car, sql`(${leaves} - ${arrives} - 2)`)}`;
   };
   const gapDays = sql`if(event = 'relisted', ${pickDays(draws, "absence", [1, 1, 2, 2, 3, 5, 6, 8, 10])}, ${pickDays(draws, "way", [0, 0, 0, 1, 2, 6])})`;

@@ -122,7 +122,8 @@ export async function countFacets(plan: FacetPlan) {
       [...categorical, ...numeric].map((facet) => [facet, results[index]] as const),
     ),
   );
-  const [categorical, numeric] = [query.facets.filter(isCategorical), query.facets.filter(isNumeric)];
+  const categorical = query.facets.filter(isCategorical);
+  const numeric = query.facets.filter(isNumeric);
   return {
     data: {
       total: results[0]?.total ?? 0,
@@ -158,7 +159,11 @@ async function queryFacets(
     metric === undefined || facet === undefined
       ? undefined
       : await listings.measureGroups({
-          ...{ filters, attributes: [facet], metrics: metricsOf([metric]), supplyDay, sort },
+          filters,
+          attributes: [facet],
+          metrics: metricsOf([metric]),
+          supplyDay,
+          sort,
           // An unknown value, which is not a bucket, is a group.
           limit: limit + 1,
         });
@@ -194,7 +199,8 @@ function requestedOf(
   { facet_value_prefix: prefix, facet_value_limit: limit }: FacetQuery,
 ): readonly Bucket[] {
   if (prefix === undefined) return buckets.slice(0, limit);
-  const [key, words] = [matchKeyOf(prefix), wordsOf(prefix)];
+  const key = matchKeyOf(prefix);
+  const words = wordsOf(prefix);
   const matches = (text: string): boolean => matchKeyOf(text).startsWith(key) || areBeginnings(words, wordsOf(text));
   return buckets.filter(({ value, label }) => matches(value) || matches(label ?? "")).slice(0, limit);
 }

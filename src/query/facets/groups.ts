@@ -15,7 +15,11 @@ export async function findGroups(query: GroupQuery, version: LakeVersion) {
   const { listings, filters } = modeOf(query, version);
   const supplyDay = supplyDayOf(names, attributes, query, version);
   const { total, totalGroups, groups } = await listings.measureGroups({
-    ...{ attributes, metrics: metricsOf(names), supplyDay, limit, sort },
+    attributes,
+    metrics: metricsOf(names),
+    supplyDay,
+    limit,
+    sort,
     filters: [...filters, ...filtersOf(query, version.dimensions)],
   });
   const data = groups.map((group): AnswerOf<"getGroups">["data"][number] => ({
@@ -27,7 +31,12 @@ export async function findGroups(query: GroupQuery, version: LakeVersion) {
   return {
     data,
     meta: {
-      ...{ group_by: attributes, metric: names, sort, limit, total, total_groups: totalGroups },
+      group_by: attributes,
+      metric: names,
+      sort,
+      limit,
+      total,
+      total_groups: totalGroups,
       truncated: totalGroups > groups.length,
       minimum_metric_count: metricListingsMin,
       ...definitionsOf(names),

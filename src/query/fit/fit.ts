@@ -48,7 +48,9 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
   const dealer = dealerRow.decode(dimensions.dealerOf(latest.row.dealer_key));
   const { make, model, body_type } = build;
   const subject = {
-    ...{ make: stringOrNull(make), model: stringOrNull(model), body_type: stringOrNull(body_type) },
+    make: stringOrNull(make),
+    model: stringOrNull(model),
+    body_type: stringOrNull(body_type),
     inventory_type: stringOrNull(latest.row.inventory_type),
   };
   const located = { ...query, origin: placeOf(query, dealer) };
@@ -56,7 +58,9 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
   const isKnown = fitStepNames.some((one) => likeSubject(one, subject) !== undefined);
   return {
     data: {
-      ...{ vin: vin.toUpperCase(), subject, step },
+      vin: vin.toUpperCase(),
+      subject,
+      step,
       market: market === undefined ? null : { sales: market.sales, median_days: market.medianDays },
       dealers: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : isKnown ? "insufficient_sample" : "unknown_attributes",
@@ -88,8 +92,10 @@ async function dealersAt(step: FitStep, subject: Row, query: Located, version: L
 function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }: LakeVersion) {
   const profile = dealers.find(id)?.profile ?? {};
   return {
-    ...{ dealer_id: id, dealer_name: stringOrNull(profile.name) },
-    ...{ city: stringOrNull(profile.city), state: stringOrNull(profile.state) },
+    dealer_id: id,
+    dealer_name: stringOrNull(profile.name),
+    city: stringOrNull(profile.city),
+    state: stringOrNull(profile.state),
     distance_miles: distanceMiles(profile, origin),
   };
 }
@@ -97,12 +103,16 @@ function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }:
 /** Returns what a dealer sells beside its market, the fastest first. Refuses an unknown dealer with `not_found`. */
 export async function fitModels(id: string, query: FitQuery, version: LakeVersion): Promise<ModelsAnswer> {
   const dealer = findDealer(id, version);
-  const [dealer_id, dealer_name] = [String(dealer.dealer_id), stringOrNull(dealer.name)];
+  const dealer_id = String(dealer.dealer_id);
+  const dealer_name = stringOrNull(dealer.name);
   const located = { ...query, origin: placeOf(query, dealer) };
   const { step, ...ranking } = await firstStep((one) => modelsAt(one, dealer_id, located, version));
   return {
     data: {
-      ...{ dealer_id, dealer_name, step, models: ranking.ranked.slice(0, query.limit) },
+      dealer_id,
+      dealer_name,
+      step,
+      models: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : "insufficient_sample",
     },
     meta: metaOf(ranking, located, version),
@@ -155,11 +165,18 @@ function metaOf({ ranked, insufficient }: Ranking, query: Located, version: Lake
   const from = plusDays(version.manifest.as_of, 1 - soldDays);
   const [firstDay = from] = version.snapshotSizes.keys();
   return {
-    ...{ radius, limit, total: ranked.length, truncated: ranked.length > limit },
+    radius,
+    limit,
+    total: ranked.length,
+    truncated: ranked.length > limit,
     origin: { latitude: origin.latitude, longitude: origin.longitude },
     insufficient_sample: insufficient,
-    ...{ sold_days: soldDays, sold_from: [from, firstDay].sort().at(-1) ?? from },
-    ...{ minimum_dealer_sales: dealerSalesMin, minimum_market_sales: marketSalesMin, pull, formula },
+    sold_days: soldDays,
+    sold_from: [from, firstDay].sort().at(-1) ?? from,
+    minimum_dealer_sales: dealerSalesMin,
+    minimum_market_sales: marketSalesMin,
+    pull,
+    formula,
     ...version.meta,
   };
 }

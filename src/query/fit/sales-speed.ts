@@ -44,7 +44,10 @@ export async function salesBy(
     filters: [{ kind: "soldAfter", day }, ...filters],
     attributes,
     metrics: [{ measure: "days_on_market", aggregate: "median" }],
-    ...{ sampleMin: 1, supplyDay: undefined, limit: groupsMax, sort: "-count" },
+    sampleMin: 1,
+    supplyDay: undefined,
+    limit: groupsMax,
+    sort: "-count",
   });
   return groups.flatMap(({ values, metrics: [metric] }) => {
     const known = values.filter((value) => value !== null);
@@ -70,7 +73,9 @@ export function relativeSpeed(dealer: SalesGroup, market: SalesGroup | undefined
   const { sales, medianDays } = dealer;
   const expected = (sales * medianDays + pull * market.medianDays) / (sales + pull);
   return {
-    ...{ sales, median_days: medianDays, expected_days: Math.round(10 * expected) / 10 },
+    sales,
+    median_days: medianDays,
+    expected_days: Math.round(10 * expected) / 10,
     relative: market.medianDays === 0 ? null : Math.round((1000 * expected) / market.medianDays) / 1000,
   };
 }

@@ -43,7 +43,8 @@ export async function measureSeries(plan: SeriesPlan, source: TrendSource) {
   const facets: readonly (CountedName | undefined)[] = plan.query.facet ?? [undefined];
   const series = await Promise.all(facets.map((facet) => measure(plan, source, facet)));
   return series.flat().map(({ facet, value, ...measured }) => ({
-    ...{ facet, value },
+    facet,
+    value,
     // Spreading each of many thousand points takes as long as all other work on them.
     points: intervals.map((interval) => {
       const { start, end, days, levelDay: level_day } = interval;
@@ -70,7 +71,8 @@ async function measure(
   const keys = facet === undefined ? [""] : [...new Set((await measured).map(({ key }) => key))];
   const counted = keys.length === 0 ? [] : source.countEvents({ windows, filters, attribute: facet, keys });
   const [levels, counts] = await Promise.all([measured, counted]);
-  const [levelsByKey, countsByKey] = [byKey(levels), byKey(counts)];
+  const levelsByKey = byKey(levels);
+  const countsByKey = byKey(counts);
   return keys.map((key) => {
     const ofKey = levelsByKey.get(key) ?? [];
     const events = countsByKey.get(key) ?? [];

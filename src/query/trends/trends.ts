@@ -51,7 +51,10 @@ export function planTrends(
   refuseTooManyValues(query, intervals.length);
   refuseTooManyListings(query, intervals, snapshotSizes);
   return {
-    ...{ query, period, intervals, firstDay },
+    query,
+    period,
+    intervals,
+    firstDay,
     filters: filtersOf(query, dimensions),
     metrics: query.metric.map(trendMetricOf),
     missingDays: missingRanges(period, days),
