@@ -3,7 +3,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { Account } from "../account.ts";
 import { formatUsd, parseUsd } from "../money.ts";
 
-export interface Field<Value = unknown> {
+export interface ChangeField<Value = unknown> {
   /** In the command, an option `--name <value>` or `--name`, or an argument `<name>`. */
   readonly flags: `--${string}` | `<${string}`;
   readonly help: string;
@@ -23,7 +23,7 @@ export interface Field<Value = unknown> {
   format?(value: Value): string;
 }
 
-export type Fields = Readonly<Record<string, Field>>;
+export type ChangeFields = Readonly<Record<string, ChangeField>>;
 
 type ValueOf<F> = F extends { readonly parse: (text: string) => infer Value } ? Exclude<Value, undefined> : boolean;
 
@@ -35,7 +35,7 @@ type IsAlwaysSet<F> = F extends { readonly parse: unknown; readonly flags: `--${
   : true;
 
 /** The values of fields. */
-export type ValuesOf<F extends Fields> = {
+export type FieldValues<F extends ChangeFields> = {
   readonly [Name in keyof F as IsAlwaysSet<F[Name]> extends true ? Name : never]: ValueOf<F[Name]>;
 } & {
   readonly [Name in keyof F as IsAlwaysSet<F[Name]> extends true ? never : Name]?: ValueOf<F[Name]>;
@@ -75,7 +75,7 @@ export const requestsIn = (seconds: number) => ({
 });
 
 /** Formats values for the audit log, in the order of their fields. The log has the account in a column. */
-export const formatValues = (fields: Fields, values: Readonly<Record<string, unknown>>): readonly string[] =>
+export const formatValues = (fields: ChangeFields, values: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(fields).flatMap(([name, { flags, format = String }]) => {
     const value = values[name];
     if (name === "accountId" || value === undefined || value === false || value === "") return [];
@@ -83,8 +83,8 @@ export const formatValues = (fields: Fields, values: Readonly<Record<string, unk
   });
 
 /** Reads the values of a form, whose path names the account. An empty text is no value. Throws a UserError for an invalid or missing value. */
-export function readForm(fields: Fields, form: URLSearchParams): Readonly<Record<string, unknown>> {
-  const valueIn = (name: string, field: Field): unknown => {
+export function readForm(fields: ChangeFields, form: URLSearchParams): Readonly<Record<string, unknown>> {
+  const valueIn = (name: string, field: ChangeField): unknown => {
     const { label = name, expected = "", parse } = field;
     const text = (form.get(name) ?? "").trim();
     if (parse === undefined) return text !== "";

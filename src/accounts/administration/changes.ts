@@ -32,7 +32,15 @@ import { tiers } from "../policy/tiers.ts";
 import { type Credentials, setPassword } from "../sign-in/credentials.ts";
 import { createLink, type LinkKind } from "../sign-in/one-time-links.ts";
 import { type Author, recordChange } from "./audit-log.ts";
-import { anyText, choiceOf, type Fields, formatValues, requestsIn, usdFrom, type ValuesOf } from "./change-fields.ts";
+import {
+  anyText,
+  type ChangeFields,
+  choiceOf,
+  type FieldValues,
+  formatValues,
+  requestsIn,
+  usdFrom,
+} from "./change-fields.ts";
 import { createSearch, deleteSearch, type NewSearch, type OfSearch, resumeSearch } from "./saved-searches.ts";
 
 /** A change: its effect, and its record. */
@@ -47,7 +55,7 @@ const defineChange = <Input, Output>(
 ): Change<Input, Output> => ({ apply, describe });
 
 /** What a change of operators has done, and to which account. */
-export interface Outcome {
+export interface ChangeOutcome {
   readonly accountId: string;
   /** The id of what it has created. */
   readonly id?: string;
@@ -63,7 +71,7 @@ export interface Outcome {
 interface ChangeForm {
   /** The texts of buttons, with the field and the text that each sends. */
   readonly buttons?: readonly (readonly [text: string, field?: string, value?: string])[];
-  /** Of a change that ends something: a page asks before the form is sent. */
+  /** How a change ends something: a page asks before the form is sent. */
   readonly ending?: {
     readonly title: string;
     readonly effect: string;
@@ -79,7 +87,7 @@ interface ChangeForm {
 export interface Declaration {
   /** The summary of the command. */
   readonly summary: string;
-  readonly fields: Fields;
+  readonly fields: ChangeFields;
   readonly form: ChangeForm | undefined;
 }
 
@@ -88,16 +96,16 @@ interface OfAccount {
 }
 
 /** Declares a change of operators. If an account is named, what the fields name has to belong to it. */
-const declare = <const F extends Fields, Output extends Outcome>(
+const declare = <const F extends ChangeFields, Output extends ChangeOutcome>(
   summary: string,
   fields: F,
-  apply: Change<Partial<OfAccount> & ValuesOf<F>, Output>["apply"],
+  apply: Change<Partial<OfAccount> & FieldValues<F>, Output>["apply"],
   form?: ChangeForm,
 ) => ({
   summary,
   fields,
   form,
-  apply: (database: SqlDatabase, input: Partial<OfAccount> & ValuesOf<F>, atMs: number) => {
+  apply: (database: SqlDatabase, input: Partial<OfAccount> & FieldValues<F>, atMs: number) => {
     const output = apply(database, input, atMs);
     const ids = output.id === undefined ? [] : [output.id];
     return { ...output, details: output.details ?? [...ids, ...formatValues(fields, input)].join(", ") };
@@ -105,13 +113,13 @@ const declare = <const F extends Fields, Output extends Outcome>(
   describe: (_: unknown, { accountId, details }: OfAccount & { readonly details: string }) => ({ accountId, details }),
 });
 
-function update(database: SqlDatabase, accountId: string, change: AccountChange): Outcome {
+function update(database: SqlDatabase, accountId: string, change: AccountChange): ChangeOutcome {
   changeAccount(database, accountId, change);
   return { accountId };
 }
 
 /** Returns the outcome of a posting: its id, under a name, and the new balance. */
-function posted(database: SqlDatabase, accountId: string, idName: string, id: string, atMs: number): Outcome {
+function posted(database: SqlDatabase, accountId: string, idName: string, id: string, atMs: number): ChangeOutcome {
   const balance = formatUsd(getAccount(database, accountId, monthOf(atMs)).balanceMicros);
   return { accountId, id, line: `${id}; new balance ${balance} USD`, json: { [idName]: id, balance_usd: balance } };
 }
@@ -124,10 +132,10 @@ const shared = {
   // The form proposes a new reference, so that a form that is sent twice is posted once.
   reference: { flags: "--reference <text>", help: "unique id of the payment or cause; the same one is posted once", label: "Reference",
     proposed: () => `form_${randomId(16)}`, ...anyText },
-} as const satisfies Fields;
+} as const satisfies ChangeFields;
 
 const decision = (outcome: "approved" | "declined", summary: string) =>
-  declare(summary, { accountId: shared.account }, (database, { accountId }, atMs): Outcome => {
+  declare(summary, { accountId: shared.account }, (database, { accountId }, atMs): ChangeOutcome => {
     const { from, to } = decideReview(database, accountId, outcome, dayOf(atMs));
     const tier = outcome === "approved" ? to : from;
     return {

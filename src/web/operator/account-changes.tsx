@@ -1,7 +1,7 @@
 /** The changes of accounts in the operator's view. The form of a change, and the command that does the same, derive from the row of the change. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
-import type { Field as ChangeField } from "../../accounts/administration/change-fields.ts";
+import type { ChangeField } from "../../accounts/administration/change-fields.ts";
 import { changes, type Declaration, type OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { Block } from "../shell/blocks.tsx";
 import { Field, Form, Select } from "../shell/forms.tsx";

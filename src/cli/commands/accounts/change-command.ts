@@ -1,14 +1,14 @@
 /** Commands about the accounts file. That of a change of operators derives from the row of the change. */
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { type Account, effectiveLimits, getAccount } from "../../../accounts/account.ts";
-import type { Field } from "../../../accounts/administration/change-fields.ts";
+import type { ChangeField } from "../../../accounts/administration/change-fields.ts";
 import {
   applyChange,
   type ChangeInput,
+  type ChangeOutcome,
   changes,
   type Declaration,
   type OperatorChangeName,
-  type Outcome,
 } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { formatUsd } from "../../../accounts/money.ts";
@@ -52,7 +52,9 @@ export function declaredCommand(name: OperatorChangeName, settings: SettingRows 
 /** Returns the command of a change, which applies it and prints its outcome, or else the account. */
 export function changeCommand(name: OperatorChangeName): Command {
   const command = declaredCommand(name);
-  const argument = Object.entries<Field>(changes[name].fields).find(([, { flags }]) => flags.startsWith("<"))?.[0];
+  const argument = Object.entries<ChangeField>(changes[name].fields).find(([, { flags }]) =>
+    flags.startsWith("<"),
+  )?.[0];
   return command.action(() => {
     const { accounts, json, ...input } = Object.assign(
       command.opts<AccountsFileValues & ChangeInput<OperatorChangeName>>(),
@@ -60,7 +62,7 @@ export function changeCommand(name: OperatorChangeName): Command {
     );
     withAccountsFile(accounts, (database) => {
       const author = commandAuthor();
-      const outcome: Outcome = applyChange(database, name, input, author);
+      const outcome: ChangeOutcome = applyChange(database, name, input, author);
       const { accountId, line = `${accountId}: ${verbOf(name)} ${outcome.details}` } = outcome;
       printResult(outcome.json ?? accountRow(getAccount(database, accountId, monthOf(author.atMs))), line, json);
     });
@@ -76,7 +78,7 @@ const settingOf = ({
   choices,
   default: value,
   ...field
-}: Field): SettingRows[string] => ({
+}: ChangeField): SettingRows[string] => ({
   flags: `--${flags.slice(2)}`,
   help,
   isRequired,
@@ -86,7 +88,7 @@ const settingOf = ({
 });
 
 const parserOf =
-  ({ parse, expected }: Pick<Field, "parse" | "expected">) =>
+  ({ parse, expected }: Pick<ChangeField, "parse" | "expected">) =>
   (text: string): unknown => {
     const value = parse?.(text);
     if (value === undefined) throw new InvalidArgumentError(`Expected ${expected}.`);
