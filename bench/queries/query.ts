@@ -3,7 +3,7 @@
  * with a body in the shape of the API, so that answers can be compared.
  */
 import { isObject } from "../../src/base/json.ts";
-import type { DayRange, IntervalLength } from "../../src/query/trends/intervals.ts";
+import type { DayRange, IntervalLength } from "../../src/query/trends/trends.ts";
 import type { BenchNumericFacet, CategoricalColumn, ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { DaySnapshot, SqlPeer } from "../peers/peer.ts";

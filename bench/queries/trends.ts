@@ -5,8 +5,7 @@
 import type { Row } from "../../src/base/json.ts";
 import { metricListingsMin } from "../../src/listing/aggregates.ts";
 import { daysSupplyOf, supplyWindowStart } from "../../src/listing/supply.ts";
-import { type DayRange, intervalsOf } from "../../src/query/trends/intervals.ts";
-import { trendValuesMax } from "../../src/query/trends/trends.ts";
+import { type DayRange, intervalsOf, trendValuesMax } from "../../src/query/trends/trends.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";
 import { filterParameters } from "./filter.ts";

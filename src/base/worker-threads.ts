@@ -49,7 +49,8 @@ export async function runProgram(
 ): Promise<ProgramResult> {
   signal.throwIfAborted();
   const child = fork(programPath, args, {
-    ...{ stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    execArgv: [],
     env: { ...process.env, ...environment },
   });
   if (child.pid !== undefined) yieldResources(child.pid);

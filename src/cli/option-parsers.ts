@@ -1,6 +1,5 @@
 /** Parsers of option values. Each throws an InvalidArgumentError that says what was expected. */
 import { InvalidArgumentError } from "commander";
-import { parseUsd } from "../accounts/money.ts";
 import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
 
@@ -17,16 +16,6 @@ export function dayParser(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
 }
-
-/** Returns a parser of USD amounts to micros. `negative` also allows negative amounts but not zero. */
-export const usdParser =
-  (lowest: "negative" | "zero" | "positive") =>
-  (text: string): number => {
-    const micros = parseUsd(text);
-    if (micros !== undefined && (lowest === "negative" ? micros !== 0 : micros >= (lowest === "zero" ? 0 : 1)))
-      return micros;
-    throw new InvalidArgumentError("Expected an amount in USD such as 25 or 0.50, up to 999999.");
-  };
 
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function integerParser(max: number, min = 0): (text: string) => number {

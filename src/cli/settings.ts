@@ -99,8 +99,8 @@ function optionOf(name: string, { flags, help = "", isRequired = false, ...setti
   option.makeOptionMandatory(isRequired).default(value, setting.shownDefault);
   if (env !== undefined) option.env(env);
   if (preset !== undefined) option.preset(preset);
-  if (parse !== undefined) option.argParser(parse);
   if (choices !== undefined) option.choices(choices);
+  if (parse !== undefined) option.argParser(parse);
   if (conflicts !== undefined) option.conflicts([...conflicts]);
   return option;
 }

@@ -184,7 +184,9 @@ export function operationsIn(document: Document): ReadonlyMap<OperationId, Contr
     .map(({ path, method, object }): readonly [OperationId, ContractOperation] => [
       object.operationId,
       {
-        ...{ id: object.operationId, path, method },
+        id: object.operationId,
+        path,
+        method,
         parameters: (object.parameters ?? [])
           .map((parameter) => resolveIn<Parameter | HeaderParameter>(document, parameter))
           .filter((parameter): parameter is Parameter => parameter.in !== "header")

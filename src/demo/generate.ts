@@ -9,9 +9,10 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { plusDays } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
+import { projectPath } from "../base/project-files.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
-import { fileLiteral, ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { fileLiteral, ident, literal, numberLiteral, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { inventoryParts, rowsPerFile, writeDialect } from "./deliveries/dialect-files.ts";
 import { dialects } from "./deliveries/dialects.ts";
 import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
@@ -22,7 +23,6 @@ import { createDealers } from "./market/dealers.ts";
 import { createStays } from "./market/stays.ts";
 import type { MarketShape } from "./market-shape.ts";
 import { type RandomDraws, randomDraws } from "./random.ts";
-import { loadFactTables } from "./reference.ts";
 import { createTruthTables, writeTruth } from "./truth.ts";
 import { createCatalogue } from "./vehicles/catalogue.ts";
 import { createEquipment } from "./vehicles/equipment.ts";
@@ -167,3 +167,46 @@ async function copy(session: Session, rows: Sql, path: string, format: MarketSha
   const settings = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
   await session.run(sql`COPY (${rows}) TO ${fileLiteral(`${path}.${format}`)} (${settings})`);
 }
+
+const factFiles = [
+  "ages",
+  "base_colors",
+  "features",
+  "lines",
+  "makes",
+  "models",
+  "names",
+  "options",
+  "paints",
+  "plants",
+  "regions",
+  "seasons",
+];
+
+/** Creates a table `<file>_facts` per reference file, with the file's row number as `line`, and the tables `zips`, `state_people` and `aliases`. */
+async function loadFactTables(session: Session): Promise<void> {
+  for (const file of [...factFiles, "stores", "states"]) {
+    await session.createTempTable(
+      `${file}_facts`,
+      sql`SELECT row_number() OVER () AS line, * FROM ${csv(`market/${file}.csv`)}`,
+    );
+  }
+  await session.createTempTable(
+    "zips",
+    sql`SELECT *, sum(population) OVER (ORDER BY state, postal_code ROWS UNBOUNDED PRECEDING) - population AS people_before
+        FROM ${csv("zip_codes.csv", "postal_code")} SEMI JOIN states_facts USING (state) WHERE population > 0`,
+  );
+  await session.createTempTable(
+    "state_people",
+    sql`SELECT state, region, min(people_before) AS people_before, sum(population) AS people FROM zips JOIN states_facts USING (state) GROUP BY ALL`,
+  );
+  await session.createTempTable(
+    "aliases",
+    sql`SELECT attribute, canonical, max(spelling) AS alias FROM ${csv("spellings.csv")} WHERE lower(canonical) <> spelling GROUP BY ALL`,
+  );
+}
+
+const csv = (file: string, textColumn?: string) => {
+  const types = textColumn === undefined ? sql`` : sql`, types = {${literal(textColumn)}: 'VARCHAR'}`;
+  return sql`read_csv(${pathLiteral(projectPath(`data/reference/${file}`))}, header = true${types})`;
+};

@@ -61,15 +61,22 @@ export const summariesOf = (numbers: readonly NumberName[], unitsOf: (attribute:
 export function readSummaries(row: Row | undefined, numbers: readonly NumberName[]): Summaries {
   const summaries = new Map<NumberName, NumberSummary>();
   for (const attribute of numbers) {
-    const [known, sum, squares] = ["known", "sum", "squares"].map((name) => bigintIn(row, columnOf(attribute, name)));
+    const known = bigintIn(row, columnOf(attribute, "known"));
+    const sum = bigintIn(row, columnOf(attribute, "sum"));
+    const squares = bigintIn(row, columnOf(attribute, "squares"));
     const percentiles = row?.[columnOf(attribute, "percentiles")];
     if (known === undefined || sum === undefined || squares === undefined || !Array.isArray(percentiles)) continue;
     const inOnes = (units: unknown): number => fromUnits(attribute, Number(units));
     const [min, p1, median, p99, max] = percentiles.map(inOnes);
     const variance = Number(known * squares - sum * sum) / Number(known) / Number(known - 1n);
     summaries.set(attribute, {
-      ...{ known: Number(known), min: Number(min), max: Number(max), mean: inOnes(Number(sum) / Number(known)) },
-      ...{ p1: Number(p1), median: Number(median), p99: Number(p99) },
+      known: Number(known),
+      min: Number(min),
+      max: Number(max),
+      mean: inOnes(Number(sum) / Number(known)),
+      p1: Number(p1),
+      median: Number(median),
+      p99: Number(p99),
       stddev: known > 1n ? inOnes(Math.sqrt(variance)) : null,
     });
   }

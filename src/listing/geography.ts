@@ -30,7 +30,8 @@ export function milesBetween(start: Point, end: Point): number {
 
 /** Returns `milesBetween` a point and that of columns `latitude` and `longitude`; null if they are. */
 export function milesFrom(start: Point): Sql {
-  const [latitude, longitude] = [numberLiteral(start.latitude), numberLiteral(start.longitude)];
+  const latitude = numberLiteral(start.latitude);
+  const longitude = numberLiteral(start.longitude);
   return sql`2 * ${numberLiteral(earthRadiusMiles)} * asin(least(1, sqrt(pow(sin(radians(latitude - ${latitude}) / 2), 2)
     + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2))))`;
 }

@@ -1,5 +1,5 @@
 /**
- * Rules of the listing lifecycle, as pure functions that return SQL. Ingest decides by them, and evidence repeats the decisions. One expression
+ * Rules of the listing lifecycle, as pure functions that return SQL. Ingest decides by them, and records which rule decided. One expression
  * evaluates a rule for all rows; tests evaluate it for single rows. The thresholds are in `life.ts`.
  */
 import { join, type Sql, sql } from "../db/sql.ts";
@@ -34,25 +34,19 @@ export type LifecycleRule = keyof typeof lifecycleRules;
 
 /**
  * The rules by which one of several claims to a VIN wins, strongest first, each as a sort key over the columns of `decidedClaims`: the lowest value
- * wins. The lake records their names.
+ * wins. The lake records their ids.
  */
-const ownerRules: readonly (readonly [rule: string, sortKey: Sql])[] = [
-  ["current owner", sql`if(is_current_owner, 0, 1)`],
-  ["franchise of the make", sql`if(is_new_at_franchise, 0, 1)`],
-  ["has a price", sql`if(has_price, 0, 1)`],
-  ["has photos", sql`if(has_photos, 0, 1)`],
-  ["earliest claim", sql`claimed_since`],
-  ["lowest dealer id", sql`dealer_id`],
+const ownerRules: readonly (readonly [rule: LifecycleRule, sortKey: Sql])[] = [
+  ["current_owner", sql`if(is_current_owner, 0, 1)`],
+  ["franchise_of_the_make", sql`if(is_new_at_franchise, 0, 1)`],
+  ["has_a_price", sql`if(has_price, 0, 1)`],
+  ["has_photos", sql`if(has_photos, 0, 1)`],
+  ["earliest_claim", sql`claimed_since`],
+  ["lowest_dealer_id", sql`dealer_id`],
 ];
 
-/** The recorded name of the rule for claims without another one. */
-export const onlyClaimant = "only claimant";
-
-/** Returns the rule with a recorded name; undefined for an unknown name. */
-export function ownerRuleOf(recorded: string): LifecycleRule | undefined {
-  const id = recorded.replaceAll(" ", "_");
-  return id in lifecycleRules ? (id as LifecycleRule) : undefined;
-}
+/** The rule that decides for claims without another one. */
+export const onlyClaimant: LifecycleRule = "only_claimant";
 
 /**
  * Returns the outcome of contested claims: `vin`, `dealer_id`, `is_owner` and `decided_by`, the first rule in which the owner's claim differs from the

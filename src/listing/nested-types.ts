@@ -3,8 +3,14 @@ import { listTypeOf, structTypeOf } from "../db/duck-type.ts";
 
 export const lineItemsType = listTypeOf(
   structTypeOf({
-    ...{ amount_usd: "DOUBLE", raw_label: "VARCHAR", role: "VARCHAR", applicability: "VARCHAR", direction: "VARCHAR" },
-    ...{ row_key: "VARCHAR", row_order: "INTEGER", subtype: "VARCHAR" },
+    amount_usd: "DOUBLE",
+    raw_label: "VARCHAR",
+    role: "VARCHAR",
+    applicability: "VARCHAR",
+    direction: "VARCHAR",
+    row_key: "VARCHAR",
+    row_order: "INTEGER",
+    subtype: "VARCHAR",
   }),
 );
 

@@ -53,7 +53,8 @@ export function smallestWidth(attribute: NumberName, summary: Percentiles, bucke
 }
 
 function bucketsOf(width: number, [least, greatest]: readonly [number, number]) {
-  const [first, last] = [Math.floor(least / width), Math.floor(greatest / width)];
+  const first = Math.floor(least / width);
+  const last = Math.floor(greatest / width);
   return { first, last, count: last - first + 1 };
 }
 

@@ -7,7 +7,8 @@ import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from
 import type { AttributeName } from "./schema.ts";
 
 /** The letters of a VIN and the digits that they count as. */
-const [letters, digits] = ["ABCDEFGHJKLMNPRSTUVWXYZ", "12345678123457923456789"];
+const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
+const digits = "12345678123457923456789";
 const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
 
 /** Returns the check digit of a well-formed VIN, computed from the other 16 characters. It belongs at position 9. */

@@ -1,8 +1,7 @@
 /** Answers the operations about the calling account, for requests with an API key, pages and tool calls alike. They are limited, and never charged. */
 import type { Accounts } from "../accounts/accounts.ts";
 import type { AccountOperationId } from "../accounts/policy/prices.ts";
-import { decoderOf } from "../contract/decode.ts";
-import { decodeBody } from "../contract/decode-body.ts";
+import { decodeBody, decoderOf } from "../contract/decode.ts";
 import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
 import { type Caller, countCall, requireScope } from "./caller.ts";
 import type { OperationRequest } from "./operation-request.ts";

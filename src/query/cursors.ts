@@ -50,7 +50,9 @@ function contentOf(request: PagedRequest): Readonly<Record<string, string>> | un
 
 const invalid = ({ query: { cursor } }: PagedRequest): Error =>
   refuse("invalid_parameter_value", {
-    ...{ parameter: "cursor", value: quoted(cursor), hint: "" },
+    parameter: "cursor",
+    value: quoted(cursor),
+    hint: "",
     allowed: "the next_cursor of an answer to a request with the same parameters",
   });
 

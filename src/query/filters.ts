@@ -168,7 +168,8 @@ const parameters = Object.keys(filters) as readonly (keyof Filters)[];
 /** Returns the filters of a request. Refuses a range whose minimum is above its maximum. */
 export function filtersOf(query: Filters, dimensions: Dimensions): readonly Filter[] {
   for (const range of rangeNames) {
-    const [min, max] = [query[`min_${range}`], query[`max_${range}`]];
+    const min = query[`min_${range}`];
+    const max = query[`max_${range}`];
     if (min === undefined || max === undefined || min <= max) continue;
     const reason = `the minimum ${min} is above the maximum ${max}`;
     throw refuse("incompatible_parameters", { parameters: `min_${range} and max_${range}`, reason });

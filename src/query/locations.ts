@@ -37,7 +37,10 @@ export function divideLocations(values: readonly string[], dimensions: Dimension
   if (count <= placesMax) return divided;
   const allowed = `a list of at most ${placesMax} items`;
   throw refuse("invalid_parameter_value", {
-    ...{ parameter: "exclude_assembly_location", value: `(${count} items)`, allowed, hint: "" },
+    parameter: "exclude_assembly_location",
+    value: `(${count} items)`,
+    allowed,
+    hint: "",
   });
 }
 

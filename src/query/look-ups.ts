@@ -58,7 +58,8 @@ export async function findListing(id: string, include: Include, version: LakeVer
  */
 export async function findVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
   const periods = await listingPeriodsOf(vin.toUpperCase(), detailColumns(include), version);
-  const [latest, state] = [periods.at(-1), vinStateOf(periods)];
+  const latest = periods.at(-1);
+  const state = vinStateOf(periods);
   if (latest === undefined || state === undefined) return decodeVin(vin.toUpperCase(), include, version);
   return { ...detailOf(latest.row, include, version.dimensions), state };
 }

@@ -68,7 +68,8 @@ export function unmatchedDealerValues(
       words: () => [],
     },
     {
-      ...{ parameter: "country", words: () => countries.values() },
+      parameter: "country",
+      words: () => countries.values(),
       values: country?.filter((name) => !countries.has(name.toLowerCase())) ?? [],
     },
     {

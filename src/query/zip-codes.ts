@@ -20,6 +20,8 @@ export function zipCodes(): ReadonlyMap<string, ZipCode> {
 
 function parseLine(line: string): [code: string, zip: ZipCode] {
   const [code = "", latitude, longitude, city = "", state = "", population] = line.split(",");
-  const [north, east, residents] = [Number(latitude), Number(longitude), Number(population)];
+  const north = Number(latitude);
+  const east = Number(longitude);
+  const residents = Number(population);
   return [code, { code, city, state, latitude: north, longitude: east, population: residents }];
 }

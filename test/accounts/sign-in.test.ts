@@ -151,7 +151,12 @@ testOnBothEngines(
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const author = { actor: "command line (joe)", atMs };
-    const { keyId } = applyChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
+    const { id: keyId } = applyChange(
+      database,
+      "keys create",
+      { accountId, scopes: ["usage.read"], name: "sync" },
+      author,
+    );
     applyChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
     assert.throws(
       () => applyChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author),

@@ -147,6 +147,12 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["accounts", "show", "--account", "acct_none"], /Unknown account acct_none: expected an id/],
   [["keys", "create", "--account", "acct_none", "--scopes", "everything"], /'everything'.*inventory\.read/],
   [["credits", "add", "--account", "acct_none", "--usd", "0"], /'0'.*an amount in USD/],
+  [
+    ["accounts", "rate-limit", "--account", "acct_none", "--per10s", "1"],
+    /expected both --per10s and --per60s, or --none/,
+  ],
+  [["accounts", "rate-limit", "--account", "acct_none", "--none", "--per10s", "1"], /expected both --per10s/],
+  [["accounts", "operator", "--account", "acct_none", "maybe"], /'maybe'.*Expected on or off/],
   [["ledger", "restore", "none.db"], /none\.db: cannot be opened/],
 ];
 

@@ -101,7 +101,8 @@ function spelled(attribute: string): readonly string[] {
 }
 
 test("states and powertrains are those that ingest spells: 50 states, DC, five territories, 13 provinces; six powertrains", () => {
-  const [states, powertrains] = [spelled("state"), spelled("powertrain_type")];
+  const states = spelled("state");
+  const powertrains = spelled("powertrain_type");
   assert.deepEqual([states.length, powertrains.length], [50 + 1 + 5 + 13, 6]);
   for (const name of ["state", "exclude_state"] as const)
     assert.deepEqual([...vocabulary("searchListings", name)].sort(), states);

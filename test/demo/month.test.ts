@@ -78,7 +78,8 @@ test("more cars leave on Fridays and Saturdays than on Sundays", () => {
     const days = truth.slice(1).filter((row) => weekdays.includes(new Date(String(row.day)).getUTCDay()));
     return days.reduce((sum, row) => sum + Number(row.missing), 0) / days.length;
   };
-  const [busy, sunday] = [meanOn(5, 6), meanOn(0)];
+  const busy = meanOn(5, 6);
+  const sunday = meanOn(0);
   assert.ok(busy > 1.6 * sunday, `${busy} on Fridays and Saturdays, ${sunday} on Sundays`);
 });
 

@@ -3,7 +3,8 @@
 const transliteration: Readonly<Record<string, number>> = {
   ...Object.fromEntries([..."ABCDEFGH"].map((letter, index) => [letter, index + 1])),
   ...Object.fromEntries([..."JKLMN"].map((letter, index) => [letter, index + 1])),
-  ...{ P: 7, R: 9 },
+  P: 7,
+  R: 9,
   ...Object.fromEntries([..."STUVWXYZ"].map((letter, index) => [letter, index + 2])),
 };
 const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];

@@ -17,27 +17,27 @@ const cases = parseCaseTable(
   columns,
   `
   case                                                 | A             | B             | C      | A then  | B then        | C then | owner | decided by
-  only one dealer lists it                             | listed        | -             | -      |         |               |        | A     | only claimant
-  a new car belongs to the franchise of its make       | new price     | new franchise | -      |         |               |        | B     | franchise of the make
-  a used car does not                                  | listed price  | listed franchise photos | - |    |               |        | A     | has a price
-  nor does a new car at another make's franchise       | new           | new other franchise price | - |  |               |        | B     | has a price
-  a listing with a price beats one without             | listed photos | listed price  | -      |         |               |        | B     | has a price
-  of two with a price, the one with photos             | listed price  | listed price photos | - |        |               |        | B     | has photos
-  of two without a price, the one with photos          | listed        | listed photos | -      |         |               |        | B     | has photos
-  all else equal, the lowest dealer id                 | listed price  | listed price  | listed |         |               |        | A     | lowest dealer id
-  of three, the rule that separates the first two      | listed        | listed price photos | listed price | |           |        | B     | has photos
-  the current owner keeps it against a better claim    | listed        | -             | -      | listed  | listed price photos | -      | A     | current owner
-  the current owner keeps it against the franchise     | new           | -             | -      | new     | new franchise price | -      | A     | current owner
-  the owner keeps it while its feed is missing         | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
-  a sole owner keeps it while its feed is missing      | listed        | -             | -      | -       | -             | -      | A     | only claimant
-  the owner drops it, the other claimant gets it       | listed price  | listed        | -      | without | listed        | -      | B     | only claimant
-  the owner drops it, a newcomer gets it               | listed price  | -             | -      | without | listed        | -      | B     | only claimant
-  the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest claim
-  a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has a price
-  a claim holds while its dealer's feed is missing     | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
-  a new car at the franchise counts without its feed   | new franchise price | new franchise | - | without | -            | new price | B  | franchise of the make
-  a used car at the franchise does not                 | listed price  | listed franchise | -   | without | -             | listed price | C | has a price
-  a price counts while its dealer's feed is missing    | listed price photos | listed price | - | without | -             | listed photos | B | has a price
+  only one dealer lists it                             | listed        | -             | -      |         |               |        | A     | only_claimant
+  a new car belongs to the franchise of its make       | new price     | new franchise | -      |         |               |        | B     | franchise_of_the_make
+  a used car does not                                  | listed price  | listed franchise photos | - |    |               |        | A     | has_a_price
+  nor does a new car at another make's franchise       | new           | new other franchise price | - |  |               |        | B     | has_a_price
+  a listing with a price beats one without             | listed photos | listed price  | -      |         |               |        | B     | has_a_price
+  of two with a price, the one with photos             | listed price  | listed price photos | - |        |               |        | B     | has_photos
+  of two without a price, the one with photos          | listed        | listed photos | -      |         |               |        | B     | has_photos
+  all else equal, the lowest dealer id                 | listed price  | listed price  | listed |         |               |        | A     | lowest_dealer_id
+  of three, the rule that separates the first two      | listed        | listed price photos | listed price | |           |        | B     | has_photos
+  the current owner keeps it against a better claim    | listed        | -             | -      | listed  | listed price photos | -      | A     | current_owner
+  the current owner keeps it against the franchise     | new           | -             | -      | new     | new franchise price | -      | A     | current_owner
+  the owner keeps it while its feed is missing         | listed        | -             | -      | -       | listed price photos | -      | A     | current_owner
+  a sole owner keeps it while its feed is missing      | listed        | -             | -      | -       | -             | -      | A     | only_claimant
+  the owner drops it, the other claimant gets it       | listed price  | listed        | -      | without | listed        | -      | B     | only_claimant
+  the owner drops it, a newcomer gets it               | listed price  | -             | -      | without | listed        | -      | B     | only_claimant
+  the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest_claim
+  a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has_a_price
+  a claim holds while its dealer's feed is missing     | listed price  | listed        | -      | without | -             | listed | B     | earliest_claim
+  a new car at the franchise counts without its feed   | new franchise price | new franchise | - | without | -            | new price | B  | franchise_of_the_make
+  a used car at the franchise does not                 | listed price  | listed franchise | -   | without | -             | listed price | C | has_a_price
+  a price counts while its dealer's feed is missing    | listed price photos | listed price | - | without | -             | listed photos | B | has_a_price
 `,
 );
 

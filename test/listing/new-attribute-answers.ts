@@ -11,12 +11,26 @@ const hondas = [
 
 export const cars: readonly FeedRow[] = [
   ...hondas.map(([engine_aspiration, title_status, horsepower, battery_kwh, price_trend, warranties], n) => ({
-    ...{ vin: vinOf(n), dealer_id: dealerIdOf(1), make: "Honda", model: "Civic", price: 20_000 + n },
-    ...{ engine_aspiration, title_status, horsepower, battery_kwh, price_trend, warranties },
+    vin: vinOf(n),
+    dealer_id: dealerIdOf(1),
+    make: "Honda",
+    model: "Civic",
+    price: 20_000 + n,
+    engine_aspiration,
+    title_status,
+    horsepower,
+    battery_kwh,
+    price_trend,
+    warranties,
   })),
   ...Array.from({ length: 10 }, (_, n) => ({
-    ...{ vin: vinOf(5 + n), dealer_id: dealerIdOf(2), make: "Tesla", model: "S", price: 50_000 + n },
-    ...{ horsepower: 400 + n, battery_kwh: 60 + n / 10 },
+    vin: vinOf(5 + n),
+    dealer_id: dealerIdOf(2),
+    make: "Tesla",
+    model: "S",
+    price: 50_000 + n,
+    horsepower: 400 + n,
+    battery_kwh: 60 + n / 10,
   })),
 ];
 
@@ -28,7 +42,13 @@ const servedHondas = [
   ["Supercharged", null, 306, 99.9, 12.75, ["Rust"]],
   [null, "Clean", null, null, -0.25, []],
 ].map(([engine_aspiration, title_status, horsepower, battery_kwh, price_trend, warranties]) => ({
-  ...{ engine_aspiration, title_status, horsepower, battery_kwh, price_trend, warranties, rating: 4.5 },
+  engine_aspiration,
+  title_status,
+  horsepower,
+  battery_kwh,
+  price_trend,
+  warranties,
+  rating: 4.5,
 }));
 
 /** The numbers of the Hondas that searches find, by price unless the request sorts otherwise. */

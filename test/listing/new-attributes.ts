@@ -20,25 +20,36 @@ const shownAs = (title: string): string =>
 /** Texts, whole numbers, decimal fractions and a list, of builds, dealers and listings. */
 const rows = {
   engine_aspiration: {
-    ...{ row: spelled(shownAs("Aspiration")), after: "assembly_country", table: "inventory" },
+    row: spelled(shownAs("Aspiration")),
+    after: "assembly_country",
+    table: "inventory",
     field: text,
   },
   title_status: { row: spelled(""), after: "sold_on_record", table: "inventory", field: text },
   horsepower: {
-    ...{ row: numberRow("SMALLINT", "power"), after: "assembly_country", table: "inventory" },
+    row: numberRow("SMALLINT", "power"),
+    after: "assembly_country",
+    table: "inventory",
     field: { ...number, type: "integer" },
   },
   battery_kwh: {
-    ...{ row: numberRow("DECIMAL(6,1)", "battery", shownAs("Battery")), after: "assembly_country", table: "inventory" },
+    row: numberRow("DECIMAL(6,1)", "battery", shownAs("Battery")),
+    after: "assembly_country",
+    table: "inventory",
     field: number,
   },
   rating: { row: numberRow("DECIMAL(2,1)", "rating"), after: "makes", table: "dealers", field: number },
   price_trend: {
-    ...{ row: numberRow("DECIMAL(7,2)", "price_trend"), after: "sold_on_record", table: "inventory", field: number },
+    row: numberRow("DECIMAL(7,2)", "price_trend"),
+    after: "sold_on_record",
+    table: "inventory",
+    field: number,
   },
   warranties: {
     row: `{ type: listTypeOf("INTEGER"), feed: "tokens", search: "tokens", kind: "warranty", serve: "words" }`,
-    ...{ after: "sold_on_record", table: "inventory", field: { type: "array", items: text } },
+    after: "sold_on_record",
+    table: "inventory",
+    field: { type: "array", items: text },
   },
 } as const satisfies Readonly<Record<string, NewAttribute>>;
 export const newNames = Object.keys(rows);

@@ -95,7 +95,8 @@ test("the lake has a version for each day, one that replays the last days, and o
 test("the changes between two versions are those of the definition, and applied to the older market yield the newer", async () => {
   const kinds = new Set<string>();
   for (const [since, version] of pairs) {
-    const [before, after] = [await marketOf(since), await marketOf(version)];
+    const before = await marketOf(since);
+    const after = await marketOf(version);
     const found = await allChanges(since, version);
     const message = `${since} to ${version}`;
     const mirror = mirrorOf(before);
@@ -114,12 +115,18 @@ const inOrderOfFeed = (one: ListingChange, other: ListingChange): number =>
 const summary = (found: readonly ListingChange[]) =>
   found
     .map(({ id, kind, state_before, state, matched_before, matches }) => ({
-      ...{ id, kind, state_before, state, matched_before, matches },
+      id,
+      kind,
+      state_before,
+      state,
+      matched_before,
+      matches,
     }))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 
 test("attributes before and after are those of the two markets", async () => {
-  const [before, after] = [await marketOf(third), await marketOf(last)];
+  const before = await marketOf(third);
+  const after = await marketOf(last);
   let compared = 0;
   for (const change of await allChanges(third, last)) {
     for (const [side, market] of [
@@ -151,7 +158,8 @@ const refused = /^(inventory_status|sold_within_days|snapshot_date|value_rating|
 test("a filtered feed has what matches before or after, so that a filtered copy stays right", async () => {
   let [delivered, left] = [0, 0];
   for (const [place, [since, version]] of pairs.slice(2).entries()) {
-    const [before, after] = [await marketOf(since), await marketOf(version)];
+    const before = await marketOf(since);
+    const after = await marketOf(version);
     const drawn = [...randomFilters(after.inventory, { seed: extent.seed + place, count: 8 * randomQueries })];
     const usable = drawn.filter((query) => query.size > 0 && ![...query.keys()].some((name) => refused.test(name)));
     for (const query of [new Map([["max_price", "15000"]]), ...usable.slice(0, randomQueries)]) {

@@ -38,7 +38,11 @@ const inventory = Array.from({ length: 900 }, (_, index): FeedRow => {
   const [make, model, body_type] = chance.pick(models);
   const isRare = chance.happens(0.04);
   return {
-    ...{ vin: vinOf(index), dealer_id: dealerIdOf(chance.integer(0, 13)), make, body_type, price: 20_000 },
+    vin: vinOf(index),
+    dealer_id: dealerIdOf(chance.integer(0, 13)),
+    make,
+    body_type,
+    price: 20_000,
     model: isRare ? "Rare" : model,
     inventory_type: chance.pick(["new", "used", "used", ""]),
     observed_at: `${plusDays("2026-11-16", -chance.integer(0, 60))}T00:00:00Z`,

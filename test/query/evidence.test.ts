@@ -4,6 +4,8 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { explainVin } from "../../src/query/evidence/evidence.ts";
+import { decisionsOf } from "../../src/query/evidence/steps.ts";
+import { readVinHistory } from "../../src/query/evidence/vin-history.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { sampleService } from "../support/http/service.ts";
 
@@ -79,4 +81,19 @@ async function explained(lake: string, vin: string): Promise<AnswerOf<"getEviden
 test("a VIN whose rows were all refused has issues and no state", async () => {
   const { status, steps } = await explained(lake, "5FNRL6H6XNBO43490");
   assert.deepEqual([status, steps.map(({ event, rule }) => [event, rule])], [null, [["issue", "rejected_row"]]]);
+});
+
+test("a decision by a rule that this release does not have has no rule and is not confirmed", async () => {
+  const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", {
+    hasServingFiles: false,
+  });
+  try {
+    const history = await readVinHistory("5J8TC2H52ML162377", version);
+    const claims = history.claims.map((claim) => ({ ...claim, decidedBy: "oldest_dealer" }));
+    const listed = decisionsOf({ ...history, claims }).decisions.filter(({ event }) => event === "listed");
+    assert.ok(listed.length > 0);
+    for (const { rule, is_confirmed } of listed) assert.deepEqual([rule, is_confirmed], [null, false]);
+  } finally {
+    version.close();
+  }
 });

@@ -18,7 +18,8 @@ const rangesOf = async (query: string) =>
     .range_facets;
 
 test("a fixed width applies to its facet only", async () => {
-  const [plain, priced] = [await rangesOf(""), await rangesOf("&interval=price:4000")];
+  const plain = await rangesOf("");
+  const priced = await rangesOf("&interval=price:4000");
   assert.deepEqual({ ...priced, price: plain.price }, plain);
   assert.deepEqual([plain.price?.interval, priced.price?.interval], [2000, 4000]);
   assert.equal(plain.price?.buckets.length, 15);
@@ -43,7 +44,10 @@ test("all four numeric facets take fixed widths, in any order and case", async (
   assert.deepEqual(Object.fromEntries(widths), { price: 5000, msrp: 10_000_000, miles: 10_000, days_on_market: 7 });
   assert.deepEqual(ranges.msrp, { buckets: [{ min: 0, max: 1e7, count: 100 }], interval: 1e7, min: 0, max: 1e7 });
   assert.deepEqual(ranges.days_on_market, {
-    ...{ buckets: [{ min: 0, max: 7, count: 100 }], interval: 7, min: 0, max: 7 },
+    buckets: [{ min: 0, max: 7, count: 100 }],
+    interval: 7,
+    min: 0,
+    max: 7,
   });
 });
 

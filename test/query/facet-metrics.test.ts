@@ -93,7 +93,8 @@ for (const { metric, value } of metricCases) {
 }
 
 const metricOf = (name: string, known: string, median: string) => ({
-  ...{ name, sample: Number(known) },
+  name,
+  sample: Number(known),
   ...(/^\d/.test(median) ? { value: Number(median) } : { value: null, null_reason: median }),
 });
 

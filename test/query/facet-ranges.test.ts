@@ -132,7 +132,8 @@ for (const [table, cases] of Object.entries({ chosen, fixed })) {
       const make = `${table}%20${index}`;
       const interval = table === "fixed" ? `&interval=miles:${width}` : "";
       const { data } = await client.getBody("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
-      const [range, stats] = [data.range_facets.miles, data.stats.miles];
+      const range = data.range_facets.miles;
+      const stats = data.stats.miles;
       assert.ok(range && stats);
       assert.deepEqual([String(range.interval), formatBuckets(range)], [width, buckets]);
       const values = parseNumbers(miles);

@@ -224,8 +224,10 @@ function phrasesOf(listing: Listing, chance: Chance, lastYear: number): readonly
     );
   }
   if (typeof price === "number") {
-    const [min, max] = [Math.floor(price / 1000), Math.ceil((price + 1) / 1000)];
-    const [least, greatest] = [{ min_price: `${min * 1000}` }, { max_price: `${max * 1000}` }];
+    const min = Math.floor(price / 1000);
+    const max = Math.ceil((price + 1) / 1000);
+    const least = { min_price: `${min * 1000}` };
+    const greatest = { max_price: `${max * 1000}` };
     phrases.push(
       chance.pick<Phrase>([
         [`under ${max}k`, greatest],

@@ -79,9 +79,9 @@ test("control characters in fields, queries and paths are refused", async () => 
   const account = `/operator/accounts/${accountId}`;
   const forms: readonly (() => Promise<Response>)[] = [
     () => sendForm(url, "/sign-in", { name: "a\0b", password: "x" }),
-    () => send(`${account}/credit`, { usd: "1", kind: "promotional", reference: "x\0" }),
-    () => send(`${account}/adjustment`, { usd: "1", reference: "x", note: "two\r\nlines" }),
-    () => send("/operator/accounts/%00/cap", { cap: "1" }),
+    () => send(`${account}/credits-add`, { micros: "1", kind: "promotional", reference: "x\0" }),
+    () => send(`${account}/credits-adjust`, { micros: "1", reference: "x", note: "two\r\nlines" }),
+    () => send("/operator/accounts/%00/accounts-cap", { capMicros: "1" }),
     ...["/operator/accounts?q=%00", "/operator/accounts/%00", "/find?q=%01", "/listings/a%00"].map(
       (path) => () => get(path),
     ),
@@ -110,8 +110,8 @@ test("an operator confirms and reverses only credits of the account in the path"
     addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
   );
   const changed = async (id: string, form: string): Promise<number> =>
-    (await send(`/operator/accounts/${id}/${form}`, { credit })).status;
-  for (const form of ["confirmation", "reversal"]) {
+    (await send(`/operator/accounts/${id}/${form}`, { creditId: credit })).status;
+  for (const form of ["credits-confirm", "credits-reverse"]) {
     for (const id of [other.accountId, "acct_none"]) assert.equal(await changed(id, form), 422, form);
     assert.equal(await changed(owner.accountId, form), 303, form);
   }
@@ -128,8 +128,8 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
   const again = await referencesIn();
   assert.equal(new Set([first, second, ...again]).size, 4);
   for (const [form, fields] of [
-    ["credit", { usd: "1", kind: "promotional", reference: first }],
-    ["adjustment", { usd: "2", reference: second }],
+    ["credits-add", { micros: "1", kind: "promotional", reference: first }],
+    ["credits-adjust", { micros: "2", reference: second }],
   ] as const) {
     const statuses = await Promise.all(
       [1, 2].map(async () => (await send(`/operator/accounts/${id}/${form}`, fields)).status),
@@ -139,6 +139,24 @@ test("a credit or an adjustment that is sent twice is posted once", async () => 
     assert.equal(without.status, 422);
   }
   assert.equal(balanceOf(id), 3_000_000);
+});
+
+test("an operator overrides the limits of an account, restores them, and reads why an incomplete form is refused", async () => {
+  const { accountId: id } = createCustomer(accounts);
+  const change = (fields: Record<string, string>) => send(`/operator/accounts/${id}/accounts-rate-limit`, fields);
+  const limits = () => inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").rateLimitOverride);
+  assert.equal((await change({ per10s: "3", per60s: "4" })).status, 303);
+  assert.deepEqual(limits(), { per10s: 3, per60s: 4 });
+  for (const [fields, reason] of [
+    [{ per10s: "3", per60s: "" }, /expected both/],
+    [{ per10s: "3", per60s: "x" }, /Invalid Requests in 60 s .*expected a whole number/],
+  ] as const) {
+    const refused = await change(fields);
+    assert.equal(refused.status, 422);
+    assert.match(await refused.text(), reason);
+  }
+  assert.equal((await change({ per10s: "", per60s: "", none: "on" })).status, 303);
+  assert.equal(limits(), null);
 });
 
 test("a change is confirmed on the page after it, and an unknown one is not", async () => {
@@ -167,10 +185,10 @@ test("each destructive form is reached through a page that asks", async () => {
     ["/dashboard/keys", /\/dashboard\/keys\/\w+\/revoke/],
     ["/dashboard/agents", /\/dashboard\/agents\/\w+\/disconnect/],
     ["/dashboard/searches", /\/dashboard\/searches\/[\w-]+\/delete/],
-    [account, new RegExp(`${account}/state`)],
-    [account, new RegExp(`${account}/operator`)],
-    [account, new RegExp(`${account}/reversal\\?credit=\\w+`)],
-    [account, new RegExp(`${account}/key-revocation\\?key=\\w+`)],
+    [account, new RegExp(`${account}/accounts-status`)],
+    [account, new RegExp(`${account}/accounts-operator`)],
+    [account, new RegExp(`${account}/credits-reverse\\?creditId=\\w+`)],
+    [account, new RegExp(`${account}/keys-revoke\\?keyId=\\w+`)],
   ] as const) {
     const page = await (await get(path)).text();
     const [asking = ""] = new RegExp(`(?<=href=")${link.source}(?=")`).exec(page) ?? [];

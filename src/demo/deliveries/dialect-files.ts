@@ -21,7 +21,8 @@ interface InventoryPart {
 export function inventoryParts(rows: number): readonly InventoryPart[] {
   const parts = Math.max(1, Math.ceil(rows / rowsPerFile));
   return Array.from({ length: parts }, (_, index) => {
-    const [first, last] = [index * rowsPerFile, (index + 1) * rowsPerFile - 1];
+    const first = index * rowsPerFile;
+    const last = (index + 1) * rowsPerFile - 1;
     return {
       suffix: parts === 1 ? "" : `-${String(index + 1).padStart(3, "0")}`,
       condition: sql`line BETWEEN ${numberLiteral(first)} AND ${numberLiteral(last)}`,

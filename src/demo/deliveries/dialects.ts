@@ -27,11 +27,10 @@ const padded = (field: string): Sql =>
   sql`lpad(coalesce(nullif(regexp_replace(${ident(field)}, '[$,]|\\..*', '', 'g'), '') || '.00', '0.00'), 11, ' ')`;
 const withUnit = (field: string, unit: string): Sql => sql`${ident(field)} || ${literal(` ${unit}`)}`;
 const ended = (list: Sql, separator: string): Sql => sql`${list} || ${literal(separator)}`;
-const [firstPhoto, otherPhotos] = [
-  sql`split_part(photo_urls, '|', 1)`,
-  sql`array_to_string(string_split(photo_urls, '|')[2:], ', ')`,
-];
-const [quoted, plain] = [sql`FORMAT csv, HEADER true, FORCE_QUOTE *`, sql`FORMAT csv, HEADER true`];
+const firstPhoto = sql`split_part(photo_urls, '|', 1)`;
+const otherPhotos = sql`array_to_string(string_split(photo_urls, '|')[2:], ', ')`;
+const quoted = sql`FORMAT csv, HEADER true, FORCE_QUOTE *`;
+const plain = sql`FORMAT csv, HEADER true`;
 const condition = sql`CASE kind WHEN 'new' THEN 'NEW' WHEN 'used' THEN 'USED' ELSE 'CPO' END`;
 const address = sql`'{addr1: ''' || replace(line1, '''', '') || ''', city: ''' || city || ''', region: ''' || dealer_state || ''', postal_code: ''' || postal_code || '''}'`;
 const photo = (number: number): Sql =>

@@ -6,8 +6,7 @@ import type { MarketShape } from "../market-shape.ts";
 import type { RandomDraws } from "../random.ts";
 import { plantOf } from "../vehicles/catalogue.ts";
 import { equipmentOf } from "../vehicles/equipment.ts";
-import { pricingOf } from "../vehicles/price-breakdown.ts";
-import { isBranded, priceOn } from "../vehicles/prices.ts";
+import { isBranded, priceOn, pricingOf } from "../vehicles/prices.ts";
 import { applyDirt, rowCopies } from "./dirt.ts";
 import { isInFeed } from "./feed-failures.ts";
 

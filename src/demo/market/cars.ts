@@ -13,7 +13,7 @@ import { askingPrice, excessOf, milesOf } from "../vehicles/prices.ts";
 import { cellsOfAny, cellsOfMake } from "../vehicles/variants.ts";
 import { uncheckedVin, withCheckDigit } from "../vehicles/vins.ts";
 import { drawsPerCar, isAccepted } from "./appeal.ts";
-import { type Rhythm, rhythmOf } from "./rhythm.ts";
+import { type Rhythm, rhythmOf } from "./stays.ts";
 
 /** Standard deviation of the logarithm of the length of stay, and the part of it that the excess of the price explains. */
 const stayDeviation = 0.7;

@@ -4,8 +4,7 @@
  */
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
-import { decoderOf } from "../../contract/decode.ts";
-import { decodeBody } from "../../contract/decode-body.ts";
+import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { jsonItemsOf } from "../../formats/file-writer.ts";

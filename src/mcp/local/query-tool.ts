@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import type { Row } from "../../base/json.ts";
-import { decodeBody } from "../../contract/decode-body.ts";
+import { decodeBody } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { exportMemory } from "../../export/limits.ts";
 import { runStatement } from "../../http/exports/writer-process.ts";

@@ -1,7 +1,7 @@
 /** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
 import { integerIn, isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import { buildRow, dealerRow } from "../../serving/dimensions.ts";
+import { buildRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 
 /** Schema `EvidenceStep`. */
@@ -14,19 +14,17 @@ export interface ClaimInterval {
   /** The listing, if the dealer owns the VIN. */
   readonly id: string | null;
   readonly isOwner: boolean;
+  /** The id of the rule that decided. */
   readonly decidedBy: string;
-  readonly claimedSince: string;
   readonly from: string;
   readonly until: string | null;
   readonly unseenDeliveries: number;
   /** Null while the dealer's last delivery contained it. */
   readonly lastSeen: string | null;
-  readonly file: string | null;
+  readonly file: string;
   readonly row: number;
   /** What the feed states: attributes of the listing and of its build. */
   readonly values: Row;
-  /** The makes that the dealer sells new. */
-  readonly makes: readonly Json[];
 }
 
 /** What a dealer had delivered by a day. */
@@ -55,7 +53,6 @@ export interface VinHistory {
 export async function readVinHistory(vin: string, version: LakeVersion): Promise<VinHistory> {
   const records = version.deliveries;
   const [rows, ends, issues] = await Promise.all([records.claimsOf(vin), records.endsOf(vin), records.issuesOf(vin)]);
-  const published = [...version.snapshotSizes.keys()];
   const claims = rows.map((row) => claimOf(row, version));
   const first = claims[0]?.from ?? version.manifest.as_of;
   const dealers = [...new Set(claims.map(({ dealerId }) => dealerId))];
@@ -64,7 +61,9 @@ export async function readVinHistory(vin: string, version: LakeVersion): Promise
     deliveries.map((row) => [`${textIn(row, "dealer_id")} ${textIn(row, "delivery_date")}`, dealerDayOf(row)]),
   );
   return {
-    ...{ claims, issues, days: published.filter((day) => day >= first) },
+    claims,
+    issues,
+    days: [...version.snapshotSizes.keys()].filter((day) => day >= first),
     ends: new Map(ends.map((row) => [textIn(row, "id"), { state: stateIn(row), day: textIn(row, "day") }])),
     dealerOn: (dealerId, day) => byDay.get(`${dealerId} ${day}`) ?? nothingDelivered,
   };
@@ -72,37 +71,44 @@ export async function readVinHistory(vin: string, version: LakeVersion): Promise
 
 const stateIn = (row: Row): "sold" | "ended" => (row.state === "sold" ? "sold" : "ended");
 
-const numberOr = (value: Json | undefined, otherwise: number): number =>
-  typeof value === "number" ? value : otherwise;
-
 function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
   const delivered: Json = JSON.parse(textIn(row, "delivered"));
-  const { makes } = dealerRow.decode(dimensions.dealerOf(row.dealer_key));
   return {
-    ...{ dealerId: textIn(row, "dealer_id"), id: stringOrNull(row.id), isOwner: row.is_owner === true },
-    ...{ decidedBy: stringOrNull(row.decided_by) ?? "", claimedSince: stringOrNull(row.claimed_since) ?? "" },
-    ...{ from: textIn(row, "valid_from"), until: stringOrNull(row.valid_to), lastSeen: stringOrNull(row.last_seen) },
-    ...{
-      unseenDeliveries: numberOr(row.unseen_deliveries, 0),
-      file: stringOrNull(row.file),
-      row: numberOr(row.row, 0),
-    },
+    dealerId: textIn(row, "dealer_id"),
+    id: stringOrNull(row.id),
+    isOwner: row.is_owner === true,
+    decidedBy: textIn(row, "decided_by"),
+    from: textIn(row, "valid_from"),
+    until: stringOrNull(row.valid_to),
+    unseenDeliveries: integerIn(row, "unseen_deliveries"),
+    lastSeen: stringOrNull(row.last_seen),
+    file: textIn(row, "file"),
+    row: integerIn(row, "row"),
     values: { ...buildRow.decode(dimensions.buildOf(row.build_key)), ...(isRow(delivered) ? delivered : {}) },
-    makes: Array.isArray(makes) ? makes : [],
   };
 }
 
 const nothingDelivered: DealerDay = {
-  ...{ verdict: "none", vins: 0, usualVins: 0, minVins: 0, lastDeliveredOn: "", deliveries: 0, acceptedDeliveries: 0 },
+  verdict: "none",
+  vins: 0,
+  usualVins: 0,
+  minVins: 0,
+  lastDeliveredOn: "",
+  deliveries: 0,
+  acceptedDeliveries: 0,
 };
 
 const dealerDayOf = (row: Row): DealerDay => ({
-  ...{ verdict: textIn(row, "verdict"), vins: numberOr(row.vins, 0), usualVins: numberOr(row.usual_vins, 0) },
-  minVins: numberOr(row.min_vins, 0),
-  lastDeliveredOn: stringOrNull(row.last_delivered_on) ?? "",
+  verdict: textIn(row, "verdict"),
+  vins: numberOr0(row.vins),
+  usualVins: numberOr0(row.usual_vins),
+  minVins: numberOr0(row.min_vins),
+  lastDeliveredOn: textIn(row, "last_delivered_on"),
   deliveries: integerIn(row, "deliveries"),
   acceptedDeliveries: integerIn(row, "accepted_deliveries"),
 });
+
+const numberOr0 = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 
 /** Returns whether a claim stands on a day. */
 export const holdsOnDay = ({ from, until }: ClaimInterval, day: string): boolean =>

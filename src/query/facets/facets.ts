@@ -4,7 +4,7 @@
  * One request to the listing source counts all facets that the same filters narrow. The source chooses the ranges of numbers from their statistics.
  */
 import { refuse } from "../../contract/errors.ts";
-import type { Filters, QueryOf } from "../../contract/types.ts";
+import type { AnswerOf, Filters, QueryOf } from "../../contract/types.ts";
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -122,7 +122,8 @@ export async function countFacets(plan: FacetPlan) {
       [...categorical, ...numeric].map((facet) => [facet, results[index]] as const),
     ),
   );
-  const [categorical, numeric] = [query.facets.filter(isCategorical), query.facets.filter(isNumeric)];
+  const categorical = query.facets.filter(isCategorical);
+  const numeric = query.facets.filter(isNumeric);
   return {
     data: {
       total: results[0]?.total ?? 0,
@@ -158,7 +159,11 @@ async function queryFacets(
     metric === undefined || facet === undefined
       ? undefined
       : await listings.measureGroups({
-          ...{ filters, attributes: [facet], metrics: metricsOf([metric]), supplyDay, sort },
+          filters,
+          attributes: [facet],
+          metrics: metricsOf([metric]),
+          supplyDay,
+          sort,
           // An unknown value, which is not a bucket, is a group.
           limit: limit + 1,
         });
@@ -194,11 +199,59 @@ function requestedOf(
   { facet_value_prefix: prefix, facet_value_limit: limit }: FacetQuery,
 ): readonly Bucket[] {
   if (prefix === undefined) return buckets.slice(0, limit);
-  const [key, words] = [matchKeyOf(prefix), wordsOf(prefix)];
+  const key = matchKeyOf(prefix);
+  const words = wordsOf(prefix);
   const matches = (text: string): boolean => matchKeyOf(text).startsWith(key) || areBeginnings(words, wordsOf(text));
   return buckets.filter(({ value, label }) => matches(value) || matches(label ?? "")).slice(0, limit);
 }
 
 function byName<F extends string, T>(facets: readonly F[], resultOf: (facet: F) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(facets.map((facet) => [facet, resultOf(facet)]));
+}
+
+type GroupQuery = QueryOf<"getGroups">;
+
+/** Returns schema `GroupRow` of each group, and schema `GroupMeta` without the version. Refuses parameters that cannot be combined. */
+export async function findGroups(query: GroupQuery, version: LakeVersion) {
+  const { group_by: attributes, metric: names = [], sort, limit } = query;
+  refuseSortWithoutMetric(sort, names);
+  const { listings, filters } = modeOf(query, version);
+  const supplyDay = supplyDayOf(names, attributes, query, version);
+  const { total, totalGroups, groups } = await listings.measureGroups({
+    attributes,
+    metrics: metricsOf(names),
+    supplyDay,
+    limit,
+    sort,
+    filters: [...filters, ...filtersOf(query, version.dimensions)],
+  });
+  const data = groups.map((group): AnswerOf<"getGroups">["data"][number] => ({
+    values: Object.fromEntries(attributes.map((attribute, place) => [attribute, group.values[place] ?? null])),
+    ...dealerOf(attributes, group.values, version),
+    count: group.count,
+    metrics: servedMetrics(names, group, supplyDay),
+  }));
+  return {
+    data,
+    meta: {
+      group_by: attributes,
+      metric: names,
+      sort,
+      limit,
+      total,
+      total_groups: totalGroups,
+      truncated: totalGroups > groups.length,
+      minimum_metric_count: metricListingsMin,
+      ...definitionsOf(names),
+    },
+  };
+}
+
+function dealerOf(
+  attributes: GroupQuery["group_by"],
+  values: readonly (string | null)[],
+  { dealers }: LakeVersion,
+): { readonly dealer_name?: string | null } {
+  const place = attributes.indexOf("dealer_id");
+  return place < 0 ? {} : { dealer_name: dealers.nameOf(values[place] ?? "") };
 }

@@ -67,7 +67,8 @@ export function requireRanges(
 
 /** Returns schema `RangeFacet` of a numeric facet; without buckets if the number is unknown for every match. */
 export function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefined, widths: FixedWidths) {
-  const [summary, found] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
+  const summary = counts?.summaries.get(facet);
+  const found = counts?.ranges.get(facet);
   if (summary === undefined || found === undefined)
     return { buckets: [], interval: widths.get(facet) ?? null, min: null, max: null };
   const { ranges } = found;

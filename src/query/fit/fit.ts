@@ -3,27 +3,18 @@
  * faster than its market. Both come from sold listings; nothing is placed for money.
  */
 import { plusDays } from "../../base/day.ts";
-import { type Row, stringOrNull } from "../../base/json.ts";
+import { type Json, type Row, stringOrNull } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
+import { metricListingsMin } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Point } from "../../listing/geography.ts";
+import type { CountedName } from "../../listing/schema.ts";
 import { buildRow, dealerRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { findDealer } from "../dealers.ts";
 import { distanceMiles, originOf, requireOrigin } from "../geography.ts";
 import { listingPeriodsOf } from "../listing-periods.ts";
-import {
-  bySpeed,
-  type FitStep,
-  filtersFor,
-  fitRules,
-  fitStepNames,
-  fitSteps,
-  relativeSpeed,
-  type SalesGroup,
-  salesBy,
-} from "./sales-speed.ts";
 
 type DealersAnswer = AnswerOf<"findFittingDealers">;
 type ModelsAnswer = AnswerOf<"findFittingModels">;
@@ -48,7 +39,9 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
   const dealer = dealerRow.decode(dimensions.dealerOf(latest.row.dealer_key));
   const { make, model, body_type } = build;
   const subject = {
-    ...{ make: stringOrNull(make), model: stringOrNull(model), body_type: stringOrNull(body_type) },
+    make: stringOrNull(make),
+    model: stringOrNull(model),
+    body_type: stringOrNull(body_type),
     inventory_type: stringOrNull(latest.row.inventory_type),
   };
   const located = { ...query, origin: placeOf(query, dealer) };
@@ -56,7 +49,9 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
   const isKnown = fitStepNames.some((one) => likeSubject(one, subject) !== undefined);
   return {
     data: {
-      ...{ vin: vin.toUpperCase(), subject, step },
+      vin: vin.toUpperCase(),
+      subject,
+      step,
       market: market === undefined ? null : { sales: market.sales, median_days: market.medianDays },
       dealers: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : isKnown ? "insufficient_sample" : "unknown_attributes",
@@ -88,8 +83,10 @@ async function dealersAt(step: FitStep, subject: Row, query: Located, version: L
 function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }: LakeVersion) {
   const profile = dealers.find(id)?.profile ?? {};
   return {
-    ...{ dealer_id: id, dealer_name: stringOrNull(profile.name) },
-    ...{ city: stringOrNull(profile.city), state: stringOrNull(profile.state) },
+    dealer_id: id,
+    dealer_name: stringOrNull(profile.name),
+    city: stringOrNull(profile.city),
+    state: stringOrNull(profile.state),
     distance_miles: distanceMiles(profile, origin),
   };
 }
@@ -97,12 +94,16 @@ function dealerIn({ values: [id = ""] }: SalesGroup, origin: Point, { dealers }:
 /** Returns what a dealer sells beside its market, the fastest first. Refuses an unknown dealer with `not_found`. */
 export async function fitModels(id: string, query: FitQuery, version: LakeVersion): Promise<ModelsAnswer> {
   const dealer = findDealer(id, version);
-  const [dealer_id, dealer_name] = [String(dealer.dealer_id), stringOrNull(dealer.name)];
+  const dealer_id = String(dealer.dealer_id);
+  const dealer_name = stringOrNull(dealer.name);
   const located = { ...query, origin: placeOf(query, dealer) };
   const { step, ...ranking } = await firstStep((one) => modelsAt(one, dealer_id, located, version));
   return {
     data: {
-      ...{ dealer_id, dealer_name, step, models: ranking.ranked.slice(0, query.limit) },
+      dealer_id,
+      dealer_name,
+      step,
+      models: ranking.ranked.slice(0, query.limit),
       null_reason: ranking.ranked.length > 0 ? null : "insufficient_sample",
     },
     meta: metaOf(ranking, located, version),
@@ -155,11 +156,109 @@ function metaOf({ ranked, insufficient }: Ranking, query: Located, version: Lake
   const from = plusDays(version.manifest.as_of, 1 - soldDays);
   const [firstDay = from] = version.snapshotSizes.keys();
   return {
-    ...{ radius, limit, total: ranked.length, truncated: ranked.length > limit },
+    radius,
+    limit,
+    total: ranked.length,
+    truncated: ranked.length > limit,
     origin: { latitude: origin.latitude, longitude: origin.longitude },
     insufficient_sample: insufficient,
-    ...{ sold_days: soldDays, sold_from: [from, firstDay].sort().at(-1) ?? from },
-    ...{ minimum_dealer_sales: dealerSalesMin, minimum_market_sales: marketSalesMin, pull, formula },
+    sold_days: soldDays,
+    sold_from: [from, firstDay].sort().at(-1) ?? from,
+    minimum_dealer_sales: dealerSalesMin,
+    minimum_market_sales: marketSalesMin,
+    pull,
+    formula,
     ...version.meta,
   };
 }
+
+/** The numbers of fit; answers repeat them. */
+export const fitRules = {
+  /** Sales that became known in this many days count, the published day included. */
+  soldDays: 180,
+  dealerSalesMin: 3,
+  marketSalesMin: metricListingsMin,
+  pull: 5,
+} as const;
+
+/** What sales are compared by, besides the inventory type: the first step with enough sales decides. */
+export const fitSteps = { model: ["make", "model"], make_and_body: ["make", "body_type"] } as const;
+export type FitStep = keyof typeof fitSteps;
+export const fitStepNames = Object.keys(fitSteps) as readonly FitStep[];
+
+/** Sales with the same values of some attributes. */
+interface SalesGroup {
+  readonly values: readonly string[];
+  readonly sales: number;
+  readonly medianDays: number;
+}
+
+/** More than there are groups of any market. */
+const groupsMax = 1_000_000;
+
+/** Returns the groups of known values of the matching sales in the window. */
+async function salesBy(
+  attributes: readonly CountedName[],
+  filters: readonly Filter[],
+  version: LakeVersion,
+): Promise<readonly SalesGroup[]> {
+  const day = plusDays(version.manifest.as_of, -fitRules.soldDays);
+  const { groups } = await version.soldSince(day).measureGroups({
+    filters: [{ kind: "soldAfter", day }, ...filters],
+    attributes,
+    metrics: [{ measure: "days_on_market", aggregate: "median" }],
+    sampleMin: 1,
+    supplyDay: undefined,
+    limit: groupsMax,
+    sort: "-count",
+  });
+  return groups.flatMap(({ values, metrics: [metric] }) => {
+    const known = values.filter((value) => value !== null);
+    const medianDays = metric?.value ?? null;
+    return medianDays === null || known.length < values.length
+      ? []
+      : [{ values: known, sales: metric?.sample ?? 0, medianDays }];
+  });
+}
+
+/** How fast a dealer sells, beside a market: part of schemas `FittingDealer` and `FittingModel`. */
+interface RelativeSpeed {
+  readonly sales: number;
+  readonly median_days: number;
+  readonly expected_days: number;
+  readonly relative: number | null;
+}
+
+/** Returns the speed of a dealer; undefined if it or the market has too few sales. */
+function relativeSpeed(dealer: SalesGroup, market: SalesGroup | undefined): RelativeSpeed | undefined {
+  const { dealerSalesMin, marketSalesMin, pull } = fitRules;
+  if (market === undefined || market.sales < marketSalesMin || dealer.sales < dealerSalesMin) return undefined;
+  const { sales, medianDays } = dealer;
+  const expected = (sales * medianDays + pull * market.medianDays) / (sales + pull);
+  return {
+    sales,
+    median_days: medianDays,
+    expected_days: Math.round(10 * expected) / 10,
+    relative: market.medianDays === 0 ? null : Math.round((1000 * expected) / market.medianDays) / 1000,
+  };
+}
+
+/** Orders the fastest first, of equally fast ones those with the most sales. */
+const bySpeed = (a: RelativeSpeed, b: RelativeSpeed): number =>
+  (a.relative ?? Number.MAX_VALUE) - (b.relative ?? Number.MAX_VALUE) ||
+  a.expected_days - b.expected_days ||
+  b.sales - a.sales;
+
+/** Returns filters for the values of categories; undefined if one is unknown. */
+export function filtersFor(
+  names: readonly FittedName[],
+  values: Readonly<Record<string, Json>>,
+): readonly Filter[] | undefined {
+  const filters = names.flatMap((attribute): Filter[] => {
+    const value = values[attribute];
+    return typeof value === "string" ? [{ kind: "anyOf", attribute, values: [value] }] : [];
+  });
+  return filters.length === names.length ? filters : undefined;
+}
+
+type FittedName = "make" | "model" | "body_type" | "inventory_type";

@@ -8,7 +8,9 @@ import { type DeliveredDay, hasFailed, lastDays } from "../../serving/published-
 import { type CalendarFeed, type DeliveryCalendar, deliveryCalendar, refusedRows } from "./calendar.ts";
 
 /** How many dealers are shown: at first, and of all; and how many refused rows of a feed. */
-const [fewDealers, allDealers, shownRows] = [16, 500, 20];
+const fewDealers = 16;
+const allDealers = 500;
+const shownRows = 20;
 
 interface OverviewRequest {
   readonly weeks: number;
@@ -70,7 +72,9 @@ export async function deliveryOverview(version: LakeVersion, request: OverviewRe
   const nameOf = (id: string): string => version.dealers.nameOf(id) ?? id;
   const [summary] = await version.deliveries.summaries([asOf]);
   return {
-    ...{ days, calendar, summary },
+    days,
+    calendar,
+    summary,
     failed: days.filter((one) => hasFailed(known, one)),
     names: new Map(calendar.dealers.map(({ dealerId }) => [dealerId, nameOf(dealerId)])),
     problems: calendar.dealers.flatMap(({ dealerId, feeds }) =>
@@ -127,8 +131,13 @@ async function feedDetails(
   const row = byDay.get(day);
   if (deliveries.length === 0) return undefined;
   return {
-    ...{ dealerId: dealer, name, day, verdict: verdicts[String(row?.verdict ?? "none")] ?? "" },
-    ...{ vins: numberIn(row, "vins"), usualVins: numberIn(row, "usual_vins"), minVins: numberIn(row, "min_vins") },
+    dealerId: dealer,
+    name,
+    day,
+    verdict: verdicts[String(row?.verdict ?? "none")] ?? "",
+    vins: numberIn(row, "vins"),
+    usualVins: numberIn(row, "usual_vins"),
+    minVins: numberIn(row, "min_vins"),
     lastDay: row === undefined ? null : textOrNullIn(row, "last_delivered_on"),
     days: days.map((one) => ({ day: one, vins: numberIn(byDay.get(one), "vins") ?? undefined, hasFailed: false })),
     refused: await refusedRows(version, { dealer, day, limit: shownRows }),

@@ -4,17 +4,18 @@
  * Levels describe the last day of an interval that has a snapshot, flows add up the events of its days. For each facet, one request to the trend
  * source measures all levels, another one counts all events.
  */
-import { plusDays } from "../../base/day.ts";
+import { calendarMonth, plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { QueryOf } from "../../contract/types.ts";
 import { metricListingsMin } from "../../listing/aggregates.ts";
-import type { TrendSource } from "../../listing/trend-source.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { type CountedName, type NumberName, numberNames } from "../../listing/schema.ts";
+import type { Aggregate, Statistic } from "../../listing/source.ts";
+import { daysSupplyOf, sellThroughOf, supplyDays, supplyWindowStart } from "../../listing/supply.ts";
+import type { EventWindow, Level, ListingEvent, TrendSource } from "../../listing/trend-source.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { filtersOf } from "../filters.ts";
-import { type DayRange, intervalsOf, missingRanges } from "./intervals.ts";
-import { definitionOf, trendMetricOf } from "./trend-metrics.ts";
-import { measureSeries, type SeriesPlan, type TrendInterval } from "./trend-series.ts";
 
 /** The most intervals of a trend, and the most values: intervals times series of all facets times metrics. */
 const intervalsMax = 400;
@@ -51,7 +52,10 @@ export function planTrends(
   refuseTooManyValues(query, intervals.length);
   refuseTooManyListings(query, intervals, snapshotSizes);
   return {
-    ...{ query, period, intervals, firstDay },
+    query,
+    period,
+    intervals,
+    firstDay,
     filters: filtersOf(query, dimensions),
     metrics: query.metric.map(trendMetricOf),
     missingDays: missingRanges(period, days),
@@ -144,3 +148,293 @@ function refuseTooManyListings(
 }
 
 const longerInterval = " Choose a longer interval or a shorter period.";
+
+/** An interval, with the number of its days that have a snapshot and the last of them. */
+interface TrendInterval extends DayRange {
+  readonly days: number;
+  readonly levelDay: string | null;
+}
+
+interface SeriesPlan {
+  readonly query: Pick<QueryOf<"getTrends">, "facet" | "facet_limit">;
+  readonly filters: readonly Filter[];
+  readonly metrics: readonly TrendMetric[];
+  readonly intervals: readonly TrendInterval[];
+  readonly firstDay: string;
+}
+
+/** Schema `TrendMetric` without the name. */
+interface MetricValue {
+  readonly value: number | null;
+  readonly sample: number;
+  readonly null_reason?: "insufficient_sample" | "no_values" | "no_data";
+}
+
+/** The measurements of one value of a facet: its levels by day, and its numbers of events by window (see `idOf`). */
+interface MeasuredSeries {
+  readonly facet: CountedName | null;
+  readonly value: string | null;
+  readonly levels: ReadonlyMap<string, Level>;
+  readonly events: ReadonlyMap<string, number>;
+}
+
+/** Returns the series of a plan, schema `TrendSeries`, facet by facet. Those of a facet with the most listings come first. */
+async function measureSeries(plan: SeriesPlan, source: TrendSource) {
+  const { intervals, metrics } = plan;
+  const facets: readonly (CountedName | undefined)[] = plan.query.facet ?? [undefined];
+  const series = await Promise.all(facets.map((facet) => measure(plan, source, facet)));
+  return series.flat().map(({ facet, value, ...measured }) => ({
+    facet,
+    value,
+    // Spreading each of many thousand points takes as long as all other work on them.
+    points: intervals.map((interval) => {
+      const { start, end, days, levelDay: level_day } = interval;
+      const values = metrics.map((metric) => ({ name: metric.name, ...metricValue(metric, interval, measured, plan) }));
+      return { start, end, days, level_day, metrics: values };
+    }),
+  }));
+}
+
+/** Measures the series of a facet; without one, a single series. */
+async function measure(
+  plan: SeriesPlan,
+  source: TrendSource,
+  facet: CountedName | undefined,
+): Promise<readonly MeasuredSeries[]> {
+  const { filters, metrics, intervals } = plan;
+  const requested = metrics.flatMap((metric) =>
+    intervals.flatMap((interval) => windowOf(metric, interval, plan) ?? []),
+  );
+  const windows = [...new Map(requested.map((window) => [idOf(window), window])).values()];
+  const ids = windows.map(idOf);
+  const measured = measureLevels(plan, source, facet);
+  // The events of all listings need not wait for the values with the most listings.
+  const keys = facet === undefined ? [""] : [...new Set((await measured).map(({ key }) => key))];
+  const counted = keys.length === 0 ? [] : source.countEvents({ windows, filters, attribute: facet, keys });
+  const [levels, counts] = await Promise.all([measured, counted]);
+  const levelsByKey = byKey(levels);
+  const countsByKey = byKey(counts);
+  return keys.map((key) => {
+    const ofKey = levelsByKey.get(key) ?? [];
+    const events = countsByKey.get(key) ?? [];
+    return {
+      facet: facet ?? null,
+      value: facet === undefined ? null : (ofKey[0]?.value ?? null),
+      levels: new Map(ofKey.map((level) => [level.day, level])),
+      events: new Map(events.map(({ window, count }) => [ids[window] ?? "", count])),
+    };
+  });
+}
+
+/** Groups items by their keys, in the order of first occurrence. */
+function byKey<Item extends { readonly key: string }>(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.key);
+    if (group === undefined) groups.set(item.key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** Returns the levels of all intervals; none if neither a metric nor the choice of the series needs them. */
+async function measureLevels(
+  { query, filters, metrics, intervals }: SeriesPlan,
+  source: TrendSource,
+  facet: CountedName | undefined,
+): Promise<readonly Level[]> {
+  const days = intervals.flatMap(({ levelDay }) => levelDay ?? []);
+  const isNeeded = facet !== undefined || metrics.some(({ kind }) => kind !== "event");
+  if (!isNeeded || days.length === 0) return [];
+  const statistics = metrics.flatMap((metric) => (metric.kind === "statistic" ? metric.statistic : []));
+  return source.measureLevels({ days, filters, attribute: facet, limit: query.facet_limit, statistics });
+}
+
+/**
+ * Returns the window whose events a metric counts in an interval; undefined if it counts none, if no day of the interval has a snapshot, or
+ * if the days of its window of supply are not all known.
+ */
+function windowOf(
+  metric: TrendMetric,
+  { start, end, levelDay }: TrendInterval,
+  { firstDay }: SeriesPlan,
+): EventWindow | undefined {
+  if (levelDay === null) return undefined;
+  if (metric.kind === "event") return { event: metric.event, start, end };
+  if (metric.kind !== "days_supply" && metric.kind !== "sell_through") return undefined;
+  const firstSaleDay = supplyWindowStart(levelDay);
+  return firstSaleDay < firstDay ? undefined : { event: "sold", start: firstSaleDay, end: levelDay };
+}
+
+const idOf = ({ event, start, end }: EventWindow): string => `${event} ${start} ${end}`;
+
+const noData: MetricValue = { value: null, sample: 0, null_reason: "no_data" };
+
+/** Returns the value of a metric in an interval. Nothing is known of an interval without a snapshot: events are recorded on the days of deliveries. */
+function metricValue(
+  metric: TrendMetric,
+  interval: TrendInterval,
+  { levels, events }: Pick<MeasuredSeries, "levels" | "events">,
+  plan: SeriesPlan,
+): MetricValue {
+  if (interval.levelDay === null) return noData;
+  const window = windowOf(metric, interval, plan);
+  const eventCount = window === undefined ? 0 : (events.get(idOf(window)) ?? 0);
+  if (metric.kind === "event") return exactly(eventCount);
+  const level = levels.get(interval.levelDay);
+  const count = level?.count ?? 0;
+  if (metric.kind === "count") return exactly(count);
+  if (metric.kind === "days_supply" || metric.kind === "sell_through") {
+    if (window === undefined) return noData;
+    if (metric.kind === "days_supply") return levelValue(count, eventCount, daysSupplyOf(count, eventCount));
+    return levelValue(count + eventCount, count + eventCount, sellThroughOf(count, eventCount));
+  }
+  const index = plan.metrics.filter(({ kind }) => kind === "statistic").indexOf(metric);
+  const { sample = 0, metric: value = null } = level?.statistics[index] ?? {};
+  return levelValue(count, sample, value);
+}
+
+const exactly = (count: number): MetricValue => ({ value: count, sample: count });
+
+/** Returns a value of `count` listings; null if they or those with a known value are too few. */
+function levelValue(count: number, sample: number, value: number | null): MetricValue {
+  if (count >= metricListingsMin && value !== null) return { value, sample };
+  const isUnknown = count >= metricListingsMin && sample === 0;
+  return { value: null, sample, null_reason: isUnknown ? "no_values" : "insufficient_sample" };
+}
+
+/** A requested metric. */
+export type TrendMetric = { readonly name: string } & (
+  | { readonly kind: "count" }
+  | { readonly kind: "days_supply" }
+  | { readonly kind: "sell_through" }
+  | { readonly kind: "statistic"; readonly statistic: Statistic }
+  | { readonly kind: "event"; readonly event: ListingEvent }
+);
+
+/** Schema `TrendDefinition`. */
+interface Definition {
+  readonly name: string;
+  readonly kind: "level" | "flow";
+  readonly formula: string;
+  readonly denominator: string;
+  readonly sample: string;
+}
+
+const events: Readonly<Record<ListingEvent, Pick<Definition, "formula" | "sample">>> = {
+  new_listings: {
+    formula: "number of listings whose listed_at is in the interval, by their last observed attributes",
+    sample: "the counted listings",
+  },
+  sold: {
+    formula: "number of listings whose sale is in the interval, on the day by which sold_within_days counts it",
+    sample: "the counted listings",
+  },
+  price_drops: {
+    formula:
+      "number of price changes to a lower price whose changed_at is in the interval, of listings by their last observed attributes",
+    sample: "the counted price changes",
+  },
+};
+
+const isEvent = (name: string): name is ListingEvent => name in events;
+
+/** Returns the metric with a name that the document accepts. */
+function trendMetricOf(name: string): TrendMetric {
+  if (name === "count" || name === "days_supply" || name === "sell_through") return { name, kind: name };
+  if (isEvent(name)) return { name, kind: "event", event: name };
+  const [measureName, aggregateName = ""] = name.split(".");
+  const measure = numberNames.find((number) => number === measureName);
+  const aggregate = aggregateOfName(aggregateName);
+  if (measure === undefined || aggregate === undefined)
+    throw new TypeError(`Unknown metric ${name}: expected one that the document accepts.`);
+  return { name, kind: "statistic", statistic: { measure, aggregate } };
+}
+
+function aggregateOfName(name: string): Aggregate | undefined {
+  if (name === "mean" || name === "median") return name;
+  return /^p\d{1,2}$/.test(name) ? `p${Number(name.slice(1))}` : undefined;
+}
+
+export function definitionOf(metric: TrendMetric): Definition {
+  const { name } = metric;
+  if (metric.kind === "event") return flowOf(name, metric.event);
+  const active = "listings that are active on level_day";
+  if (metric.kind === "count")
+    return { name, kind: "level", formula: `number of ${active}`, denominator: "none", sample: "the counted listings" };
+  if (metric.kind === "days_supply" || metric.kind === "sell_through") return supplyOf(metric.kind, active);
+  const { measure, aggregate } = metric.statistic;
+  const sample = `${active} with a known ${measure}`;
+  const denominator = aggregate === "mean" ? `number of ${sample}` : "none";
+  return { name, kind: "level", formula: `${wordsOf(aggregate, measure)} of the ${sample}`, denominator, sample };
+}
+
+function supplyOf(name: "days_supply" | "sell_through", active: string): Definition {
+  const sold = `listings sold in the ${supplyDays} days that end on level_day`;
+  if (name === "sell_through") {
+    const sample = `${active}, and ${sold}`;
+    return {
+      name,
+      kind: "level",
+      formula: `number of ${sold}, per listing of the sample`,
+      denominator: `number of ${sample}`,
+      sample,
+    };
+  }
+  const denominator = `number of ${sold}, divided by ${supplyDays}`;
+  return { name, kind: "level", formula: `number of ${active}, per sale a day`, denominator, sample: sold };
+}
+
+function flowOf(name: string, event: ListingEvent): Definition {
+  const { formula, sample } = events[event];
+  return { name, kind: "flow", formula, denominator: "none", sample };
+}
+
+function wordsOf(aggregate: Aggregate, measure: NumberName): string {
+  if (aggregate === "mean") return `arithmetic mean of the ${measure}`;
+  const percentile = aggregate === "median" ? "median" : `percentile ${aggregate.slice(1)}`;
+  return `linearly interpolated ${percentile} of the ${measure}`;
+}
+
+/** Days from `start` to `end`, both inclusive. */
+export interface DayRange {
+  readonly start: string;
+  readonly end: string;
+}
+
+export type IntervalLength = QueryOf<"getTrends">["interval"];
+
+/** The last day of the interval that contains a day. */
+const lastDays: Readonly<Record<IntervalLength, (day: string) => string>> = {
+  day: (day) => day,
+  week: (day) => plusDays(day, (7 - new Date(`${day}T00:00:00Z`).getUTCDay()) % 7),
+  month: (day) => lastOfMonths(day, 1),
+  quarter: (day) => lastOfMonths(day, 3),
+};
+
+/** Returns the last day of the interval of `count` months, counted from January, that contains a day. */
+function lastOfMonths(day: string, count: number): string {
+  const [year, month] = calendarMonth(day).split("-").map(Number) as [number, number];
+  return new Date(Date.UTC(year, Math.ceil(month / count) * count, 0)).toISOString().slice(0, day.length);
+}
+
+/** Yields the intervals of a period in the order of time. The first and the last one are cut at the ends of the period. */
+export function* intervalsOf({ start, end }: DayRange, length: IntervalLength): Generator<DayRange> {
+  let day = start;
+  while (day <= end) {
+    const last = lastDays[length](day);
+    yield { start: day, end: last < end ? last : end };
+    day = plusDays(last, 1);
+  }
+}
+
+/** Returns the days of a period that are not among the given days, as ranges. `days` is ascending. */
+export function missingRanges({ start, end }: DayRange, days: readonly string[]): readonly DayRange[] {
+  const ranges: DayRange[] = [];
+  let next = start;
+  for (const day of [...days.filter((one) => one >= start && one <= end), plusDays(end, 1)]) {
+    if (day > next) ranges.push({ start: next, end: plusDays(day, -1) });
+    next = plusDays(day, 1);
+  }
+  return ranges;
+}

@@ -104,8 +104,8 @@ export const createVisitorKey =
     const granted = scopes.filter((scope) => fields.getAll("scope").includes(scope));
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
-    const { key } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    context.cookies.set(createdKeyCookie, key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
+    const { json } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
+    context.cookies.set(createdKeyCookie, json.key, { ...createdKeyOptions, maxAge: createdKeyMaxAgeMs });
     return { location: path };
   };
 

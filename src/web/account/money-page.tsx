@@ -138,7 +138,7 @@ const Funds = ({ account, rows, range: { startDate, endDate } }: FundsProps): JS
 };
 
 /** Returns an amount as forms have it; empty for none. */
-export const usdInput = (micros: number | null): string => (micros === null ? "" : String(micros / 1_000_000));
+const usdInput = (micros: number | null): string => (micros === null ? "" : String(micros / 1_000_000));
 
 const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor: Visitor }): JSX.Element => (
   <Block id="cap" title="Monthly spend cap">
@@ -162,7 +162,7 @@ export const setCap =
   };
 
 /** Parses a spend cap; null for an empty text. Throws a UserError. */
-export function capOf(text: string): number | null {
+function capOf(text: string): number | null {
   if (text.trim() === "") return null;
   const micros = parseUsd(text.trim());
   if (micros !== undefined && micros >= 0) return micros;

@@ -2,6 +2,8 @@
 import type { JSX } from "preact";
 import { type Account, effectiveLimits } from "../../accounts/account.ts";
 import type { Administration } from "../../accounts/administration/administration.ts";
+import { readForm } from "../../accounts/administration/change-fields.ts";
+import type { ChangeInput, OperatorChangeName } from "../../accounts/administration/changes.ts";
 import { dayOf, monthOf } from "../../accounts/clock.ts";
 import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
 import { type LinkKind, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
@@ -17,7 +19,7 @@ import { signedAmount, text, time, usd } from "../shell/format.ts";
 import { Confirmation, Form, type VisitorForm } from "../shell/forms.tsx";
 import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { accountChanges, ChangeForms } from "./account-changes.tsx";
+import { ChangeForms, CommandText, formChanges } from "./account-changes.tsx";
 import { AuditTable } from "./audit-page.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
@@ -43,15 +45,17 @@ export const accountPage =
       <>
         <Notice text={query.has("changed") ? "The account is changed." : undefined} />
         <Summary account={account} progress={progress} />
-        <ChangeForms account={account} visitor={visitor} />
+        <ChangeForms account={account} visitor={visitor}>
+          <InviteForm accountId={accountId} visitor={visitor} />
+        </ChangeForms>
         <CreditTable credits={credits} account={account} visitor={visitor} />
         <Block id="keys" title="Keys">
           <KeyTable
             label="Keys"
             keys={keys}
-            endOf={({ keyId }) => <a href={`${path}/${accountId}/key-revocation?key=${keyId}`}>Revoke…</a>}
+            endOf={({ keyId }) => <a href={`${path}/${accountId}/keys-revoke?keyId=${keyId}`}>Revoke…</a>}
           />
-          <code class="cmd">{"carquet keys revoke <key-id>"}</code>
+          <CommandText name="keys revoke" />
         </Block>
         <Block id="entries" title="Last entries">
           <EntryTable entries={entries} keys={keys} />
@@ -97,6 +101,16 @@ const Summary = ({
   );
 };
 
+const InviteForm = ({ accountId, visitor }: { readonly accountId: string; readonly visitor: Visitor }): JSX.Element => (
+  <Form visitor={visitor} action={`${path}/${accountId}/invite`} class="inline">
+    <button type="submit">Create an invitation</button>
+    <button type="submit" name="kind" value="sign_in">
+      Create a sign-in link
+    </button>
+    <code class="cmd">carquet accounts invite --account {accountId} [--sign-in]</code>
+  </Form>
+);
+
 interface CreditTableProps {
   /** As `listEntries` returns them. */
   readonly credits: readonly Row[];
@@ -119,8 +133,8 @@ const CreditTable = ({ credits, ...props }: CreditTableProps): JSX.Element => (
           <Payment credit={credit} {...props} />,
         ])}
     />
-    <code class="cmd">{"carquet credits confirm <credit-id>"}</code>
-    <code class="cmd">{"carquet credits reverse <credit-id>"}</code>
+    <CommandText name="credits confirm" />
+    <CommandText name="credits reverse" />
   </Block>
 );
 
@@ -139,13 +153,13 @@ const Payment = ({
       {credit.confirmed_at_ms !== null ? (
         <span class="muted">confirmed</span>
       ) : (
-        <Form visitor={visitor} action={`${action}/confirmation`}>
-          <button type="submit" name="credit" value={id}>
+        <Form visitor={visitor} action={`${action}/credits-confirm`}>
+          <button type="submit" name="creditId" value={id}>
             Confirm
           </button>
         </Form>
       )}
-      <a href={`${action}/reversal?credit=${id}`}>Reverse…</a>
+      <a href={`${action}/credits-reverse?creditId=${id}`}>Reverse…</a>
     </div>
   );
 };
@@ -154,7 +168,7 @@ const Payment = ({
 export const confirmationPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query, params: { accountId = "", form = "" } }) => {
-    const ending = accountChanges.get(form)?.ending;
+    const ending = formChanges.get(form)?.form?.ending;
     if (ending === undefined) throw refuse("not_found", { what: "form", id: form });
     const account = await administration.call("findAccount", { accountId, month: monthOf(administration.nowMs) });
     if (account === null) throw refuse("not_found", { what: "account", id: accountId });
@@ -170,7 +184,7 @@ export const confirmationPage =
         keepPath={`${path}/${accountId}`}
       >
         Account {account.email}, <code>{accountId}</code>
-        {ending.value === undefined ? `, ${field} ${value}` : ""}. {effect}
+        {ending.value === undefined ? `, ${value}` : ""}. {effect}
       </Confirmation>,
     );
   };
@@ -178,9 +192,11 @@ export const confirmationPage =
 export const changeAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async ({ visitor, params: { accountId = "", form = "" }, fields }: VisitorForm) => {
-    const change = accountChanges.get(form);
-    if (change?.apply === undefined) throw refuse("not_found", { what: "form", id: form });
-    await change.apply({ administration, actor: visitor.identity.key.accountId, accountId, fields });
+    const change = formChanges.get(form);
+    if (change === undefined) throw refuse("not_found", { what: "form", id: form });
+    // The fields of the change have the types of its input; the path names the account.
+    const input = { ...readForm(change.fields, fields), accountId } as ChangeInput<OperatorChangeName>;
+    await administration.change(visitor.identity.key.accountId, change.name, input);
     return { location: `${path}/${accountId}?changed=${form}` };
   };
 

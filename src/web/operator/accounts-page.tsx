@@ -1,17 +1,18 @@
 /** All accounts in the operator's view. */
 import type { JSX } from "preact";
-import { type Account, isEmail } from "../../accounts/account.ts";
+import type { Account } from "../../accounts/account.ts";
+import { readForm } from "../../accounts/administration/change-fields.ts";
+import { type ChangeInput, changes } from "../../accounts/administration/changes.ts";
 import { monthOf } from "../../accounts/clock.ts";
-import { tiers } from "../../accounts/policy/tiers.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { statusText } from "../account/money-page.tsx";
 import { Block, DataTable } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
 import { amountOf, time, usd } from "../shell/format.ts";
-import { Field, Form, Select, type VisitorForm } from "../shell/forms.tsx";
+import { Field, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
+import { CommandText, Input } from "./account-changes.tsx";
 import { linkPage } from "./account-page.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
@@ -54,14 +55,10 @@ export const accountsPage =
 export const createAccountByForm =
   ({ accounts: { administration } }: SiteServices) =>
   async (form: VisitorForm): Promise<PageContent> => {
-    const tier = tiers.find((one) => String(one) === form.fields.get("tier"));
-    const email = (form.fields.get("email") ?? "").trim();
-    if (!isEmail(email)) throw new UserError("Invalid email: expected an address such as buyer@cars.example.");
-    if (tier === undefined) throw new UserError(`Invalid tier: expected ${tiers.join(", ")}.`);
-    const accountId = await administration.change(form.visitor.identity.key.accountId, "accounts create", {
-      email,
-      tier,
-    });
+    // The fields of the change have the types of its input.
+    const input = readForm(changes["accounts create"].fields, form.fields) as ChangeInput<"accounts create">;
+    const actor = form.visitor.identity.key.accountId;
+    const { accountId } = await administration.change(actor, "accounts create", input);
     return linkPage(administration, form, { accountId, kind: "invitation" });
   };
 
@@ -89,10 +86,11 @@ const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): 
 const CreateForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
   <Block id="create" title="New account">
     <Form visitor={visitor} action={path} class="inline">
-      <Field label="Email" class="wide" type="email" name="email" required />
-      <Select label="Tier" name="tier" options={tiers.map((tier) => [String(tier), String(tier)])} />
+      {Object.entries(changes["accounts create"].fields).map(([name, field]) => (
+        <Input key={name} name={name} field={field} />
+      ))}
       <button type="submit">Create the account</button>
     </Form>
-    <code class="cmd">{"carquet accounts create --email <email> --tier <n>"}</code>
+    <CommandText name="accounts create" />
   </Block>
 );

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { decoderOf } from "../../../src/contract/decode.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import { type IntervalLength, intervalsOf, missingRanges } from "../../../src/query/trends/intervals.ts";
-import { planTrends } from "../../../src/query/trends/trends.ts";
+import { type IntervalLength, intervalsOf, missingRanges, planTrends } from "../../../src/query/trends/trends.ts";
 import { sampleService } from "../../support/http/service.ts";
 import { openVersion } from "../../support/versions.ts";
 

@@ -17,7 +17,12 @@ const contested = vinOf(9999);
 
 /** A car on a lot, as its feed states it. */
 const randomCar = (chance: Chance, vin: string, dealer_id: string): FeedRow => ({
-  ...{ vin, dealer_id, year: 2020, make: "Honda", model: "Civic", trim: chance.pick(["LX", "EX", ""]) },
+  vin,
+  dealer_id,
+  year: 2020,
+  make: "Honda",
+  model: "Civic",
+  trim: chance.pick(["LX", "EX", ""]),
   inventory_type: chance.pick(["new", "used"]),
   price: chance.pick(["", 400, 20_000, 30_000, 40_000]),
   msrp: chance.pick(["", 20_000, 41_000]),

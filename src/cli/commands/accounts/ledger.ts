@@ -7,7 +7,7 @@ import { UserError } from "../../../base/user-error.ts";
 import { withoutPassword } from "../../../db/postgres.ts";
 import { type AccountsFileValues, auditExisting, printResult } from "../../accounts-file.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
-import { accountsFileCommand } from "./accounts.ts";
+import { accountsFileCommand } from "./change-command.ts";
 
 export const ledgerCommand = (): Command =>
   new Command("ledger")

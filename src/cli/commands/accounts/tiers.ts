@@ -2,15 +2,8 @@
 import { Command } from "commander";
 import { applyChange } from "../../../accounts/administration/changes.ts";
 import { queuedReviews } from "../../../accounts/policy/tier-reviews.ts";
-import {
-  type AccountsFileValues,
-  type AccountValues,
-  commandAuthor,
-  printResult,
-  printRows,
-  withAccountsFile,
-} from "../../accounts-file.ts";
-import { accountCommand, accountsFileCommand } from "./accounts.ts";
+import { type AccountsFileValues, commandAuthor, printRows, withAccountsFile } from "../../accounts-file.ts";
+import { accountsFileCommand, changeCommand } from "./change-command.ts";
 
 export const tiersCommand = (): Command =>
   new Command("tiers")
@@ -20,8 +13,8 @@ export const tiersCommand = (): Command =>
     )
     .addCommand(reviewAll())
     .addCommand(queue())
-    .addCommand(decide("approve", "approve the queued review of an account and promote it"))
-    .addCommand(decide("decline", "decline the queued review of an account; the next one is possible after 30 days"));
+    .addCommand(changeCommand("tiers approve"))
+    .addCommand(changeCommand("tiers decline"));
 
 const reviewAll = (): Command =>
   accountsFileCommand("review", "review all accounts now and print those that are promoted or queued").action(
@@ -53,12 +46,3 @@ const queue = (): Command =>
       printRows(rows, json);
     },
   );
-
-const decide = (name: "approve" | "decline", summary: string): Command =>
-  accountCommand(name, summary).action(({ accounts, json, account }: AccountValues) => {
-    const { from, to } = withAccountsFile(accounts, (database) =>
-      applyChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
-    );
-    const [outcome, tier] = name === "approve" ? ["approved", to] : ["declined", from];
-    printResult({ account_id: account, outcome, tier }, `${account} is now in tier ${tier}`, json);
-  });
