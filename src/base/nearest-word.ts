@@ -7,13 +7,15 @@ import { distance } from "fastest-levenshtein";
  */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   const sought = word.toLowerCase();
-  let [nearest, min]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  let nearest: string | undefined;
+  let min: number = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const max = Math.min(min, Math.floor(candidate.length / 3));
     if (Math.abs(candidate.length - sought.length) > max) continue;
     const differing = distance(sought, candidate.toLowerCase());
     if (differing > max || (differing === min && nearest !== undefined && nearest <= candidate)) continue;
-    [nearest, min] = [candidate, differing];
+    nearest = candidate;
+    min = differing;
   }
   return nearest;
 }

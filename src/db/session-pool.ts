@@ -191,12 +191,14 @@ export class SessionPool {
   /** Returns the first waiting statement of the account with the least virtual time, among accounts that may take a session. */
   private next(): { readonly waiting: Waiting; readonly account: string } | undefined {
     const nowMs = performance.now();
-    let [min, next]: [number, ReturnType<SessionPool["next"]>] = [Number.POSITIVE_INFINITY, undefined];
+    let min: number = Number.POSITIVE_INFINITY;
+    let next: ReturnType<SessionPool["next"]>;
     if (this.idle.length === 0) return undefined;
     for (const waiting of this.waiting) {
       const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
       if (virtualMs >= min || this.shares.heldBy(account) >= this.idle.length) continue;
-      [min, next] = [virtualMs, { waiting, account }];
+      min = virtualMs;
+      next = { waiting, account };
     }
     return next;
   }
@@ -204,13 +206,17 @@ export class SessionPool {
   /** Returns the last waiting statement of the account with the most of them, among jobs that have not begun. */
   private mostCrowding(): Waiting | undefined {
     const counts = new Map<string, number>();
-    let [max, crowding]: [number, Waiting | undefined] = [0, undefined];
+    let max: number = 0;
+    let crowding: Waiting | undefined;
     for (const waiting of this.waiting) {
       if (waiting.job.hasBegun) continue;
       const [account = ""] = waiting.job.accounts;
       const count = (counts.get(account) ?? 0) + 1;
       counts.set(account, count);
-      if (count >= max) [max, crowding] = [count, waiting];
+      if (count >= max) {
+        max = count;
+        crowding = waiting;
+      }
     }
     return crowding;
   }

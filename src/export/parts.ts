@@ -74,7 +74,9 @@ function requireRange(
   if (to === undefined) throw refuse("missing_parameter", { parameter: "snapshot_date_to", allowed });
   if (to < from)
     throw refuse("invalid_parameter_value", {
-      ...{ parameter: "snapshot_date_to", value: to, hint: "" },
+      parameter: "snapshot_date_to",
+      value: to,
+      hint: "",
       allowed: `a day from snapshot_date_from, ${from}, on`,
     });
   for (const name of ["snapshot_date", "sold_within_days", "inventory_status"] as const)

@@ -152,7 +152,11 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(refuseLongUri);
   if (state.accounts.isOpen) app.use(refuseOtherSites(namesOf(host, publicUrl), corsOrigins));
   mountSite(app, {
-    ...{ ...state, publicUrl, host, corsOrigins, readiness },
+    ...state,
+    publicUrl,
+    host,
+    corsOrigins,
+    readiness,
     // Behind a proxy, all browsers seem to be on this machine.
     demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
     isExplorerFree: options.isExplorerFree ?? false,

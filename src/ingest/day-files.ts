@@ -109,11 +109,13 @@ async function kindsOfClaims({ session }: Writer, day: string) {
 }
 
 const listingsOn = (day: string, branches: ActiveBranches): FileContents => ({
-  ...{ table: "listings", partition: null },
+  table: "listings",
+  partition: null,
   rows: withTrim(holdingRows(nextActive(day, branches), sql`held_listings`, day), "listings"),
 });
 const contendersOn = (day: string): FileContents => ({
-  ...{ table: "contenders", partition: openPartition },
+  table: "contenders",
+  partition: openPartition,
   rows: holdingRows(nextContenders(day), sql`held_contenders`, day),
 });
 
@@ -134,11 +136,13 @@ function departedRows(day: string): readonly FileContents[] {
 
 /** The rows that held until the day before, given the files of those that hold on the day. */
 const endedListings = (lake: string, files: TableFiles, day: string): FileContents => ({
-  ...{ table: "snapshots", partition: calendarMonth(day) },
+  table: "snapshots",
+  partition: calendarMonth(day),
   rows: withTrim(endedRows(sql`held_listings`, rowsOfFiles("listings", files.listings, lake), day), "snapshots"),
 });
 const endedContenders = (lake: string, files: TableFiles, day: string): FileContents => ({
-  ...{ table: "contenders", partition: calendarMonth(day) },
+  table: "contenders",
+  partition: calendarMonth(day),
   rows: endedRows(sql`held_contenders`, rowsOfFiles("contenders", filesIn(files.contenders, openPartition), lake), day),
 });
 

@@ -118,8 +118,11 @@ async function judgedFeeds(session: Session): Promise<readonly JudgedFeed[]> {
     SELECT dealer_id, verdict, vins, min_vins, known_prices, jumped_prices FROM deliveries_today WHERE verdict IN ('collapsed', 'resized')
     ORDER BY coalesce(list_max(accepted_vins), 0) DESC, dealer_id`);
   return rows.map((row) => ({
-    ...{ dealer_id: textIn(row, "dealer_id"), verdict: row.verdict === "resized" ? "resized" : "collapsed" },
-    ...{ vins: integerIn(row, "vins"), min_vins: typeof row.min_vins === "number" ? row.min_vins : null },
-    ...{ known_prices: integerIn(row, "known_prices"), jumped_prices: integerIn(row, "jumped_prices") },
+    dealer_id: textIn(row, "dealer_id"),
+    verdict: row.verdict === "resized" ? "resized" : "collapsed",
+    vins: integerIn(row, "vins"),
+    min_vins: typeof row.min_vins === "number" ? row.min_vins : null,
+    known_prices: integerIn(row, "known_prices"),
+    jumped_prices: integerIn(row, "jumped_prices"),
   }));
 }

@@ -91,10 +91,12 @@ export function maskOf(
   mask: string,
   { from, to }: (typeof vinParts)[number],
 ): { readonly bits: bigint; readonly value: bigint } {
-  let [bits, value] = [0n, 0n];
+  let bits = 0n;
+  let value = 0n;
   for (let index = from; index < to; index += 1) {
     const character = mask[index] ?? "?";
-    [bits, value] = [bits << bitsPerCharacter, value << bitsPerCharacter];
+    bits = bits << bitsPerCharacter;
+    value = value << bitsPerCharacter;
     if (character === "?") continue;
     bits |= 63n;
     value |= vinCodeOf(character);

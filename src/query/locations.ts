@@ -22,7 +22,8 @@ interface DividedLocations {
 export function divideLocations(values: readonly string[], dimensions: Dimensions): DividedLocations {
   const words = wordsOfList(values);
   const best = bestRuns(words, placesOf(dimensions));
-  const [known, unknown]: [string[], string[]] = [[], []];
+  const known: string[] = [];
+  const unknown: string[] = [];
   let isAfterUnknown = false;
   for (let at = 0; at < words.length; ) {
     const { end, place } = best[at] ?? { end: words.length };

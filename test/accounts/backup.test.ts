@@ -156,7 +156,8 @@ test("a restore ends sessions, links and tokens, and ignores the write-ahead log
   const copy = join(folder, "copy.db");
   const moved = join(folder, "moved.db");
   const { accountId, keyId } = createCustomer(file);
-  const [sha256, later] = ["0".repeat(64), Date.now() + 1e9];
+  const sha256 = "0".repeat(64);
+  const later = Date.now() + 1e9;
   const states = ["Client", "RefreshToken"].map((kind) => ({ kind, sha256, keyId, expiresAtMs: later, content: "{}" }));
   inAccountsFile(file, (database) => {
     for (const state of states) saveState(database, state);

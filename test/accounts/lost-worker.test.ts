@@ -221,7 +221,8 @@ for (const [moment, number] of exits.slice(0, extentOf(1, exits.length)))
       }),
     );
     const charged = new Set(chargesIn(client.accounts));
-    const [answered = new Set<string>(), refused = new Set<string>()] = [statuses.get(200), statuses.get(503)];
+    const answered = statuses.get(200) ?? new Set<string>();
+    const refused = statuses.get(503) ?? new Set<string>();
     assert.deepEqual(
       [...answered].filter((id) => !charged.has(id)),
       [],

@@ -6,7 +6,14 @@ import { facetQuery } from "../../bench/queries/facets.ts";
 import { type RangeCount, rangeBuckets, rangeGrid, type Statistics } from "../../bench/queries/ranges.ts";
 
 const statistics = (known: Partial<Statistics>): Statistics => ({
-  ...{ min: null, max: null, mean: null, median: null, stddev: null, p1: null, p99: null, count: 0 },
+  min: null,
+  max: null,
+  mean: null,
+  median: null,
+  stddev: null,
+  p1: null,
+  p99: null,
+  count: 0,
   ...known,
 });
 

@@ -19,7 +19,8 @@ const folder = await temporaryFolder(fileScope);
 await writeFlatRows(lake, folder);
 await writeHistoryRows(lake, folder);
 
-const [firstDay, lastDay] = ["2026-03-24", "2026-04-04"];
+const firstDay = "2026-03-24";
+const lastDay = "2026-04-04";
 const shape: Dataset["shape"] = { listings: 31, days: 12, end: lastDay, seed: 1, options: "typical" };
 const metrics: TrendSpec["metrics"] = [
   { kind: "count", name: "count" },

@@ -36,7 +36,8 @@ async function createKeyedAccount(): Promise<{ account: readonly string[]; key: 
   const account = ["--account", account_id];
   const newKey = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read", "--name", "sync");
   assert.deepEqual(Object.keys(newKey).sort(), ["key", "key_id"]);
-  const [key, keyId] = [String(newKey.key), String(newKey.key_id)];
+  const key = String(newKey.key);
+  const keyId = String(newKey.key_id);
   assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
   return { account, key, keyId };
 }

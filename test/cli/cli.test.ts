@@ -79,7 +79,8 @@ async function helpOf(command: string): Promise<string> {
     assert.deepEqual([code, err], [0, ""]);
     return out;
   }
-  let [found, among]: [Command | undefined, readonly Command[]] = [undefined, topCommands];
+  let found: Command | undefined;
+  let among: readonly Command[] = topCommands;
   for (const word of words) {
     found = among.find((candidate) => candidate.name() === word);
     among = found?.commands ?? [];

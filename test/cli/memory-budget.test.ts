@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { engineMemory, nodeBytes } from "../../src/cli/memory-budget.ts";
 
-const [mib, gib] = [2 ** 20, 2 ** 30];
+const mib = 2 ** 20;
+const gib = 2 ** 30;
 const defaults = { exportMemory: "1GiB", writtenExports: 2 };
 
 describe("the query engine's memory limit of a service", () => {

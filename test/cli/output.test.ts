@@ -15,7 +15,8 @@ import { fileScope, onScopeEnd } from "../support/scope.ts";
 const { lake } = await createLake(fileScope);
 const serve = ["serve", "--port", "0", "--lake", lake];
 
-const [requests, lineBytes] = [700, 2000];
+const requests = 700;
+const lineBytes = 2000;
 
 /** Sends requests whose log lines have together several times the size of the log's buffer; fails unless all are answered. */
 async function sendManyRequests({ url }: ServeProcess): Promise<void> {

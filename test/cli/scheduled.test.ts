@@ -78,7 +78,8 @@ test("Prometheus accepts the metrics of every command", { skip }, async (t) => {
 
 test("an ingest logs its steps, each day and its end as JSON lines, and leaves metrics", async (t) => {
   const folder = await temporaryFolder(t);
-  const [lake, path] = [join(folder, "lake"), join(folder, "ingest.prom")];
+  const lake = join(folder, "lake");
+  const path = join(folder, "ingest.prom");
   const run = () => carquet(["ingest", samplePath, "--lake", lake, "--metrics-file", path]);
   const { code, err, out } = await run();
   assert.equal(code, 0);

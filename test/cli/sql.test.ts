@@ -39,7 +39,8 @@ describe("carquet sql", () => {
 
   test("writes a file in the format of its extension", async () => {
     const query = "SELECT vin, price, features, listed_at, pricing FROM active ORDER BY vin";
-    const [parquet, arrow] = [join(folder, "out.parquet"), join(folder, "out.arrow")];
+    const parquet = join(folder, "out.parquet");
+    const arrow = join(folder, "out.arrow");
     for (const file of [parquet, arrow])
       assert.deepEqual(await sql(["--output", file, query]), { code: 0, out: "", err: "" });
     const { out } = await sql(["--format", "csv", "SELECT vin FROM active ORDER BY vin"]);
@@ -55,7 +56,8 @@ describe("carquet sql", () => {
       assert.equal((await sql(["--output", file, "SELECT 1 AS a"])).code, 0);
       assert.equal(readFileSync(file, "utf8"), content, extension);
     }
-    const [arrows, unknown] = [join(folder, "known.arrows"), join(folder, "out.xml")];
+    const arrows = join(folder, "known.arrows");
+    const unknown = join(folder, "out.xml");
     await sql(["--output", arrows, "SELECT 1 AS a"]);
     assert.equal(tableFromIPC(readFileSync(arrows)).numRows, 1);
     const { code, err } = await sql(["--output", unknown, "SELECT 1 AS a"]);
@@ -137,7 +139,8 @@ describe("carquet sql", () => {
   });
 
   test("runs a file of statements with parameters and an attached file, and a query that begins with a comment", async () => {
-    const [file, mine] = [join(folder, "query.sql"), join(folder, "mine.csv")];
+    const file = join(folder, "query.sql");
+    const mine = join(folder, "mine.csv");
     writeFileSync(file, "-- weights\nCREATE VIEW chosen AS FROM mine WHERE make = $make;\nSELECT weight FROM chosen");
     writeFileSync(mine, "make,weight\nFord,2\n");
     const args = ["--format", "csv", "--attach", `mine=${mine}`];

@@ -31,7 +31,8 @@ let installed: Promise<string> | undefined;
 
 /** Builds the package, and installs it into a folder, without the network. Returns the folder. */
 async function installPackage(): Promise<string> {
-  const [wheels, site] = [join(packages, "wheels"), join(packages, "site")];
+  const wheels = join(packages, "wheels");
+  const site = join(packages, "site");
   const pip = (...args: readonly string[]) =>
     promisify(execFile)(clientPython, ["-m", "pip", ...args, "--quiet", "--no-deps"]);
   await pip("wheel", "--no-build-isolation", "--wheel-dir", wheels, projectPath("clients/python"));

@@ -58,7 +58,8 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
   test("reads all pages of changes since a version", async () => {
     const { client, sent } = createClient();
     const query = { since: "2026-11-18.1", fields: ["price" as const] };
-    const [changes, whole]: [unknown[], unknown[]] = [[], []];
+    const changes: unknown[] = [];
+    const whole: unknown[] = [];
     for await (const { data } of client.changes({ ...query, limit: 30 })) changes.push(...data);
     for await (const { data } of client.changes({ ...query, limit: 1000 })) whole.push(...data);
     assert.deepEqual(changes, whole);
@@ -97,10 +98,8 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
       ).value?.pagination.total;
     const places = ["Georgetown, Kentucky", "Dearborn, Michigan"];
     const all = (await totalOf({})) ?? 0;
-    const [some, one] = [
-      await totalOf({ assembly_location: places }),
-      await totalOf({ assembly_location: places[0] ?? "" }),
-    ];
+    const some = await totalOf({ assembly_location: places });
+    const one = await totalOf({ assembly_location: places[0] ?? "" });
     assert.ok(some !== undefined && one !== undefined && one > 0 && some > one);
     assert.ok(((await totalOf({ exclude_assembly_location: places })) ?? all) <= all - some);
     assert.equal(await totalOf({ make: "Toyota" }), await totalOf({ make: ["toyota"] }));

@@ -48,7 +48,8 @@ function stepOf({ name, text }: Instruction, root: string, folder: string): stri
   if (name === "RUN") return `chroot ${root} sh -c ${quote(`cd ${folder} && ${text}`)}`;
   if (name !== "COPY") return undefined;
   const [, from, words = ""] = /^(?:--from=(\w+) )?(.*)$/.exec(text) ?? [];
-  const [sources, target] = [words.split(" ").slice(0, -1), words.split(" ").at(-1) ?? ""];
+  const sources = words.split(" ").slice(0, -1);
+  const target = words.split(" ").at(-1) ?? "";
   const origin = from === undefined ? '"$context"' : `"$images/${from}/root"`;
   const destination = `${root}${target.startsWith("/") ? target : `${folder}/${target}`}`;
   const copied = sources.map((path) => `${origin}/${path}`).join(" ");
@@ -58,12 +59,14 @@ function stepOf({ name, text }: Instruction, root: string, folder: string): stri
 /** The shell commands that build the image from `$context` below `$images`. */
 function buildSteps(): readonly string[] {
   const steps: string[] = [stageFunction];
-  let [root, folder] = ["", "/"];
+  let root = "";
+  let folder = "/";
   for (const instruction of instructions) {
     const { name, text } = instruction;
     if (name === "FROM") {
       const stage = /AS (\w+)$/.exec(text)?.[1] ?? "final";
-      [root, folder] = [`"$images/${stage}/root"`, "/"];
+      root = `"$images/${stage}/root"`;
+      folder = "/";
       steps.push(`stage ${stage}`);
     }
     if (name === "WORKDIR") folder = text;
@@ -77,7 +80,8 @@ function buildSteps(): readonly string[] {
  * in the place of its volume and with an empty /tmp.
  */
 export function imageScript(command: string): string {
-  const [volume, user] = [finalInstruction("VOLUME"), finalInstruction("USER")];
+  const volume = finalInstruction("VOLUME");
+  const user = finalInstruction("USER");
   const environment = finalInstruction("ENV").split(" ").map(quote).join(" ");
   const [uid, gid] = user.split(":");
   return [

@@ -39,7 +39,8 @@ async function copyProject(scope: Scope): Promise<string> {
 async function untilListening(
   child: ChildProcess,
 ): Promise<{ readonly url: string; readonly lines: readonly string[] }> {
-  const [lines, errors]: [string[], string[]] = [[], []];
+  const lines: string[] = [];
+  const errors: string[] = [];
   child.stderr?.on("data", (chunk) => errors.push(String(chunk)));
   if (child.stdout === null) throw new Error("The command has no standard output.");
   for await (const line of createInterface({ input: child.stdout })) {
@@ -136,7 +137,8 @@ describe("the systemd units", () => {
 
   test("ingest the queue, and leave a record of how that ended", { skip: skipInShortRun }, async (t) => {
     const data = await temporaryFolder(t);
-    const [lake, queue] = [join(data, "lake"), join(data, "feeds")];
+    const lake = join(data, "lake");
+    const queue = join(data, "feeds");
     const { text } = units.find(({ name }) => name === "carquet-ingest.service") ?? assert.fail();
     const words =
       /^ExecStart=\S+ \S+ (.*)$/m.exec(text)?.[1]?.replace("/var/lib/carquet/feeds", queue).split(" ") ?? [];
@@ -159,7 +161,8 @@ describe("the systemd units", () => {
     skip: skipInShortRun,
   }, async (t) => {
     const data = await temporaryFolder(t);
-    const [lake, accounts] = [join(data, "lake"), join(data, "accounts.db")];
+    const lake = join(data, "lake");
+    const accounts = join(data, "accounts.db");
     const { text } = units.find(({ name }) => name === "carquet-verify.service") ?? assert.fail();
     const commands = [...text.matchAll(/^ExecStart=\S+ \S+ (.*)$/gm)].map(([, words = ""]) => words.split(" "));
     const codes = () =>
@@ -237,7 +240,9 @@ test("the package starts from an empty folder", { skip: skipInShortRun || whyNoR
   assert.equal((await run("npx", ["carquet", "--version"], { cwd: folder, env })).stdout.trim(), version);
   const args = ["--listings", "1000", "--days", "2", "--port", "0"];
   const child = spawn(join(folder, "node_modules/.bin/carquet"), ["start", ...args], {
-    ...{ cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] as const },
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "pipe"] as const,
   });
   killAtEnd(t, child);
   const { url, lines } = await untilListening(child);

@@ -37,7 +37,8 @@ import { bytesOf, containersOf, deployedPrograms, podsOf, readCompose, readManif
 const nginxText = projectText("deploy/compose/nginx.conf");
 const { services } = readCompose();
 const composed = { ...services, ...readCompose("single.yaml").services };
-const [manifests, programs] = [readManifests(), deployedPrograms()];
+const manifests = readManifests();
+const programs = deployedPrograms();
 const servers = programs.filter(({ args }) => args[0] === "serve");
 /** Programs that serve and ingest. */
 const nodes = programs.filter(({ args }) => args[0] === "run");
@@ -186,8 +187,10 @@ async function listenOn(scope: Scope, accept: (socket: Socket) => void): Promise
 async function startComposed(scope: Scope, accounts: string): Promise<readonly ServeProcess[]> {
   const [{ lake: published }, folder] = await Promise.all([createLake(scope), temporaryFolder(scope)]);
   const here = {
-    ...{ CARQUET_LAKE: join(folder, "lake"), CARQUET_ACCOUNTS: accounts },
-    ...{ CARQUET_METRICS_PORT: "0", TMPDIR: folder },
+    CARQUET_LAKE: join(folder, "lake"),
+    CARQUET_ACCOUNTS: accounts,
+    CARQUET_METRICS_PORT: "0",
+    TMPDIR: folder,
   };
   const composed = programs.filter(({ place, args }) => place.startsWith("compose") && args[0] !== "ingest");
   const started = composed.map(async ({ args, environment }) => {

@@ -31,14 +31,17 @@ export function bars(rows: readonly LabeledValue[], label: string, format: (valu
   const numbers = { x: "value", y: "label", text: ({ value }: LabeledValue) => format(value), fill: ink };
   const numberWidth = 12 + 6.5 * longest(rows.map(({ value }) => format(value)));
   return {
-    ...{ marginLeft: 20 + 6.8 * longest(rows.map((row) => row.label)), marginRight: numberWidth },
-    ...{ marginTop: 4, marginBottom: 40 },
+    marginLeft: 20 + 6.8 * longest(rows.map((row) => row.label)),
+    marginRight: numberWidth,
+    marginTop: 4,
+    marginBottom: 40,
     x: { ...plain, label, insetLeft: rows.some(isNegative) ? numberWidth : 0 },
     y: { ...plain, label: null, domain: rows.map((row) => row.label), padding: 0.25 },
     marks: [
       gridX(gridColor),
       barX(rows, {
-        ...{ x: "value", y: "label" },
+        x: "value",
+        y: "label",
         fill: (row: LabeledValue) => row.color ?? (isNegative(row) ? blue : orange),
       }),
       ruleX([0], { stroke: muted }),
@@ -60,7 +63,10 @@ export const legendOf = (points: readonly ChartPoint[]): readonly LegendEntry[] 
 /** Returns a line for each series, over other marks. */
 export function lines(points: readonly ChartPoint[], { x = {}, y = {}, marks = [] }: PlotOptions): PlotOptions {
   return {
-    ...{ marginLeft: 64, marginRight: 16, marginTop: 28, marginBottom: 40 },
+    marginLeft: 64,
+    marginRight: 16,
+    marginTop: 28,
+    marginBottom: 40,
     x: { ...plain, ...x },
     y: { ...plain, zero: true, ...y },
     marks: [
@@ -79,7 +85,10 @@ export function lines(points: readonly ChartPoint[], { x = {}, y = {}, marks = [
 /** Returns a dot for each point, colored by series. */
 export function scatter(points: readonly ChartPoint[], { x = {}, y = {} }: PlotOptions): PlotOptions {
   return {
-    ...{ marginLeft: 64, marginRight: 16, marginTop: 28, marginBottom: 40 },
+    marginLeft: 64,
+    marginRight: 16,
+    marginTop: 28,
+    marginBottom: 40,
     x: { ...plain, zero: true, nice: true, ...x },
     y: { ...plain, zero: true, nice: true, ...y },
     marks: [

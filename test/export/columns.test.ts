@@ -18,9 +18,13 @@ test("every field that is served, to clients or to analysts, is a column of expo
     names.filter((name) => name !== "price_history" && name !== "options"),
   );
   const otherNames: Readonly<Record<string, string>> = {
-    ...{ name: "dealer_name", phone: "dealer_phone", combined_msrp: "msrp" },
-    ...{ photo_url_primary: "photo_urls", inventory_date: "listed_at" },
-    ...{ price_change_total: "price_drop", unknown_costs: "all_in_price" },
+    name: "dealer_name",
+    phone: "dealer_phone",
+    combined_msrp: "msrp",
+    photo_url_primary: "photo_urls",
+    inventory_date: "listed_at",
+    price_change_total: "price_drop",
+    unknown_costs: "all_in_price",
   };
   for (const schema of ["ListingSummary", "ListingDetail", "DealerBrief", "Build"]) {
     const { properties } = resolve<{ readonly properties: object }>({ $ref: `#/components/schemas/${schema}` });

@@ -29,7 +29,8 @@ const decode = decoderOf("exportListings");
 const readers = await responseReaders(fileScope);
 
 const days = [...(await readInventory(lake)).snapshots.keys()].sort();
-const [from = "", to = ""] = [days[1], days.at(-2)];
+const from = days[1] ?? "";
+const to = days.at(-2) ?? "";
 const range = `snapshot_date_from=${from}&snapshot_date_to=${to}`;
 const inRange = days.filter((day) => day >= from && day <= to);
 

@@ -52,7 +52,8 @@ function feedsOf(cellOf: (row: (typeof cases)[number], letter: (typeof letters)[
   const feeds = { dealers: [] as FeedRow[], inventory: [] as FeedRow[], deliveries: [] as FeedRow[] };
   for (const [index, row] of cases.entries()) {
     for (const letter of letters) {
-      const [dealer_id, cell] = [dealerOf(index, letter), cellOf(row, letter)];
+      const dealer_id = dealerOf(index, letter);
+      const cell = cellOf(row, letter);
       const [first, second] = [row[letter], row[`${letter} then`]].map((words) => words.includes("franchise"));
       const make = `${row.A} ${row.B}`.includes("other franchise") ? "Honda" : "Toyota";
       feeds.dealers.push({ dealer_id, name: `${letter} of case ${index}`, makes: first || second ? make : "" });

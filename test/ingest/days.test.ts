@@ -8,7 +8,9 @@ import { dealerIdOf, type FeedRow, type Feeds, vinOf, writeFeeds } from "../supp
 import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [north, south, east] = [dealerIdOf(1), dealerIdOf(2), dealerIdOf(3)];
+const north = dealerIdOf(1);
+const south = dealerIdOf(2);
+const east = dealerIdOf(3);
 const days = ["2026-03-01", "2026-03-02", "2026-03-03"] as const;
 const cars = {
   stays: vinOf(1),
@@ -126,12 +128,18 @@ test("a listing begins on its delivery's day, except on the first day of a lake"
     ),
     [
       {
-        ...{ vin: cars.observedEarly, outcome: "noted", field: "observed_at" },
-        ...{ value: "2026-02-28T23:59:59Z", reason: "before the day of the delivery" },
+        vin: cars.observedEarly,
+        outcome: "noted",
+        field: "observed_at",
+        value: "2026-02-28T23:59:59Z",
+        reason: "before the day of the delivery",
       },
       {
-        ...{ vin: cars.observedLate, outcome: "noted", field: "observed_at" },
-        ...{ value: "2026-03-02T20:00:00-08:00", reason: "after the day of the delivery" },
+        vin: cars.observedLate,
+        outcome: "noted",
+        field: "observed_at",
+        value: "2026-03-02T20:00:00-08:00",
+        reason: "after the day of the delivery",
       },
     ],
   );
@@ -260,7 +268,8 @@ test("keys are assigned once: later days change no file and continue the sequenc
     { build_key: 1, trim: "LX" },
     { build_key: 2, trim: "EX" },
   ]);
-  const [first, last] = [await readManifest(lake, `${days[0]}.1`), await currentManifest(lake)];
+  const first = await readManifest(lake, `${days[0]}.1`);
+  const last = await currentManifest(lake);
   assert.deepEqual(first.keys, { builds: 1, dealers: 3, tokens: 1, options: 0 });
   assert.deepEqual(last?.keys, { builds: 2, dealers: 5, tokens: 3, options: 0 });
 });

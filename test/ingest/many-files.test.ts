@@ -106,7 +106,8 @@ async function openSession(scope: Scope): Promise<Session> {
 test("files that are read together have the rows, remarks and errors as if each was read alone", {
   skip: skipInShortRun,
 }, async (t) => {
-  const [session, chance] = [await openSession(t), new Chance(11)];
+  const session = await openSession(t);
+  const chance = new Chance(11);
   const counts = { read: 0, refused: 0, alone: 0, together: 0 };
   for (let draw = 0; draw < extentOf(16, 300); draw += 1) {
     const folder = join(await temporaryFolder(t), String(draw));

@@ -13,7 +13,8 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const root = await temporaryFolder(fileScope);
-const [lake, queue] = [join(root, "lake"), join(root, "queue")];
+const lake = join(root, "lake");
+const queue = join(root, "queue");
 const waiting = join(queue, "waiting");
 
 /** Puts a delivery of some cars into the queue. */

@@ -74,7 +74,8 @@ test("every row is exactly one of listing, merged or rejected", { skip }, async 
 test("each listing has the values of its row", { skip }, async () => {
   for (const listing of await listingsWithRow()) {
     const car = carOf(listing.row);
-    const [price, miles] = [Number(car.price), Number(car.mileage)];
+    const price = Number(car.price);
+    const miles = Number(car.mileage);
     const { vin, stock_number, year, inventory_type, keywords } = listing;
     assert.deepEqual(
       { vin, stock_number, year, price: listing.price, miles: listing.miles, inventory_type, keywords },

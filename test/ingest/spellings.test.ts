@@ -8,7 +8,8 @@ import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.t
 /** Returns the `n`-th VIN that says nothing of its vehicle. */
 const vinOf = (n: number): string => honda(n).replace("CM", "ZZ");
 
-const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
+const north = dealerIdOf(1);
+const south = dealerIdOf(2);
 const dealers = [
   { dealer_id: north, name: "North" },
   { dealer_id: south, name: "South" },
@@ -16,13 +17,15 @@ const dealers = [
 
 /** Attributes of an open vocabulary, each with a word that no reference list has. */
 const words: FeedRow = {
-  ...{ make: "Veritas", model: "Scorpion", trim: "Comète", body_type: "Barquette", engine: "2.0L Bmw 328" },
-  ...{
-    exterior_color: "Ravenglass",
-    base_exterior_color: "Mauve",
-    interior_color: "Oxblood",
-    base_interior_color: "Puce",
-  },
+  make: "Veritas",
+  model: "Scorpion",
+  trim: "Comète",
+  body_type: "Barquette",
+  engine: "2.0L Bmw 328",
+  exterior_color: "Ravenglass",
+  base_exterior_color: "Mauve",
+  interior_color: "Oxblood",
+  base_interior_color: "Puce",
 };
 
 const upperCased = Object.fromEntries(

@@ -17,12 +17,10 @@ writeFileSync(join(outside, "secret.csv"), "a\n1\n");
 const manifest = await readManifest(lake, (await currentVersion(lake)) ?? "");
 const dataFile = join(lake, manifest.tables.listings[0]?.path ?? "");
 
-const [statement, file, name, locked] = [
-  /^Invalid statement /,
-  /Cannot access (file|directory) .*disabled by configuration/,
-  /^Invalid function /,
-  /configuration has been locked|^Invalid statement SET/,
-];
+const statement = /^Invalid statement /;
+const file = /Cannot access (file|directory) .*disabled by configuration/;
+const name = /^Invalid function /;
+const locked = /configuration has been locked|^Invalid statement SET/;
 
 const hostile: readonly RefusedStatement[] = [
   [`COPY active TO '${outside}/x.csv'`, file],

@@ -12,7 +12,8 @@ import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/
 import { differingFolders } from "../support/lakes/version-folder.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
+const firstDay = "2026-11-18";
+const secondDay = "2026-11-19";
 const sample = await createLake(fileScope, samplePath, { day: firstDay });
 
 const changes = ["rename", "link", "symlink", "rm", "mkdir", "writeFile", "open"] as const;

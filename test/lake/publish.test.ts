@@ -21,7 +21,8 @@ import {
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
+const firstDay = "2026-11-18";
+const secondDay = "2026-11-19";
 const sample = await createLake(fileScope, samplePath, { day: firstDay });
 
 /** Copies a lake with the sample's first day. */

@@ -15,7 +15,8 @@ import { createLakeOfSevenDays, sevenDays } from "../support/lakes/seven-days.ts
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
 const days = sevenDays;
-const [last = "", beforeLast = ""] = [days.at(-1), days.at(-2)];
+const last = days.at(-1) ?? "";
+const beforeLast = days.at(-2) ?? "";
 const policy = { months: 1, versionDays: 2 };
 const hourMs = 3_600_000;
 
@@ -66,7 +67,10 @@ test("an open version keeps its files until the grace period ends", async (t) =>
   assert.ok((await versionsIn(lake)).includes(published.version));
   for (const [day, rows] of Object.entries(published.days)) {
     const { total } = await version.activeOn(day).findPage({
-      ...{ filters: [], order: { by: "sort", sort: "price" }, limit: 1, offset: 0 },
+      filters: [],
+      order: { by: "sort", sort: "price" },
+      limit: 1,
+      offset: 0,
     });
     assert.equal(total, rows);
   }

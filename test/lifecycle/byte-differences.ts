@@ -7,7 +7,8 @@ import { hashLakeFiles, lakeFaults } from "../support/lakes/contents.ts";
 
 /** Returns the files that differ between two lakes; empty if all bytes are equal. */
 export async function differencesBetween(lake: string, other: string): Promise<readonly string[]> {
-  const [contents, others] = [await hashLakeFiles(lake), await hashLakeFiles(other)];
+  const contents = await hashLakeFiles(lake);
+  const others = await hashLakeFiles(other);
   const paths = [...new Set([...Object.keys(contents), ...Object.keys(others)])];
   return paths.filter((path) => contents[path] !== others[path]).map((path) => `${path} is not the same in both lakes`);
 }

@@ -44,11 +44,9 @@ export async function readLakeRows(lake: string): Promise<LakeRows> {
 const allColumnsOf = (view: "active_days" | "missing_days" | "contenders_days"): string => `all_${view}`;
 
 async function readDays(reader: LakeReader): Promise<Omit<LakeRows, "days" | "sold" | "ended" | "repeated">> {
-  const [active, missing, contenders] = [
-    allColumnsOf("active_days"),
-    allColumnsOf("missing_days"),
-    allColumnsOf("contenders_days"),
-  ];
+  const active = allColumnsOf("active_days");
+  const missing = allColumnsOf("missing_days");
+  const contenders = allColumnsOf("contenders_days");
   const withDealer = (rows: string): string =>
     `(SELECT * FROM ${rows} JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key))`;
   return {

@@ -128,7 +128,9 @@ export class LifecycleOracle {
     owners: ReadonlyMap<string, OracleClaim>,
     isAccepted: (dealer: string) => boolean,
   ): Pick<OracleDay, "missing" | "sold" | "ended"> {
-    const [missing, sold, ended]: [OracleListing[], OracleListing[], OracleListing[]] = [[], [], []];
+    const missing: OracleListing[] = [];
+    const sold: OracleListing[] = [];
+    const ended: OracleListing[] = [];
     for (const listing of this.#listings.values()) {
       const owner = owners.get(listing.vin)?.sighting.dealer;
       if (owner === listing.dealer) continue;
@@ -173,11 +175,21 @@ export class LifecycleOracle {
     if (before === undefined) this.#periods += 1;
     const listedAt = before?.listedAt ?? (isInFeed ? sighting.observedAt : midnightOf(day));
     return {
-      ...{ periodId: before?.periodId ?? this.#periods, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
+      periodId: before?.periodId ?? this.#periods,
+      vin,
+      dealer,
+      listedAt,
+      price,
+      miles,
+      daysSeen,
+      lastSeen,
       lastKnownPrice: price ?? before?.lastKnownPrice ?? null,
       daysOnMarket: Math.max(0, daysBetween(listedAt.slice(0, 10), day)),
       priceHistory: [...(before?.priceHistory ?? []), ...(isInFeed ? priceChanges(before, sighting) : [])],
-      ...{ missingSince: null, feedsWithout: 0, soldDate: null, soldOnRecord: null },
+      missingSince: null,
+      feedsWithout: 0,
+      soldDate: null,
+      soldOnRecord: null,
     };
   }
 }

@@ -20,7 +20,8 @@ export async function differencesFrom(lake: string, expectedDays: readonly Oracl
 
 function compareDay(comparison: LakeComparison, lakeRows: LakeRows, expected: OracleDay): void {
   const { day } = expected;
-  const [active, missing] = [lakeRows.active(day), lakeRows.missing(day)];
+  const active = lakeRows.active(day);
+  const missing = lakeRows.missing(day);
   const normalized = normalizeRows(lakeRows.deliveries(day), normalizeDelivery);
   comparison.compareRows(`${day} delivery`, normalized, expectedDeliveries(expected));
   comparison.compareRows(`${day} claim`, lakeRows.claims(day), expectedClaims(expected));
@@ -175,7 +176,8 @@ const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] => periodsEn
 
 const periodsEndedOn = (day: string, listings: readonly OracleListing[]): readonly EndedPeriod[] =>
   listings.map((listing) => ({
-    ...{ day, periodId: listing.periodId },
+    day,
+    periodId: listing.periodId,
     row: { ...rowOf(listing), month: day.slice(0, 7) },
   }));
 

@@ -42,7 +42,8 @@ test("VINs decode to what vPIC says of them, and to nothing where it finds a fau
 });
 
 test("a check digit, a serial number and the order of VINs do not change a build; a year after the newest on sale is 30 years earlier", async () => {
-  const [honda = "", toyota = ""] = ["1HGCM82633A004352", "5TDKDRBH0PS022138"];
+  const honda = "1HGCM82633A004352";
+  const toyota = "5TDKDRBH0PS022138";
   const builds = await decode([toyota, honda, honda.replace("004352", "999999"), "1HGCM82673A004352"]);
   assert.deepEqual(new Set([...builds.values()].map(({ model }) => model)), new Set(["Highlander", "Accord"]));
   assert.equal(descriptorIn(honda), "1HGCM8263A");

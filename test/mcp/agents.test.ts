@@ -133,7 +133,8 @@ test("the schemas of tools are valid, and so are calls and results by them", asy
   for (const { name, inputSchema, outputSchema = {}, annotations, description } of listed) {
     assert.equal(annotations?.readOnlyHint, true);
     assert.match(description ?? "", / (Costs \$0\.\d{3}.*|Free)\.$/);
-    const [isInput, isOutput] = [ajv.compile(inputSchema), ajv.compile(JSON.parse(JSON.stringify(outputSchema)))];
+    const isInput = ajv.compile(inputSchema);
+    const isOutput = ajv.compile(JSON.parse(JSON.stringify(outputSchema)));
     for (const [, args] of cases.filter(([tool]) => tool === name)) {
       assert.ok(isInput(args), `${name}: ${ajv.errorsText(isInput.errors)}`);
       assert.ok(isOutput((await agent.call(name, args)).body), `${name}: ${ajv.errorsText(isOutput.errors)}`);
@@ -278,7 +279,10 @@ describe("a refused call says what to change", () => {
 
   test("a value that does not exist is reported first, with what it stands for", async () => {
     const { body, text } = await agent.call("search_listings", {
-      ...{ make: ["Toyotta"], body_type: ["Truck"], fuel_type: ["EV"], model: ["qqqqqq"] },
+      make: ["Toyotta"],
+      body_type: ["Truck"],
+      fuel_type: ["EV"],
+      model: ["qqqqqq"],
     });
     assert.deepEqual(body.data, []);
     assert.deepEqual(text.split("\n").slice(0, 4).sort(), [

@@ -180,8 +180,11 @@ async function request(
     method: "POST",
     headers: {
       ...customer.bearer,
-      ...{ "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
-      ...{ "MCP-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": String(params.name ?? params.taskId) },
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      "MCP-Protocol-Version": version,
+      "Mcp-Method": method,
+      "Mcp-Name": String(params.name ?? params.taskId),
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: Object.fromEntries(members) } }),
   });

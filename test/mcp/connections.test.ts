@@ -11,13 +11,11 @@ import { fileScope } from "../support/scope.ts";
 
 const lake = await createSlowLake(fileScope);
 const service = await startService(fileScope, lake, {
-  ...{
-    mountSite: mountAgents,
-    publicUrl: "https://cars.example/api",
-    sessions: 1,
-    responseCacheBytes: 0,
-    metricsPort: 0,
-  },
+  mountSite: mountAgents,
+  publicUrl: "https://cars.example/api",
+  sessions: 1,
+  responseCacheBytes: 0,
+  metricsPort: 0,
 });
 
 const protocolHeaders = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };

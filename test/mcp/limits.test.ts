@@ -105,12 +105,14 @@ describe("the largest answers", () => {
 
   test("the pages of a shortened search hold every listing once", async () => {
     const seen: unknown[] = [];
-    let [offset, total]: [unknown, unknown] = [0, 0];
+    let offset: unknown = 0;
+    let total: unknown = 0;
     while (offset !== null) {
       const { body } = await local.call("search_listings", { ...everyField, offset });
       assert.ok(Array.isArray(body.data) && isObject(body.pagination));
       seen.push(...body.data.map(({ id }) => id));
-      [offset, total] = [body.pagination.next_offset, body.pagination.total];
+      offset = body.pagination.next_offset;
+      total = body.pagination.total;
     }
     assert.deepEqual([seen.length, new Set(seen).size], [total, total]);
   });

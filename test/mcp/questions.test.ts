@@ -13,7 +13,9 @@ import { questions, valueAt } from "./scripted-questions.ts";
 
 const agent = await spawnAgent(fileScope, await demoLake());
 
-const [page, start, end] = ["docs/agents.md", "<!-- questions -->", "<!-- end of questions -->"];
+const page = "docs/agents.md";
+const start = "<!-- questions -->";
+const end = "<!-- end of questions -->";
 const thousand = (characters: number): string => (Math.round(characters / 100) / 10).toFixed(1);
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;

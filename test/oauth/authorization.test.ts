@@ -213,7 +213,8 @@ describe("tokens", () => {
     assert.ok(!(await isRefused(tokens.access_token)));
     aheadMs = (accessTokenSeconds + 1) * 1000;
     assert.ok(await isRefused(tokens.access_token));
-    [aheadMs, heldMs] = [0, undefined];
+    aheadMs = 0;
+    heldMs = undefined;
   });
 
   test("a token that another process deletes is refused after 0.9 s, when its cache entry is too old", async () => {

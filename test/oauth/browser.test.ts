@@ -38,7 +38,9 @@ class Agent implements OAuthClientProvider {
     scope?: string,
   ) {
     this.clientMetadata = {
-      ...{ client_name: "Claude", redirect_uris: [redirectUrl], grant_types: ["authorization_code", "refresh_token"] },
+      client_name: "Claude",
+      redirect_uris: [redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
       ...(scope === undefined ? {} : { scope }),
     };
   }

@@ -29,7 +29,10 @@ async function openCalls(t: TestContext) {
   const customer = createCustomer(service.accounts);
   const identity: Identity = await accounts.identify(customer.key, "127.0.0.1");
   const answer = answererOf({
-    ...{ accounts, current, resultCache: new ResultCache(0), admission: new Admission(accounts, {}) },
+    accounts,
+    current,
+    resultCache: new ResultCache(0),
+    admission: new Admission(accounts, {}),
   });
   const call = (
     requestId: string,

@@ -156,7 +156,8 @@ test("a feed in small pages is the feed in one, and feeds compose", async () => 
 const refused = /^(inventory_status|sold_within_days|snapshot_date|value_rating|m(in|ax)_days_on_market)$/;
 
 test("a filtered feed has what matches before or after, so that a filtered copy stays right", async () => {
-  let [delivered, left] = [0, 0];
+  let delivered = 0;
+  let left = 0;
   for (const [place, [since, version]] of pairs.slice(2).entries()) {
     const before = await marketOf(since);
     const after = await marketOf(version);

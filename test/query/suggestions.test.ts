@@ -21,7 +21,8 @@ const texts = async (q: string): Promise<readonly string[]> => (await suggested(
 const letters = [..."abcdefghijklmnopqrstuvwxyz"];
 
 test("each suggestion counts the listings that a search with its filters finds", async () => {
-  let [suggestions, attributes] = [0, new Set<string>()];
+  let suggestions = 0;
+  let attributes = new Set<string>();
   for (const q of [
     ...letters,
     "toyota c",

@@ -29,7 +29,8 @@ import { type ServerFault, startStaticServer } from "../support/replication/stat
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const day = "2026-11-18";
-const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
+const first = "2026-11-18.1";
+const second = "2026-11-19.1";
 const { lake: older } = await createLake(fileScope, samplePath, { day });
 const { lake: newer } = await createLake(fileScope);
 
@@ -81,7 +82,8 @@ test("the record of the last ingest is followed too, and an older one does not r
   const { source, server } = await serverOf(scope, older);
   const lake = await newLake(scope);
   const follower = createTestFollower(server.url, lake);
-  const [at, later] = ["2026-11-18T04:00:00.000Z", "2026-11-19T04:00:00.000Z"] as const;
+  const at = "2026-11-18T04:00:00.000Z";
+  const later = "2026-11-19T04:00:00.000Z";
   const failed = { at: later, error: "no feed files", waiting: 1, refused: 0 };
   for (const [record, expected] of [
     [undefined, undefined],

@@ -24,7 +24,8 @@ import {
 import { startStaticServer } from "../support/replication/static-server.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
-const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
+const first = "2026-11-18.1";
+const second = "2026-11-19.1";
 const { lake: older } = await createLake(fileScope, samplePath, { day: "2026-11-18" });
 const { lake: newer } = await createLake(fileScope);
 
@@ -151,7 +152,8 @@ test("content that is not a manifest is refused: nested arrays, other types, ano
 /** Starts a server over TLS; returns its URL. */
 async function startTlsServer(scope: Scope, answer: RequestListener): Promise<string> {
   const folder = await temporaryFolder(scope);
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const key = join(folder, "key.pem");
+  const cert = join(folder, "cert.pem");
   await promisify(execFile)("openssl", [
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
     ...["-subj", "/CN=localhost", "-keyout", key, "-out", cert],

@@ -23,7 +23,8 @@ import {
 import { startS3Server } from "../support/replication/s3-server.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
+const first = "2026-11-18.1";
+const second = "2026-11-19.1";
 const { lake: older } = await createLake(fileScope, samplePath, { day: "2026-11-18" });
 const { lake: newer } = await createLake(fileScope);
 
@@ -147,7 +148,9 @@ test("a push with --remove leaves the files of kept versions, and foreign object
     ["new", 0],
   ] as const)
     uploads.set(id, {
-      ...{ key: `market/${listed[0]}`, parts: new Map(), headers: {} },
+      key: `market/${listed[0]}`,
+      parts: new Map(),
+      headers: {},
       startedMs: Date.now() - age * 86_400_000,
     });
   const within = await pushTo(store, newer, { versionDays: 1, graceMs: 3_600_000 });
@@ -171,7 +174,8 @@ test("a push with --remove reads no more manifests at once than it transfers fil
     const bytes = Buffer.from(manifestText({ ...manifest, version, sequence }));
     objects.set(`market/versions/${version}.json`, { ...content, bytes, modifiedMs: sequence });
   }
-  let [reading, readingMax] = [0, 0];
+  let reading = 0;
+  let readingMax = 0;
   const { read } = store;
   const counted: typeof read = async (...from) => {
     reading += 1;

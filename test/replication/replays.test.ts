@@ -11,7 +11,9 @@ import { createTestFollower } from "../support/replication/followers.ts";
 import { assertEqualLakes, copyOf, manifestOf, newLake } from "../support/replication/published-lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
-const [first = "", day = "", last = ""] = [sevenDays[0], sevenDays[5], sevenDays[6]];
+const first = sevenDays[0] ?? "";
+const day = sevenDays[5] ?? "";
+const last = sevenDays[6] ?? "";
 const { lake: before, feeds } = await createLakeOfSevenDays(fileScope);
 
 test("a replay on a followed lake is refused if no version before its day exists, and drops no earlier day", async (scope) => {
@@ -26,7 +28,8 @@ test("a replay on a followed lake is refused if no version before its day exists
 });
 
 test("a follower that skips the version of a replay records the replay, or one of all days if the source has no manifest of it", async (scope) => {
-  const [source, next] = [await copyOf(scope, before), plusDays(last, 1)];
+  const source = await copyOf(scope, before);
+  const next = plusDays(last, 1);
   const inventory = [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }];
   await ingestPath(source, feeds, { replayFrom: day, hasServingFiles: false });
   await ingestPath(source, await writeFeeds(await temporaryFolder(scope), next, { inventory }), {

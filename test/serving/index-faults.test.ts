@@ -62,12 +62,14 @@ test("an index that was built but did not open leaves nothing behind: the next r
 
 test("a request that ends early does not take the columns of a day from others", async (scope) => {
   const version = await openVersion(scope, lake);
-  const [leaving, staying] = [new Job("one"), new Job("other")];
+  const leaving = new Job("one");
+  const staying = new Job("other");
   const read = (job: Job) => {
     const listings = version.withJob(job).activeOn(version.manifest.as_of);
     return listings.read([0, 1], ["last_checked_at"]);
   };
-  const [left, rows] = [read(leaving), read(staying)];
+  const left = read(leaving);
+  const rows = read(staying);
   leaving.abort(new Abandoned());
   await left.catch(() => undefined);
   assert.equal((await rows).length, 2);

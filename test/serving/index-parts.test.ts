@@ -38,17 +38,16 @@ for (const [index, day] of days.entries()) {
     (n) => (n % 4 !== 0 || index < 2 + (n % 9)) && n < 50 + 5 * index,
   );
   const inventory = cars.map((n) => ({
-    ...{ vin: vinOf(n), dealer_id: dealerIdOf(1 + (n % 2)), make: makes[n % makes.length] ?? "", model: `M${n % 7}` },
-    ...{
-      price: 20_000 + 100 * (n % 13) - (n % 5 === index % 5 ? 500 : 0),
-      miles: 10 * n,
-      trim: n % 3 === 0 ? "EX" : "",
-    },
-    ...{
-      // Car 0 leaves on the third day: no later listing has its color.
-      exterior_color: n === 0 ? "Oxblood" : (["Red", "RED", "Blue"][(n + index) % 3] ?? ""),
-      features: n % 2 === 0 ? "sunroof|heated_seats" : "sunroof",
-    },
+    vin: vinOf(n),
+    dealer_id: dealerIdOf(1 + (n % 2)),
+    make: makes[n % makes.length] ?? "",
+    model: `M${n % 7}`,
+    price: 20_000 + 100 * (n % 13) - (n % 5 === index % 5 ? 500 : 0),
+    miles: 10 * n,
+    trim: n % 3 === 0 ? "EX" : "",
+    // Car 0 leaves on the third day: no later listing has its color.
+    exterior_color: n === 0 ? "Oxblood" : (["Red", "RED", "Blue"][(n + index) % 3] ?? ""),
+    features: n % 2 === 0 ? "sunroof|heated_seats" : "sunroof",
   }));
   await writeFeeds(feeds, day, { dealers, inventory });
 }

@@ -257,7 +257,9 @@ test("the index of a month is built when the month is over, and kept from then o
     const inventory = [1, 2, 3].map((n) => ({
       vin: vinOf(n),
       dealer_id: dealerIdOf(1),
-      ...{ make: "Honda", model: "Civic", price: priceOn(day, n) },
+      make: "Honda",
+      model: "Civic",
+      price: priceOn(day, n),
     }));
     await writeFeeds(feeds, day, { dealers: [{ dealer_id: dealerIdOf(1), name: "North" }], inventory });
     await ingestPath(lake, join(feeds, day));

@@ -7,7 +7,8 @@ import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.t
 import { fileScope } from "../support/scope.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
-const [owner, contender] = [dealerIdOf(1), dealerIdOf(2)];
+const owner = dealerIdOf(1);
+const contender = dealerIdOf(2);
 const car = (n: number, dealer_id: string, row: FeedRow): FeedRow => ({
   vin: vinOf(n),
   dealer_id,
@@ -50,7 +51,8 @@ test("a claim that takes a VIN over without a delivery keeps its spelling, besid
   );
 });
 
-const [oxblood, puce] = ["OXBLOOD 11", "Puce 1"];
+const oxblood = "OXBLOOD 11";
+const puce = "Puce 1";
 const questions: readonly (readonly [query: string, counts: readonly string[]])[] = [
   ["", [oxblood, puce]],
   ["&facet_value_limit=1", [oxblood]],

@@ -12,7 +12,11 @@ const day = "2026-11-18";
 const dealer_id = dealerIdOf(1);
 /** Cars with unknown miles before and after such with 0 and 1, in any order. */
 const inventory: readonly FeedRow[] = Array.from({ length: 12 }, (_, n) => ({
-  ...{ vin: vinOf(n), dealer_id, make: "Kia", year: 2020, price: 10_000 + n },
+  vin: vinOf(n),
+  dealer_id,
+  make: "Kia",
+  year: 2020,
+  price: 10_000 + n,
   ...(n % 3 === 0 ? {} : { miles: (n % 3) - 1 }),
 }));
 const feeds = await writeFeeds(await temporaryFolder(fileScope), day, {

@@ -37,7 +37,8 @@ const index = fc
   });
 
 test("values of random indexes have numbers in order, one for each spelling, and a group for all spellings", async () => {
-  let [joined, shifted] = [0, 0];
+  let joined = 0;
+  let shifted = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(index, { minLength: 1, maxLength: 4 }), async (indexes) => {
       const numbers = valueNumbers("trim", indexes);

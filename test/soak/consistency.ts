@@ -13,7 +13,8 @@ import { startService } from "../support/http/service.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-const [drawsPerLakeMax, bucketsMax] = [2000, 20];
+const drawsPerLakeMax = 2000;
+const bucketsMax = 20;
 /** One draw in this many is a filter under which all buckets are searched for, and all days are compared. */
 const filteredEvery = 50;
 
@@ -29,7 +30,8 @@ export default {
       const extent = { seed: chance.integer(1, 2 ** 31), days: chance.integer(8, 26), cars: chance.integer(100, 1200) };
       await withScope(async (scope) => {
         const { lake } = await createRandomLake(scope, extent);
-        const [client, inventory] = [await startService(scope, lake), await readInventory(lake)];
+        const client = await startService(scope, lake);
+        const inventory = await readInventory(lake);
         const drawn = { seed: extent.seed, count };
         const filters = { ...drawn, count: Math.ceil(count / filteredEvery) };
         const queries = [new Map(), ...randomFilters(inventory, filters)];

@@ -20,8 +20,15 @@ export default {
       const env = { CARQUET_ACCOUNTS: accounts, CARQUET_LOG_LEVEL: "silent" };
       const { url, customer } = await startServing(scope, ["serve", "--port", "0", "--lake", lake], { env });
       const { idle, attacked, attack, attackTimes } = await attackFairness({
-        ...{ url, accounts, attacker: customer, quiet: createCustomer(accounts) },
-        ...{ lightRequests: draws, pauseMs: 50, connections: 32, seed, pastDay: "2026-11-18" },
+        url,
+        accounts,
+        attacker: customer,
+        quiet: createCustomer(accounts),
+        lightRequests: draws,
+        pauseMs: 50,
+        connections: 32,
+        seed,
+        pastDay: "2026-11-18",
       });
       const times = (of: readonly number[]): string =>
         [0.5, 0.99, 1].map((share) => timeAt(of, share).toFixed(1)).join(", ");

@@ -8,7 +8,8 @@ import { projectPath } from "../../src/base/project-files.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** A process runs this many draws, and may take this long for one. */
-const [drawsPerProcess, drawMsMax] = [50, 60_000];
+const drawsPerProcess = 50;
+const drawMsMax = 60_000;
 
 /** The most that a process may take up: the engine's limit of 1 GiB, and the memory outside of it. */
 const peakMebibytesMax = 2500;
@@ -56,7 +57,8 @@ async function runProcess(seed: number, first: number, draws: number): Promise<D
   );
   const exited = once(child, "exit");
   const errors = text(child.stderr);
-  let [last, counts]: [string, DrawCounts | undefined] = ["before the first draw", undefined];
+  let last: string = "before the first draw";
+  let counts: DrawCounts | undefined;
   let timer = setTimeout(() => child.kill("SIGKILL"), drawMsMax);
   for await (const line of createInterface({ input: child.stdout })) {
     clearTimeout(timer);

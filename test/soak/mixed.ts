@@ -61,8 +61,16 @@ export default {
       print(`${prepared.requests.length} requests, ${prepared.versions.length} versions`);
       const disk = (await mountedDisk(scope)) ?? (await limitedDisk(scope));
       const summary = await runMixedLoad(scope, {
-        ...{ prepared, disk, seed, seconds: draws, capacitySeconds: 10, swapSeconds: 60, damageSecondsMax: 30 },
-        ...{ fullSeconds: 15, checksMemory: draws >= comparedSeconds, onStatus: print },
+        prepared,
+        disk,
+        seed,
+        seconds: draws,
+        capacitySeconds: 10,
+        swapSeconds: 60,
+        damageSecondsMax: 30,
+        fullSeconds: 15,
+        checksMemory: draws >= comparedSeconds,
+        onStatus: print,
       });
       const width = Math.max(...rowsOf(summary).map(([what]) => what.length));
       for (const [what, value] of rowsOf(summary)) print(`${what.padEnd(width)}  ${value}`);

@@ -59,7 +59,13 @@ export default {
       const prepared = await prepareLake(scope, { feeds, name, versions: shape.days, lookedUp: 30, seed });
       const disk = (await mountedDisk(scope)) ?? (await limitedDisk(scope));
       const summary = await runOverload(scope, {
-        ...{ prepared, disk, seed, seconds: draws * 60, idleSeconds: 20, capacitySeconds: 30, onStatus: print },
+        prepared,
+        disk,
+        seed,
+        seconds: draws * 60,
+        idleSeconds: 20,
+        capacitySeconds: 30,
+        onStatus: print,
       });
       const rows = rowsOf(summary);
       const width = Math.max(...rows.map(([what]) => what.length));

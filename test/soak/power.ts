@@ -21,7 +21,8 @@ export default {
         const lost = simulatePowerLosses(await temporaryFolder(scope), recording, new Chance(seed), draws);
         return { ...lost, writes, syncs };
       };
-      const [full, normal] = [await runTrial("FULL"), await runTrial("NORMAL")];
+      const full = await runTrial("FULL");
+      const normal = await runTrial("NORMAL");
       assert.equal(full.broken, 0, `synchronous=FULL, ${full.first}`);
       assert.ok(
         full.answers > draws && normal.broken > 0,

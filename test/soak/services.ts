@@ -81,7 +81,9 @@ export const upgrade = {
   draws: 10,
   async run({ seed, draws }) {
     const chance = new Chance(seed);
-    let [answers, old, next] = [0, 0, 0];
+    let answers = 0;
+    let old = 0;
+    let next = 0;
     for (let draw = 0; draw < draws; draw += 1) {
       const summary = await withScope((scope) => upgradeInTurn(scope, { ...upgradeOptions, chance }));
       answers += summary.answers;

@@ -16,7 +16,8 @@ import { startS3Server } from "../support/replication/s3-server.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 
 const fileMs = Date.parse("2026-11-18T10:00:00Z");
-const [first, second] = ["vin,price\nV1,100\n", "vin,price\nV1,200\n"] as const;
+const first = "vin,price\nV1,100\n";
+const second = "vin,price\nV1,200\n";
 
 /** A source of one kind, and how the file `out/4711/stock.csv`, or that of its URL, is changed. */
 interface Served {
@@ -62,7 +63,8 @@ async function serveHttp(scope: Scope): Promise<Served & { readonly requests: In
   onScopeEnd(scope, async () => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/4711/stock.csv?since=1`;
   return {
-    ...{ requests, source: { https: { url, tokenVariable: "TEST_SECRET" } } },
+    requests,
+    source: { https: { url, tokenVariable: "TEST_SECRET" } },
     put: (text, modifiedMs) => {
       served = { text, modifiedMs };
     },
@@ -193,7 +195,8 @@ test("a user name and a password in a secret URL are sent as basic authenticatio
 /** Starts an SFTP and an FTP server; returns a source for each. */
 async function bothServers(scope: Scope) {
   setVariables(scope, { TEST_SECRET: "secret" });
-  const [sftp, ftp] = [await startSftpServer(scope), await startFtpServer(scope)];
+  const sftp = await startSftpServer(scope);
+  const ftp = await startFtpServer(scope);
   const account = { host: "127.0.0.1", username: "carquet", passwordVariable: "TEST_SECRET" };
   const sources = {
     alpha: { sftp: { ...account, port: sftp.port, hostKeys: [sftp.hostKey] }, files: "*.csv", requiredFiles: 9 },
@@ -290,7 +293,8 @@ test("links without a target stop no other file", async (t) => {
 
 test("FTP over TLS needs a certificate that is trusted", async (t) => {
   const folder = await temporaryFolder(t);
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const key = join(folder, "key.pem");
+  const cert = join(folder, "cert.pem");
   const request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost";
   const named = ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert];
   execFileSync("openssl", [...request.split(" "), ...named], { stdio: "ignore" });

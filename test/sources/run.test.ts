@@ -21,7 +21,8 @@ test("carquet run fetches a feed and ingests its day, which is served, and stops
   writeFileSync(join(inbox, "inventory.csv"), csvOf("inventory", cars));
   const north = { folder: { path: inbox }, files: "*.csv", preset: "carquet", settleSeconds: 0, requiredFiles: 2 };
   const sources = writeSources({ north }, { schedule: "0 0 1 1 *" });
-  const [lake, metrics] = [join(folder, "lake"), join(folder, "metrics")];
+  const lake = join(folder, "lake");
+  const metrics = join(folder, "metrics");
   mkdirSync(metrics);
   const words = [
     "run",
@@ -56,7 +57,8 @@ test("carquet run fetches a feed and ingests its day, which is served, and stops
 
 test("carquet run serves on if its queue cannot be read, and reports the failure", async (t) => {
   const { folder, queue, writeSources } = await fetchingIn(t);
-  const [inbox, lake] = [join(folder, "inbox"), join(folder, "lake")];
+  const inbox = join(folder, "inbox");
+  const lake = join(folder, "lake");
   for (const path of [inbox, queue]) mkdirSync(path);
   writeFileSync(join(queue, "waiting"), "");
   const sources = writeSources({ north: { folder: { path: inbox }, files: "*.csv" } }, { schedule: "0 0 1 1 *" });

@@ -44,10 +44,13 @@ function percentileOf(values: readonly number[], percent: number): number {
 
 /** Returns the regression line of `y` on `x`: covariance by variance. Undefined for too few pairs, or where `x` spans less than a unit. */
 function lineOf(pairs: readonly (readonly [x: number, y: number])[]): OracleLine | undefined {
-  const [meanX, meanY] = [meanOf(pairs.map(([x]) => x)), meanOf(pairs.map(([, y]) => y))];
+  const meanX = meanOf(pairs.map(([x]) => x));
+  const meanY = meanOf(pairs.map(([, y]) => y));
   const sumOf = (term: (dx: number, dy: number) => number): number =>
     pairs.reduce((sum, [x, y]) => sum + term(x - meanX, y - meanY), 0);
-  const [xx, xy, yy] = [sumOf((dx) => dx * dx), sumOf((dx, dy) => dx * dy), sumOf((_, dy) => dy * dy)];
+  const xx = sumOf((dx) => dx * dx);
+  const xy = sumOf((dx, dy) => dx * dy);
+  const yy = sumOf((_, dy) => dy * dy);
   if (pairs.length < listingsMin || Math.max(...pairs.map(([x]) => x)) - Math.min(...pairs.map(([x]) => x)) < 1)
     return undefined;
   return { slope: xy / xx, intercept: meanY - (xy / xx) * meanX, r2: xy ** 2 / (xx * yy) };
@@ -72,7 +75,11 @@ export function depreciationByOracle(
     const at = by === "age" ? from : from + width / 2;
     const isEnough = prices.length >= listingsMin;
     return {
-      ...{ from, to: from + width - 1, at, sample: prices.length, fitted: priceAt(at) },
+      from,
+      to: from + width - 1,
+      at,
+      sample: prices.length,
+      fitted: priceAt(at),
       percentiles: isEnough ? [50, 10, 90].map((percent) => percentileOf(prices, percent)) : null,
     };
   });

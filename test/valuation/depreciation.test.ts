@@ -52,7 +52,8 @@ interface Drawn {
 /** A filter that some listings of a model pass. */
 function filterOf(chance: Chance, model: readonly Row[]): Drawn {
   const row = chance.pick(model);
-  const [price, miles] = [Number(row.price), Number(row.miles)];
+  const price = Number(row.price);
+  const miles = Number(row.miles);
   const every: Drawn = { query: {}, passes: () => true };
   return chance.pick<Drawn>([
     every,
@@ -168,7 +169,8 @@ test("a model whose prices fall by 12 % a year has that curve, and retains that 
   });
   await writeFeeds(feeds, "2026-11-19", { dealers: [{ dealer_id, name: "North", state: "CA" }], inventory });
   const made = await createLake(fileScope, feeds);
-  const [service, market] = [await startService(fileScope, made.lake), await readMarket(made.lake)];
+  const service = await startService(fileScope, made.lake);
+  const market = await readMarket(made.lake);
   const path = "/v1/depreciation?make=honda&model=civic";
   const { data } = await service.getBody("getDepreciation", path);
   for (const [by, answer] of [["age", data] as const, ["miles", undefined] as const]) {

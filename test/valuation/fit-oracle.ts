@@ -36,16 +36,27 @@ const text = (value: unknown): string => (value == null ? "" : String(value));
 
 export function pricedRow(row: Row): PricedRow {
   const isNew = row.inventory_type === "new";
-  const [price, year, miles] = [Number(row.price), Number(row.year), Number(row.miles)];
+  const price = Number(row.price);
+  const year = Number(row.year);
+  const miles = Number(row.miles);
   const msrp = row.msrp == null ? null : Number(row.msrp);
   const group = [isNew, row.make].join("|");
   const model = [group, row.model].join("|");
   const trim = [model, text(row.trim)].join("|");
   return {
-    ...{ id: text(row.id), group: String(isNew), model, trim, version: [trim, text(row.version)].join("|") },
+    id: text(row.id),
+    group: String(isNew),
+    model,
+    trim,
+    version: [trim, text(row.version)].join("|"),
     body: [row.body_type, row.powertrain_type].filter((part) => part != null).join(" "),
-    ...{ state: row.state == null ? null : text(row.state), year, price, msrp, isNew },
-    ...{ isSale: row.sold_date != null, isBranded: row.is_branded === true },
+    state: row.state == null ? null : text(row.state),
+    year,
+    price,
+    msrp,
+    isNew,
+    isSale: row.sold_date != null,
+    isBranded: row.is_branded === true,
     certified: row.inventory_type === "certified" ? 1 : 0,
     mileage: miles / 10_000,
     options: isNew ? 0 : Number(row.option_value ?? 0) / 30_000,
@@ -60,7 +71,8 @@ function median(values: readonly number[]): number {
 function quantile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const place = fraction * (sorted.length - 1);
-  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  const low = sorted[Math.floor(place)] ?? 0;
+  const high = sorted[Math.ceil(place)] ?? low;
   return low + (high - low) * (place - Math.floor(place));
 }
 
@@ -82,7 +94,8 @@ function within(rows: readonly PricedRow[], one: Measure, other: Measure): numbe
   return sum(
     [...grouped(rows, ({ version }) => version).values()].map((cell) => {
       const mean = (measure: Measure): number => sum(cell.map((row) => row[measure])) / cell.length;
-      const [first, second] = [mean(one), mean(other)];
+      const first = mean(one);
+      const second = mean(other);
       return sum(cell.map((row) => (row[one] - first) * (row[other] - second)));
     }),
   );
@@ -112,8 +125,11 @@ function slopesOf(regular: readonly PricedRow[]): ReadonlyMap<string, Slopes> {
     const shared = ofBody.get(`${rows[0]?.group}|${bodyOf.get(model)}`) ?? [];
     const k = rules.slopePull / shared.length;
     const product = (one: Measure, other: Measure): number => within(rows, one, other) + k * within(shared, one, other);
-    const [aa, mm] = [product("year", "year") + 1e-6, product("mileage", "mileage") + 1e-6];
-    const [am, ay, my] = [product("year", "mileage"), product("y", "year"), product("y", "mileage")];
+    const aa = product("year", "year") + 1e-6;
+    const mm = product("mileage", "mileage") + 1e-6;
+    const am = product("year", "mileage");
+    const ay = product("y", "year");
+    const my = product("y", "mileage");
     const determinant = aa * mm - am * am;
     const byYear = (mm * ay - am * my) / determinant;
     slopes.set(model, { byYear, byMileage: (aa * my - am * ay) / determinant, byOptions: 0, byCertificate: 0 });
@@ -132,7 +148,8 @@ function slopesOf(regular: readonly PricedRow[]): ReadonlyMap<string, Slopes> {
       const squares = sum(own.map(([, rows]) => within(rows, measure, measure)));
       return squares === 0 ? 0 : sum(residual) / squares;
     };
-    const [byOptions, byCertificate] = [worth("options"), worth("certified")];
+    const byOptions = worth("options");
+    const byCertificate = worth("certified");
     for (const [model] of own) Object.assign(slopes.get(model) ?? {}, { byOptions, byCertificate });
   }
   return slopes;
@@ -179,7 +196,9 @@ function levelsOf(regular: readonly PricedRow[], restOf: (row: PricedRow) => num
     medians((row) => row[kind], restOf),
   ) as [ReturnType<typeof medians>, ReturnType<typeof medians>, ReturnType<typeof medians>];
   const levelOf = (row: PricedRow): number => {
-    const [model, trim, version] = [models.get(row.model), trims.get(row.trim), versions.get(row.version)];
+    const model = models.get(row.model);
+    const trim = trims.get(row.trim);
+    const version = versions.get(row.version);
     const ofTrim = pull(trim?.median ?? 0, model?.median ?? 0, trim?.n ?? 0, levelPull);
     return version === undefined ? ofTrim : pull(version.median, ofTrim, version.n, levelPull);
   };
@@ -197,7 +216,8 @@ function levelsOf(regular: readonly PricedRow[], restOf: (row: PricedRow) => num
   );
   return (row: PricedRow) => {
     const state = row.state === null ? undefined : states.get(`${row.group}|${row.state}`);
-    const [version, trim] = [versions.get(row.version)?.n ?? 0, trims.get(row.trim)?.n ?? 0];
+    const version = versions.get(row.version)?.n ?? 0;
+    const trim = trims.get(row.trim)?.n ?? 0;
     const isEnough = (n: number | undefined): boolean => (n ?? 0) >= sampleMin;
     return {
       fit: levelOf(row) + yearOf(row) + (state === undefined ? 0 : pull(state.median, 0, state.n, statePull)),
@@ -260,7 +280,8 @@ function intervals(
       const key = `${row.group}|${step}|${bandOf(row)}`;
       const [low = 0, high = 0] = ends.get(key) ?? endsOf(one);
       ends.set(key, [low, high]);
-      const [value, spread] = [row.price * Math.exp(-without), spreadOf(row)];
+      const value = row.price * Math.exp(-without);
+      const spread = spreadOf(row);
       const fitted = row.price * Math.exp(-residual);
       return [
         [row.id, { fitted, value, low: value * Math.exp(low * spread), high: value * Math.exp(high * spread), step }],

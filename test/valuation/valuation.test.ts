@@ -107,7 +107,8 @@ function nearestByOracle(subject: Row, value: number): readonly Weighed[] {
     const fit = valuations.get(String(row.id));
     const sameTrim = row.trim === subject.trim;
     const ofVersion = sameTrim && row.version === subject.version;
-    const [miles, own] = [Number(row.miles), Number(subject.miles)];
+    const miles = Number(row.miles);
+    const own = Number(subject.miles);
     const gone = row.sold_date == null ? 0 : (Date.parse(asOf) - Date.parse(String(row.sold_date))) / 86_400_000;
     const isPlaced = row.latitude != null && subject.latitude != null;
     const exponent =

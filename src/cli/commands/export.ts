@@ -134,13 +134,16 @@ async function writeVersion(
   const version = await LakeVersion.open(lake, (await requireManifest(lake, lakeVersion)).version, {
     ...settings,
     onFallback: (message) => process.stderr.write(`${message}\n`),
-    ...{ opensAhead: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
+    opensAhead: false,
+    writableFolders: [folder],
+    temporaryFolder: join(folder, "spill"),
     engineSettings: exportEngineSettings,
   });
   const progress = createProgress();
   try {
     return await writeExport(query, version, {
-      ...{ format, folder },
+      format,
+      folder,
       // The service that has started this process charges for what is begun.
       onBegin: (begun) => report({ begun }),
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),

@@ -121,7 +121,9 @@ async function reporting(
   const mappedDay = mappedDayOf(mapping);
   const progress = commandProgress("ingest");
   const options: IngestOptions = {
-    ...{ ...values, limits: values, thresholds: values },
+    ...values,
+    limits: values,
+    thresholds: values,
     ...(mapping === undefined ? {} : { mapping }),
     onStep: progress.step,
     onDay: (report) => {

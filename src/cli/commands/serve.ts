@@ -46,7 +46,11 @@ export async function serveUntilStopped(
   await requireLakeFolder(lake);
   const stopSignal = receiveStopSignal();
   const service = await serve({
-    ...{ ...settings, ...limitsOf(settings), logger, mountSite: mountPages, isOpen: settings.auth === "off" },
+    ...settings,
+    ...limitsOf(settings),
+    logger,
+    mountSite: mountPages,
+    isOpen: settings.auth === "off",
     memoryLimit: engineMemory(settings),
     isExplorerFree: settings.explorer === "free",
     ...(files === undefined ? {} : { tls: readCertificate(files) }),

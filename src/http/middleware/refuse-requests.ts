@@ -57,7 +57,8 @@ export const refuseOtherSites =
 
 /** Ends requests without a route: `OPTIONS` with the methods of the path, other methods with `method_not_allowed`, unknown paths with `not_found`. */
 export const endUnrouted: Middleware = async (context) => {
-  const [{ method, path }, methods] = [context, methodsOf(context)];
+  const { method, path } = context;
+  const methods = methodsOf(context);
   if (methods.length === 0 || methods.includes(method)) throw refuse("not_found", { what: "resource", id: path });
   const allowed = [...methods, "OPTIONS"].sort().join(", ");
   context.set("Allow", allowed);

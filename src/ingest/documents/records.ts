@@ -26,7 +26,8 @@ export async function writeRecords(
 ): Promise<readonly string[]> {
   const columns = new Map<string, string>();
   const target = await open(path, "w");
-  let [part, row] = ["", 0];
+  let part = "";
+  let row = 0;
   try {
     for await (const record of records) {
       row += 1;
@@ -309,7 +310,8 @@ class XmlReader {
     this.done.push(this.texts);
     this.rows += 1;
     this.begin = this.parser.position;
-    [this.texts, this.counts] = [new Map(), new Map()];
+    this.texts = new Map();
+    this.counts = new Map();
   }
 }
 

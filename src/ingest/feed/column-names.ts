@@ -11,8 +11,12 @@ export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise
   const { delimiter, quote, hasHeader, names: places } = layoutOf(file);
   const content = chunksOf(file);
   const records = parse({
-    ...{ bom: true, delimiter, quote: quote === "" ? null : quote, to: 1 },
-    ...{ relax_column_count: true, max_record_size: limits.recordBytes },
+    bom: true,
+    delimiter,
+    quote: quote === "" ? null : quote,
+    to: 1,
+    relax_column_count: true,
+    max_record_size: limits.recordBytes,
   });
   content.on("error", (error: Error) => records.destroy(error));
   let first: readonly string[] = [];

@@ -156,8 +156,15 @@ function countOf(chunk: Buffer, quote: string): number {
   return count;
 }
 
-const [tab, lineFeed, space, quote, backslash] = [9, 10, 32, 34, 92];
-const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
+const tab = 9;
+const lineFeed = 10;
+const space = 32;
+const quote = 34;
+const backslash = 92;
+const openBracket = 91;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
 
 class JsonLineCheck {
   /** The part of the last line in earlier chunks. */
@@ -240,7 +247,9 @@ function isBlank(line: Buffer): boolean {
 
 /** Returns the greatest depth of arrays and objects outside of strings. */
 function nestingOf(line: Buffer): number {
-  let [depth, greatest, isInString] = [0, 0, false];
+  let depth = 0;
+  let greatest = 0;
+  let isInString = false;
   for (let index = 0; index < line.length; index += 1) {
     const byte = line[index];
     if (byte === quote) isInString = !isInString;

@@ -72,7 +72,8 @@ async function describeCsvError(file: FeedFile, message: string, { columns, limi
       : `, row ${Number(record) - (layoutOf(file).hasHeader ? 1 : 0) - (await countBlankLines(file, Number(record)))}`;
   const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
   if (counts !== null) {
-    const [expected, found] = [Number(counts[1]), Number(counts[2])];
+    const expected = Number(counts[1]);
+    const found = Number(counts[2]);
     const cause =
       found < expected
         ? `column "${printable(columns[found] ?? "")}" is missing`
@@ -89,16 +90,20 @@ async function describeCsvError(file: FeedFile, message: string, { columns, limi
   return `${place}: ${withoutContent(message)}`;
 }
 
-const [lineFeed, carriageReturn] = [10, 13];
+const lineFeed = 10;
+const carriageReturn = 13;
 
 /** Counts the blank lines before a line. The engine's line numbers include them, Carquet's row numbers do not. */
 async function countBlankLines(file: FeedFile, before: number): Promise<number> {
-  let [line, blank, length] = [1, 0, 0];
+  let line = 1;
+  let blank = 0;
+  let length = 0;
   for await (const chunk of chunksOf(file)) {
     for (const byte of chunk) {
       if (byte === lineFeed) {
         if (length === 0) blank += 1;
-        [line, length] = [line + 1, 0];
+        line = line + 1;
+        length = 0;
         if (line >= before) return blank;
       } else if (byte !== carriageReturn) length += 1;
     }

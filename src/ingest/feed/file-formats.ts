@@ -207,11 +207,9 @@ async function checkParquetSize(session: Session, file: FeedFile, limits: FeedLi
     SELECT num_rows::DOUBLE AS "rows", file_size_bytes::DOUBLE AS bytes,
       (SELECT coalesce(sum(total_uncompressed_size), 0)::DOUBLE FROM parquet_metadata(${path})) AS uncompressed
     FROM parquet_file_metadata(${path})`);
-  const { rows, bytes, uncompressed } = {
-    rows: Number(size?.rows),
-    bytes: Number(size?.bytes),
-    uncompressed: Number(size?.uncompressed),
-  };
+  const rows = Number(size?.rows);
+  const bytes = Number(size?.bytes);
+  const uncompressed = Number(size?.uncompressed);
   if (rows > limits.rows) throw limitError(file, "rows", limits);
   if (uncompressed > limits.uncompressedBytes) throw limitError(file, "uncompressedBytes", limits);
   if (uncompressed > limits.compressionRatio * bytes) throw limitError(file, "compressionRatio", limits);

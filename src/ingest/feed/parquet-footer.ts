@@ -6,9 +6,17 @@
  */
 
 /** Types of the compact protocol, without maps, which Parquet does not use. */
-const [boolTrue, boolFalse, byteType, i16, i32, i64, double, binary, list, set, struct] = [
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12,
-];
+const boolTrue = 1;
+const boolFalse = 2;
+const byteType = 3;
+const i16 = 4;
+const i32 = 5;
+const i64 = 6;
+const double = 7;
+const binary = 8;
+const list = 9;
+const set = 10;
+const struct = 12;
 
 const schemaField = 2;
 
@@ -39,7 +47,8 @@ class CompactReader {
   /** Reads the header of a struct's next field; type 0 ends the struct. */
   field(previousId: number): { readonly type: number; readonly id: number } {
     const header = this.byte();
-    const [type, delta] = [header & 15, header >> 4];
+    const type = header & 15;
+    const delta = header >> 4;
     if (type === 0) return { type, id: 0 };
     if (delta > 0) return { type, id: previousId + delta };
     const zigzag = this.varint();

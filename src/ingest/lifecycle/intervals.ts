@@ -27,9 +27,12 @@ function storedRows(rows: Sql): Sql {
     unseen_deliveries: sql`deliveries.deliveries - listings.days_seen`,
     last_seen: sql`nullif(listings.last_seen, deliveries.last_delivered_on)`,
     last_checked_at: sql`nullif(listings.last_checked_at, deliveries.last_delivered_at)`,
-    ...{ claimed_since: sql`claims.claimed_since`, decided_by: sql`claims.decided_by` },
-    ...{ file: sql`claims.file`, row: sql`claims."row"` },
-    ...{ valid_from: sql`NULL`, valid_to: sql`NULL` },
+    claimed_since: sql`claims.claimed_since`,
+    decided_by: sql`claims.decided_by`,
+    file: sql`claims.file`,
+    row: sql`claims."row"`,
+    valid_from: sql`NULL`,
+    valid_to: sql`NULL`,
   };
   const columns = Object.entries(tableOf("listings").columns).map(
     ([column, type]) => sql`(${derived[column] ?? ident("listings", column)})::${columnType(type)} AS ${ident(column)}`,

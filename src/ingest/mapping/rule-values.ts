@@ -84,7 +84,8 @@ function extracted(text: Sql, pattern: string): Sql {
   return sql`nullif(trim(regexp_extract(${text}, ${pattern}, ${hasGroup ? literalOne : literalZero})), '')`;
 }
 
-const [literalOne, literalZero] = [sql`1`, sql`0`];
+const literalOne = sql`1`;
+const literalZero = sql`0`;
 
 /** Returns the SQL of a condition, which is never null. */
 export function rowConditionOf({ column, ...test }: RowCondition, { columnsOf }: RuleScope): Sql {

@@ -161,7 +161,8 @@ interface ObservationRange {
 }
 
 function observationRange({ day, isFirst }: ParsedDay): ObservationRange {
-  const [first, last] = [sql`${`${day} 00:00:00`}::TIMESTAMP`, sql`${`${day} 23:59:59`}::TIMESTAMP`];
+  const first = sql`${`${day} 00:00:00`}::TIMESTAMP`;
+  const last = sql`${`${day} 23:59:59`}::TIMESTAMP`;
   const isEarlier = isFirst ? sql`false` : sql`coalesce(observed_at < ${first}, false)`;
   const isLater = sql`coalesce(observed_at >= ${`${plusDays(day, 1)} 00:00:00`}::TIMESTAMP, false)`;
   return {
@@ -228,13 +229,18 @@ function checkValue({ field, isRequired, reader, raw, converted, value }: Parsed
 }
 
 const checkDigit: IssueCheck = {
-  ...{ outcome: "noted", field: "vin", value: sql`vin`, reason: literal("wrong check digit") },
+  outcome: "noted",
+  field: "vin",
+  value: sql`vin`,
+  reason: literal("wrong check digit"),
   hasIssue: sql`(vin IS NOT NULL AND NOT ${hasValidCheckDigit(sql`vin`)})`,
 };
 
 /** An issue if the time of the observation was clamped. */
 const checkObservation = ({ isEarlier, isLater }: ObservationRange): IssueCheck => ({
-  ...{ outcome: "noted", field: "observed_at", value: sql`"raw observed_at"` },
+  outcome: "noted",
+  field: "observed_at",
+  value: sql`"raw observed_at"`,
   reason: sql`if(${isLater}, 'after the day of the delivery', 'before the day of the delivery')`,
   hasIssue: sql`(${isEarlier} OR ${isLater})`,
 });

@@ -139,7 +139,9 @@ export async function matchesByName(session: Session, columns: readonly string[]
     };
     const why = (["name", "words", "similar name"] as const).find((way) => ways[way].length > 0);
     return (why === undefined ? [] : ways[why]).map(({ target, source, name }) => ({
-      ...{ column, target, why: why ?? "name" },
+      column,
+      target,
+      why: why ?? "name",
       source: name.includes("*") ? source : withColumn(source, column),
     }));
   });
@@ -211,7 +213,8 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const scope = { columnsOf: () => [text], file: sql`''` };
   const reader = fieldReader(field, schema, lastDay);
   const raw = (isTextList(schema) ? ruleItems : ruleText)(rule, scope) ?? text;
-  const [rawText, converted] = [sql`raw_text`, sql`converted`];
+  const rawText = sql`raw_text`;
+  const converted = sql`converted`;
   const value = reader.value(converted);
   const hasValue = isTextList(schema) ? sql`coalesce(len(${value}) > 0, false)` : sql`${value} IS NOT NULL`;
   // Repeating an expression at each of its uses would multiply the planning time.
@@ -278,6 +281,8 @@ export function absentColumns(mapping: Mapping, columns: readonly string[]) {
   const used = fieldsByColumn(mapping, columns);
   const absent = namedColumns(mapping).filter(([name]) => matchingColumns(columns, name).length === 0);
   return [...new Map(absent.map((pair) => [pair.join("\n"), pair])).values()].map(([column, field]) => ({
-    ...{ column, field, others: columns.filter((other) => used.get(other)?.includes(field)) },
+    column,
+    field,
+    others: columns.filter((other) => used.get(other)?.includes(field)),
   }));
 }

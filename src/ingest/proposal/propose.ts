@@ -23,7 +23,8 @@ import type { Sample } from "./sample.ts";
 import { writtenMapping } from "./written-mapping.ts";
 
 /** The least score of a column that is used, and of one that needs no confirmation. */
-const [scoreMin, matchedMin] = [0.3, 0.7];
+const scoreMin = 0.3;
+const matchedMin = 0.7;
 
 /** What a proposal does with a column. */
 export interface ColumnPlan {

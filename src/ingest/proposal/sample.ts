@@ -136,7 +136,11 @@ export async function tryMapping(
   const words = fields.filter(isSpelled).filter((field) => !isList(field) && aliases.inventory[field]?.isOpen !== true);
   const uses = valuesAsRows(words, sql`(SELECT *, 1 AS uses FROM parsed_inventory)`);
   return {
-    ...{ rows, issues, remarks, refused: integerIn(counts, "refused"), dealers: integerIn(counts, "dealers") },
+    rows,
+    issues,
+    remarks,
+    refused: integerIn(counts, "refused"),
+    dealers: integerIn(counts, "dealers"),
     usable: await usableShares(session, fields, issues),
     outside: words.length === 0 ? [] : await session.rows(valuesOutside(uses)),
     values: await firstValues(session, fields, spellings),
@@ -183,7 +187,8 @@ export async function samplesOf(
 ): Promise<ReadonlyMap<string, readonly ColumnSample[]>> {
   const samples = new Map<string, readonly ColumnSample[]>();
   for (const cell of await session.rows(sql`FROM cells ORDER BY "row"`)) {
-    const [column, text] = [textIn(cell, "column"), textIn(cell, "text")];
+    const column = textIn(cell, "column");
+    const text = textIn(cell, "text");
     const found = samples.get(column) ?? [];
     if (found.length >= samplesMax || found.some(([before]) => before === text)) continue;
     const after = values.get(integerIn(cell, "row"))?.[fieldOf.get(column) ?? ""] ?? null;

@@ -105,7 +105,9 @@ function dealerOf(file: string, key: Rule | undefined, fields: Rules): Mapping["
 }
 
 const writtenDealer = ({ key, fields, ...dealer }: Mapping["dealer"]): FileMapping["dealer"] => ({
-  ...{ ...dealer, key: key.map(writtenRule), fields: writtenRules(fields) },
+  ...dealer,
+  key: key.map(writtenRule),
+  fields: writtenRules(fields),
 });
 
 const writtenRules = (rules: Rules): Rules<FileRule> =>

@@ -78,7 +78,8 @@ export function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefine
     max: edgeOf(ranges, first + index + 1),
     count: found.counts[index + 1] ?? 0,
   }));
-  const [below = 0, above = 0] = [found.counts[0], found.counts.at(-1)];
+  const below = found.counts[0] ?? 0;
+  const above = found.counts.at(-1) ?? 0;
   const end = fromUnits(facet, toUnits(facet, summary.max) + 1);
   const buckets = [
     ...(below > 0 ? [{ min: summary.min, max: edgeOf(ranges, first), count: below }] : []),

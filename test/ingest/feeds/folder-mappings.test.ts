@@ -41,8 +41,10 @@ test("archives of one name in two folders are read each, and their files name th
   const stock = (vin: string): Buffer =>
     zipOf({ "inv.csv": `vin,a\n${vin}1,100\n`, "in/a.xml": xml(`${vin}2`), "in/b.xml": xml(`${vin}3`) });
   const { inventory, dealers } = await read({
-    ...{ "acme/mapping.json": byFolder, "acme/stock.zip": stock("A") },
-    ...{ "bolt/mapping.json": byFolder, "bolt/stock.zip": stock("B") },
+    "acme/mapping.json": byFolder,
+    "acme/stock.zip": stock("A"),
+    "bolt/mapping.json": byFolder,
+    "bolt/stock.zip": stock("B"),
   });
   assert.deepEqual(inventory.map(({ file, vin }) => `${file} ${vin}`).sort(), [
     ...["acme/stock.zip/in/a.xml A2", "acme/stock.zip/in/b.xml A3", "acme/stock.zip/inv.csv A1"],

@@ -14,20 +14,27 @@ import { createLake, ingestPath, queryLake, temporaryFolder } from "../../suppor
 import { fileScope, type Scope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
-const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
+const north = dealerIdOf(1);
+const south = dealerIdOf(2);
 const days = ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"] as const;
 
 /** A dealer's cars of the given numbers; the price of each is its number in thousands, times a factor. */
 const carsOf = (dealer_id: string, numbers: readonly number[], factor: number | "unknown" = 1): readonly FeedRow[] =>
   numbers.map((number) => ({
-    ...{ vin: vinOf(number), dealer_id, year: 2024, make: "Honda", model: "Civic", miles: 100 },
+    vin: vinOf(number),
+    dealer_id,
+    year: 2024,
+    make: "Honda",
+    model: "Civic",
+    miles: 100,
     price: factor === "unknown" ? "" : number * 1000 * factor,
   }));
 
 const range = (first: number, last: number): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-const [northCars, southCars] = [range(1, 12), range(21, 32)];
+const northCars = range(1, 12);
+const southCars = range(21, 32);
 const usual = { north: carsOf(north, northCars), south: carsOf(south, southCars) };
 
 /** A day on which North's prices are a hundredfold, a car is absent and another is new, and South delivers a quarter of its cars. */

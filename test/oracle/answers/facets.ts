@@ -112,7 +112,8 @@ function isSpelledLike(value: string, text: string): boolean {
       .split(/[^\p{L}\p{N}\p{M}]+/u)
       .map(nameKey)
       .filter((word) => word !== "");
-  const [words, wanted] = [wordsOf(value), wordsOf(text)];
+  const words = wordsOf(value);
+  const wanted = wordsOf(text);
   const isBegun = wanted.length === 0 ? value.startsWith(text) : nameKey(value).startsWith(nameKey(text));
   return isBegun || (wanted.length > 0 && wanted.every((part) => words.some((word) => word.startsWith(part))));
 }
@@ -175,7 +176,8 @@ const byValue = (one: Bucket, other: Bucket): number => compare(one.value, other
 const byMetric =
   (direction: 1 | -1): Order =>
   (one, other) => {
-    const [left, right] = [one.metric?.value ?? null, other.metric?.value ?? null];
+    const left = one.metric?.value ?? null;
+    const right = other.metric?.value ?? null;
     return left === null || right === null || direction === 1 ? compare(left, right) : compare(right, left);
   };
 

@@ -44,14 +44,17 @@ const within =
   ({ latitude, longitude }: Sale): boolean => {
     if (latitude === null || longitude === null) return false;
     const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-    const [from, to, apart] = [radians(market.latitude), radians(latitude), radians(longitude - market.longitude)];
+    const from = radians(market.latitude);
+    const to = radians(latitude);
+    const apart = radians(longitude - market.longitude);
     const cosine = Math.sin(from) * Math.sin(to) + Math.cos(from) * Math.cos(to) * Math.cos(apart);
     return 3958.7613 * Math.acos(Math.max(-1, Math.min(1, cosine))) <= market.miles;
   };
 
 function speedOf(own: readonly Sale[], others: readonly Sale[]) {
   if (own.length < 3 || others.length < 10) return undefined;
-  const [median, ofMarket] = [medianDays(own), medianDays(others)];
+  const median = medianDays(own);
+  const ofMarket = medianDays(others);
   const expected = (own.length * median + 5 * ofMarket) / (own.length + 5);
   const relative = ofMarket === 0 ? null : Math.round((1000 * expected) / ofMarket) / 1000;
   return { sales: own.length, median_days: median, expected_days: Math.round(10 * expected) / 10, relative };

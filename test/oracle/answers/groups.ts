@@ -41,9 +41,18 @@ export function oracleGroups(inventory: OracleInventory, query: Query) {
         ...group,
       })),
     meta: {
-      ...{ group_by: attributes, metric: metrics, sort, limit, total: listings.length, total_groups: groups.length },
-      ...{ truncated: groups.length > limit, minimum_metric_count: sampleListingsMin, ...definedOf(metrics) },
-      ...{ as_of: inventory.asOf, version: inventory.version, ...oracleUnmatched(inventory, query) },
+      group_by: attributes,
+      metric: metrics,
+      sort,
+      limit,
+      total: listings.length,
+      total_groups: groups.length,
+      truncated: groups.length > limit,
+      minimum_metric_count: sampleListingsMin,
+      ...definedOf(metrics),
+      as_of: inventory.asOf,
+      version: inventory.version,
+      ...oracleUnmatched(inventory, query),
     },
   };
 }

@@ -69,7 +69,8 @@ function daysSupplyOf(active: number, sold: number): Metric {
 }
 
 function sellThroughOf(active: number, sold: number): Metric {
-  const [name, sample] = ["sell_through", active + sold];
+  const name = "sell_through";
+  const sample = active + sold;
   if (sample < sampleListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
   return { name, value: Math.round((10_000 * sold) / sample) / 10_000, sample };
 }

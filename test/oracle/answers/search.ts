@@ -71,7 +71,8 @@ function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, ot
   const key = keys[sort.replace(/^-/, "")];
   if (key === undefined) throw new TypeError(`Unknown sort ${sort}.`);
   return (one, other) => {
-    const [left, right] = [key(one), key(other)];
+    const left = key(one);
+    const right = key(other);
     return left === null || right === null || !sort.startsWith("-") ? compare(left, right) : compare(right, left);
   };
 }

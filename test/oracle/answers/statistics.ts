@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 /** Returns a percentile of sorted values with linear interpolation; null without values. */
 export function percentile(sorted: readonly number[], share: number): number | null {
   const index = (sorted.length - 1) * share;
-  const [below, above] = [sorted[Math.floor(index)], sorted[Math.ceil(index)]];
+  const below = sorted[Math.floor(index)];
+  const above = sorted[Math.ceil(index)];
   if (below === undefined || above === undefined) return null;
   return below + (above - below) * (index - Math.floor(index));
 }
@@ -63,7 +64,8 @@ interface PercentileRange {
  */
 export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   const middle = percentileRange(sorted);
-  const [min, greatest] = [sorted[0], sorted.at(-1)];
+  const min = sorted[0];
+  const greatest = sorted.at(-1);
   if (middle === undefined || min === undefined || greatest === undefined) {
     return { buckets: [], interval: fixedWidth ?? null, min: null, max: null };
   }
@@ -92,14 +94,16 @@ export function smallestAllowedWidth(sorted: readonly number[], fixedWidth: numb
 }
 
 function percentileRange(sorted: readonly number[]): PercentileRange | undefined {
-  const [low, high] = [wholePercentile(sorted, 1), wholePercentile(sorted, 99)];
+  const low = wholePercentile(sorted, 1);
+  const high = wholePercentile(sorted, 99);
   return low === undefined || high === undefined ? undefined : { low, high };
 }
 
 /** Returns a percentile of sorted whole numbers, interpolated and rounded down in integer arithmetic. */
 function wholePercentile(sorted: readonly number[], percent: number): number | undefined {
   const hundredths = (sorted.length - 1) * percent;
-  const [below, above] = [sorted[Math.floor(hundredths / 100)], sorted[Math.ceil(hundredths / 100)]];
+  const below = sorted[Math.floor(hundredths / 100)];
+  const above = sorted[Math.ceil(hundredths / 100)];
   if (below === undefined || above === undefined) return undefined;
   return Math.floor((100 * below + (above - below) * (hundredths % 100)) / 100);
 }

@@ -80,13 +80,16 @@ export function oracleTrends(inventory: OracleInventory, query: Query) {
     })),
     meta: {
       metric: metrics,
-      ...{ interval: length, from: days[0], to: days.at(-1) },
+      interval: length,
+      from: days[0],
+      to: days.at(-1),
       ...(facets.length === 1 ? { facet: facets[0] } : {}),
       ...(facets.length === 0 ? {} : { facets, facet_limit: limit }),
       sort: "-count",
       missing_days: rangesOf(days.filter((day) => !inventory.snapshots.has(day))),
       minimum_metric_count: levelListingsMin,
-      ...{ as_of: inventory.asOf, version: inventory.version },
+      as_of: inventory.asOf,
+      version: inventory.version,
     },
   };
 }

@@ -30,7 +30,8 @@ export function oracleUnmatched(
     }),
   );
   const locations = query.get("exclude_assembly_location");
-  const [attribute, parameter] = ["assembly_location", "exclude_assembly_location"];
+  const attribute = "assembly_location";
+  const parameter = "exclude_assembly_location";
   if (locations !== undefined)
     values.push(...oracleLocations(inventory, locations).unknown.map((value) => ({ attribute, parameter, value })));
   const unmatched = values.map(({ attribute, parameter, value }, index) => {

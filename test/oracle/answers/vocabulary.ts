@@ -10,7 +10,9 @@ const openIn = (home: Home): readonly CategoryName[] =>
   categoryNames.filter((name) => attributes[name].home === home && isOpen(name));
 
 /** The open attributes of each table, in the order of the answer. */
-const [ofBuilds, ofDealers, ofListings] = [openIn("builds"), openIn("dealers"), openIn("listings")];
+const ofBuilds = openIn("builds");
+const ofDealers = openIn("dealers");
+const ofListings = openIn("listings");
 const kinds: Readonly<Record<string, string>> = { features: "feature", options_packages: "option" };
 
 /** All attributes with an open vocabulary. */

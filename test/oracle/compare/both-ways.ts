@@ -25,7 +25,8 @@ export async function compareThreeWays(
     const path = pathOf(request.operation, request.query);
     const answers = await Promise.all([served.get(path), parquet.get(path)]);
     const compare = oracleComparison(inventory, request);
-    const [ofServed, ofParquet] = [compare(answers[0]), compare(answers[1])];
+    const ofServed = compare(answers[0]);
+    const ofParquet = compare(answers[1]);
     const differences = [
       labelled("the serving files against the oracle", ofServed.difference),
       labelled("the Parquet files against the oracle", ofParquet.difference),

@@ -91,10 +91,12 @@ export type ExpectedChange = Pick<
 
 /** Returns the changes of a search between two markets, by id. */
 export function expectedChanges(before: VersionMarket, after: VersionMarket, query: Query): readonly ExpectedChange[] {
-  const [matchedBefore, matchesNow] = [filterOf(query, before.inventory), filterOf(query, after.inventory)];
+  const matchedBefore = filterOf(query, before.inventory);
+  const matchesNow = filterOf(query, after.inventory);
   const ids = [...new Set([...before.listings.keys(), ...after.listings.keys()])].sort();
   return ids.flatMap((id): readonly ExpectedChange[] => {
-    const [was, is] = [before.listings.get(id), after.listings.get(id)];
+    const was = before.listings.get(id);
+    const is = after.listings.get(id);
     if (was?.state === is?.state && was?.content === is?.content) return [];
     const matched_before = was !== undefined && matchedBefore(was.flat);
     const matches = is !== undefined && matchesNow(is.flat);

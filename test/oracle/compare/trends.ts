@@ -17,7 +17,8 @@ export async function compareTrendsWithFacets(
   inventory: OracleInventory,
   queries: Iterable<Query>,
 ): Promise<{ readonly levels: number; readonly sales: number }> {
-  let [levels, sales] = [0, 0];
+  let levels = 0;
+  let sales = 0;
   await forEachConcurrently(queries, async (query) => {
     const filters = new Map([...query].filter(([name]) => hasParameter("getTrends", name)));
     const points = await compareLevels(client, inventory, filters);

@@ -32,7 +32,8 @@ export interface TrialResult extends ComparisonSummary {
 }
 
 /** One request in three is for facets; one listing is looked up per ten requests. */
-const [facetsEvery, lookUpEvery] = [3, 10];
+const facetsEvery = 3;
+const lookUpEvery = 10;
 
 /** Returns a trial in a lake that is created for it. */
 const trialIn =
@@ -66,8 +67,12 @@ export const compareFewValues = trialIn(async (scope) => {
     const inventory = Array.from({ length: 80 }, (_, n) => n)
       .filter((n) => n % 16 !== 3 || day < 2 || day > 7)
       .map((n) => ({
-        ...{ vin: vinOf(n), dealer_id: dealerIdOf(1), make: "Honda", model: n % 3 === 0 ? "Civic" : "Accord" },
-        ...{ price: 20_000 + 100 * (n % 7), features: equipment[n % 4] ?? "" },
+        vin: vinOf(n),
+        dealer_id: dealerIdOf(1),
+        make: "Honda",
+        model: n % 3 === 0 ? "Civic" : "Accord",
+        price: 20_000 + 100 * (n % 7),
+        features: equipment[n % 4] ?? "",
         options_packages: n % 5 === 0 ? "A1|B2" : "",
       }));
     await writeFeeds(folder, plusDays("2026-03-20", day), { dealers, inventory });

@@ -21,8 +21,18 @@ export interface ExpectedCheck {
 const feedsMax = 8;
 
 const margins: Readonly<Record<string, number>> = {
-  ...{ prices: 0.1, rejected: 0.02, merged: 0.05, missing: 0.2, outlier: 0.02, shared: 0.05, elsewhere: 0.1 },
-  ...{ arrived: 0.25, left: 0.25, repriced: 0.25, price_jump: 0.02, miles_fell: 0.02 },
+  prices: 0.1,
+  rejected: 0.02,
+  merged: 0.05,
+  missing: 0.2,
+  outlier: 0.02,
+  shared: 0.05,
+  elsewhere: 0.1,
+  arrived: 0.25,
+  left: 0.25,
+  repriced: 0.25,
+  price_jump: 0.02,
+  miles_fell: 0.02,
 };
 
 export const comparedFields = ["trim", "price", "miles", "msrp", "stock_number", "vdp_url", "photo_urls"];
@@ -41,7 +51,8 @@ const isJump = (one: number | null, other: number | null): boolean =>
 
 function outliersOf(row: FeedRow): readonly string[] {
   const [price, msrp, miles] = ["price", "msrp", "miles"].map((field) => numberIn(row, field));
-  const [isNew, found] = [row.inventory_type === "new", [] as string[]];
+  const isNew = row.inventory_type === "new";
+  const found = [] as string[];
   if (price != null && (price < 500 || (msrp != null && price > 1.5 * msrp))) found.push("price");
   if (miles != null && (miles > 300_000 || (isNew ? miles > 1000 : miles === 0))) found.push("miles");
   return found;
@@ -78,7 +89,8 @@ function judge(
     if (before === null) continue;
     const was = before.get(vin);
     if (was === undefined) find("arrived vin", vin);
-    const [price, old] = [numberIn(row, "price"), numberIn(was, "price")];
+    const price = numberIn(row, "price");
+    const old = numberIn(was, "price");
     if (price !== null && old !== null && price !== old) find("repriced price", vin);
     if (isJump(price, old)) find("price_jump price", vin);
     if ((numberIn(row, "miles") ?? Number.POSITIVE_INFINITY) < (numberIn(was, "miles") ?? 0))
@@ -119,7 +131,8 @@ export function expectedQuality(
 
 function checksOf(dealer: string, all: readonly JudgedRows[]): readonly ExpectedCheck[] {
   const judged = all.slice(-feedsMax);
-  const [now, earlier] = [judged.at(-1), judged.slice(0, -1)];
+  const now = judged.at(-1);
+  const earlier = judged.slice(0, -1);
   const names = [...new Set(judged.flatMap(({ found }) => [...found.keys()]))].filter(
     (name) => !name.startsWith("shared") || now?.found.has(name),
   );
@@ -127,7 +140,8 @@ function checksOf(dealer: string, all: readonly JudgedRows[]): readonly Expected
     const shareOf = (rows: JudgedRows | undefined): number =>
       (rows?.found.get(name)?.length ?? 0) / (rows?.vehicles.size ?? 0);
     const [check = ""] = name.split(" ");
-    const [n, share] = [now?.found.get(name)?.length ?? 0, shareOf(now)];
+    const n = now?.found.get(name)?.length ?? 0;
+    const share = shareOf(now);
     const usual = check === "shared" ? null : medianIn(earlier.map(shareOf));
     const isOdd = n >= 3 && share > (usual ?? (check === "missing" ? share : 0)) + (margins[check] ?? 0);
     const examples = [...(now?.found.get(name) ?? [])].sort().slice(0, 5);
@@ -145,7 +159,8 @@ function checksOf(dealer: string, all: readonly JudgedRows[]): readonly Expected
 
 function rowsCheck(dealer: string, judged: readonly JudgedRows[]): ExpectedCheck {
   const sizes = judged.map(({ vehicles }) => vehicles.size);
-  const [n, usual] = [sizes.at(-1) ?? 0, medianIn(sizes.slice(0, -1))];
+  const n = sizes.at(-1) ?? 0;
+  const usual = medianIn(sizes.slice(0, -1));
   const isOdd = usual !== null && Math.abs(n - usual) >= Math.max(3, 0.3 * usual);
   const share = usual === null ? null : rounded(n / usual);
   return { key: `${dealer} rows vin`, n, share, usual, status: isOdd ? "warn" : "ok", examples: [] };
@@ -155,13 +170,15 @@ function pricesCheck(dealer: string, judged: readonly JudgedRows[]): ExpectedChe
   const jumps = judged.map(({ vehicles }, index) => {
     const known = [...vehicles].filter(([vin]) => numberIn(judged[index - 1]?.vehicles.get(vin), "price") !== null);
     const jumped = known.filter(([vin, row]) => {
-      const [price, old] = [numberIn(row, "price"), numberIn(judged[index - 1]?.vehicles.get(vin), "price")];
+      const price = numberIn(row, "price");
+      const old = numberIn(judged[index - 1]?.vehicles.get(vin), "price");
       return price === null || isJump(price, old);
     });
     return { known: known.length, jumped: jumped.length };
   });
   const shares = jumps.map(({ known, jumped }) => (known === 0 ? null : jumped / known)).slice(-feedsMax);
-  const [n, share] = [jumps.at(-1)?.jumped ?? 0, shares.at(-1) ?? null];
+  const n = jumps.at(-1)?.jumped ?? 0;
+  const share = shares.at(-1) ?? null;
   const usual = medianIn(shares.slice(0, -1).filter((one) => one !== null));
   const isOdd = n >= 3 && (share ?? 1) > (usual ?? 0) + 0.1;
   return {

@@ -175,7 +175,8 @@ const box: Draw = (chance, inventory) => {
   if (chance.happens(0.1)) return { bbox: chance.pick(["179.5,-17,-179,-16", "172,49,-176,54", "180,51,-180,52"]) };
   const { latitude, longitude } = chance.pick(inventory.all);
   if (latitude === null || longitude === null) return {};
-  const [west, south] = [normalizeLongitude(longitude - 4 * chance.next()), latitude - 4 * chance.next()];
+  const west = normalizeLongitude(longitude - 4 * chance.next());
+  const south = latitude - 4 * chance.next();
   const sides = [west, south, normalizeLongitude(longitude + 4 * chance.next()), latitude + 4 * chance.next()];
   const written = chance.happens(0.2) ? sides.map((side) => side.toFixed(12)) : sides.map((side) => side.toFixed(3));
   return { bbox: encodeItems(chance, written) };
@@ -212,7 +213,8 @@ const special: Readonly<Partial<Record<CountedName, (parameter: string) => Draw>
 };
 
 function drawOf(name: CountedName, parameter: string): Draw {
-  const [own, closed] = [special[name], vocabulary("searchListings", name)];
+  const own = special[name];
+  const closed = vocabulary("searchListings", name);
   if (own !== undefined) return own(parameter);
   if (closed.length > 0) return words(parameter, closed.map(String));
   if (name === "features" || name === "options_packages" || name === "keywords") return tokens(parameter, name);

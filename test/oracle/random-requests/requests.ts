@@ -228,6 +228,7 @@ function isValid(query: Query): boolean {
 }
 
 function isAbove(query: Query, min: string, max: string): boolean {
-  const [from, to] = [numberOf(query, min), numberOf(query, max)];
+  const from = numberOf(query, min);
+  const to = numberOf(query, max);
   return from !== undefined && to !== undefined && from > to;
 }
