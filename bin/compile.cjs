@@ -22,7 +22,7 @@ const clientEntries = [
   ...["drawings/cars.svg", "client/client.ts", "client/docs.ts"],
 ].map((file) => `src/web/${file}`);
 /** What browser modules import from other folders. */
-const sharedModules = ["src/accounts/policy/price-variant.ts"];
+const sharedModules = ["src/accounts/policy/prices.ts"];
 
 /** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
 function compile(folders) {

@@ -11,8 +11,13 @@ import compose from "koa-compose";
 import pino from "pino";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
-import { callerOf, setUsageHeaders } from "../../src/http/calls.ts";
-import type { Middleware, RequestContext, RequestState } from "../../src/http/context.ts";
+import {
+  callerOf,
+  type Middleware,
+  type RequestContext,
+  type RequestState,
+  setUsageHeaders,
+} from "../../src/http/context.ts";
 import { handleErrors } from "../../src/http/middleware/handle-errors.ts";
 import { identify } from "../../src/http/middleware/identify.ts";
 import { logRequests } from "../../src/http/middleware/log-requests.ts";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { findListing, findVin } from "../../src/query/look-ups.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";

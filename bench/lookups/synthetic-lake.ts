@@ -1,7 +1,7 @@
 /** Publishes a lake of synthetic listings for look-ups: the tables of a real lake, with columns that look-ups do not read left null. */
 import { plusDays } from "../../src/base/day.ts";
 import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { noFiles, type TableFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
 import { writeSplit } from "../../src/lake/writer/table-files.ts";

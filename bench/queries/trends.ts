@@ -3,8 +3,7 @@
  * (see `trend-levels.ts`) and one for each kind of event, by day; the days are added up to intervals here.
  */
 import type { Row } from "../../src/base/json.ts";
-import { metricListingsMin } from "../../src/listing/aggregates.ts";
-import { daysSupplyOf, supplyWindowStart } from "../../src/listing/supply.ts";
+import { daysSupplyOf, metricListingsMin, supplyWindowStart } from "../../src/listing/aggregates.ts";
 import { type DayRange, intervalsOf, trendValuesMax } from "../../src/query/trends/trends.ts";
 import { assertSameAnswer } from "../measure/assert-same-answer.ts";
 import type { SqlPeer } from "../peers/peer.ts";

@@ -11,7 +11,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
-import { usableFiles } from "../../src/serving/files/serving-files.ts";
+import { usableFiles } from "../../src/serving/files/serving-parts.ts";
 import { countedColumns, isToday, setsOf } from "../../src/serving/index/build.ts";
 import { inCondition } from "../../src/serving/index/conditions.ts";
 import { joinWithIds } from "../../src/serving/index/where.ts";

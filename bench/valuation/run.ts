@@ -9,12 +9,12 @@ import { parseArgs } from "node:util";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { activeOn, unorderedListings } from "../../src/lake/market.ts";
 import { requireManifest } from "../../src/lake/published-lake.ts";
 import { withFit } from "../../src/valuation/fit.ts";
-import { pricedListings } from "../../src/valuation/priced-listings.ts";
 import { bandOf, rules } from "../../src/valuation/rules.ts";
+import { pricedListings } from "../../src/valuation/value-market.ts";
 import { reportMeasurements } from "../report/report.ts";
 import { type Measurement, measured } from "../report/results.ts";
 

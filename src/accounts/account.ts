@@ -1,5 +1,4 @@
 /** The `accounts` table: creates, reads and updates accounts. Balances and spending change only through the ledger. */
-
 import { integerIn, integerOrNullIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";

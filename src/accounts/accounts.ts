@@ -6,7 +6,6 @@
  * own transaction, so a stale hold never overdraws an account. A charge is acknowledged only when it is on disk. Cached keys and
  * accounts are at most a second old.
  */
-
 import { refuse } from "../contract/errors.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";

@@ -1,4 +1,7 @@
-/** Concurrent work: the next item of a source beside the current one, several promises of which none may outlive a failure, and work that is done once for all who need it. */
+/**
+ * Concurrent work: the next item of a source beside the current one, several promises of which none may outlive a failure, work that is done once for
+ * all who need it, and steps that run one per turn of the event loop, so that other requests are served between two of them.
+ */
 
 /** Prefetches the next item of a source while the current one is processed. Throws an error of the source when its item is due. */
 export async function* prefetch<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
@@ -39,4 +42,16 @@ export function createOnce<K, T>(promises: Promises<K, T>, key: K, create: () =>
     if (promises.get(key) === created) promises.delete(key);
   });
   return created;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Runs a synchronous step after all earlier ones, in a turn of the event loop without another one. Settles as the step does. */
+export function inOwnTurn<T>(step: () => T): Promise<T> {
+  const result = last.then(nextTurn).then(step);
+  last = result.catch(() => undefined);
+  return result;
 }

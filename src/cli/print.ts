@@ -1,4 +1,5 @@
-/** Formats rows as an aligned table or JSON lines. */
+/** What commands print: rows as an aligned table or JSON lines, and progress on standard error, as a bar on a terminal, as lines elsewhere. */
+import { Presets, SingleBar } from "cli-progress";
 import type { Json, Row } from "../base/json.ts";
 import type { QueryResult } from "../db/duckdb.ts";
 
@@ -43,3 +44,37 @@ function formatCell(value: Json): string {
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+export interface Progress {
+  /** Shows that step number `step` of `steps` has started. A new title starts a new bar. */
+  step(title: string, step: number, steps: number, description: string): void;
+  end(): void;
+}
+
+/** Shows progress; `onLine` gets it where standard error is not a terminal. */
+export const createProgress = (onLine?: Progress["step"]): Progress =>
+  process.stderr.isTTY ? progressBar() : { step: onLine ?? writeLine, end: () => undefined };
+
+function progressBar(): Progress {
+  const bar = new SingleBar(
+    { format: "{title} {bar} {value}/{total} {description}", stream: process.stderr, clearOnComplete: false },
+    Presets.shades_classic,
+  );
+  let current = "";
+  return {
+    step(title, step, steps, description) {
+      if (title !== current) {
+        if (current !== "") bar.stop();
+        bar.start(steps, step, { title, description });
+        current = title;
+      }
+      bar.update(step, { title, description });
+    },
+    end() {
+      if (current !== "") bar.stop();
+    },
+  };
+}
+
+const writeLine: Progress["step"] = (title, step, steps, description) =>
+  void process.stderr.write(`${title}: ${step}/${steps} ${description}\n`);

@@ -7,7 +7,7 @@ import { Gauge, Registry } from "prom-client";
 import { replaceFile } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { buildLabels, buildMetric } from "../db/build-info.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type Progress } from "./print.ts";
 
 export const figuresOfCommands = {
   fetch: {

@@ -9,7 +9,7 @@ import {
   responseCacheBytesMax,
   spoolBytesMax,
 } from "../http/limits.ts";
-import { accountRequestsMax, requestDeadlineMs } from "../operations/limits.ts";
+import { accountRequestsMax, requestDeadlineMs } from "../operations/caller.ts";
 import {
   integerParser,
   inUnits,

@@ -1,6 +1,5 @@
 /** Custom string formats of the schemas, and string length as JSON Schema counts it. Used by the generated validators. */
-import { isDay } from "../base/day.ts";
-import { epochMs } from "../base/iso-time.ts";
+import { epochMs, isDay } from "../base/day.ts";
 
 /** Formats by name. Generating a validator that needs another format fails. */
 export const formats: Readonly<Record<string, RegExp | ((text: string) => boolean)>> = {

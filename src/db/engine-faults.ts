@@ -2,7 +2,6 @@
  * Classifies errors of DuckDB, SQLite, PostgreSQL and the operating system. All but DuckDB have error codes; DuckDB has only messages, and no
  * other module matches them. `test/db/engine-faults.test.ts` provokes every fault.
  */
-
 import { DamagedFile } from "../base/user-error.ts";
 import { InvalidValue } from "./sql.ts";
 

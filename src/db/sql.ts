@@ -3,7 +3,6 @@
  *
  * No function takes SQL as a string. Text and values stay separate until an engine binds the values or renders each as a typed literal.
  */
-
 import { printable, UserError } from "../base/user-error.ts";
 import type { DuckType } from "./duck-type.ts";
 

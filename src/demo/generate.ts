@@ -15,7 +15,7 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.t
 import { fileLiteral, ident, literal, numberLiteral, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { inventoryParts, rowsPerFile, writeDialect } from "./deliveries/dialect-files.ts";
 import { dialects } from "./deliveries/dialects.ts";
-import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
+import { createFeedFailures, isOpen } from "./deliveries/dirt.ts";
 import { createDayRows, inventoryRows } from "./deliveries/inventory.ts";
 import { createAppeal } from "./market/appeal.ts";
 import { createCars } from "./market/cars.ts";

@@ -1,5 +1,4 @@
 /** Parameters of a generated demo market: its size, its span, and the shares of cars, feeds and dealers affected by each event. */
-
 import type { DialectName } from "./deliveries/dialects.ts";
 
 /** Default shares of the events, each between 0 and `shareMax`. */

@@ -5,8 +5,7 @@
  */
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { hasDirtOutcome, hasObservation, kindsWithOutcome } from "./deliveries/dirt.ts";
-import { isInFeed, isOpen } from "./deliveries/feed-failures.ts";
+import { hasDirtOutcome, hasObservation, isInFeed, isOpen, kindsWithOutcome } from "./deliveries/dirt.ts";
 import { failureFreeDays, type MarketShape } from "./market-shape.ts";
 
 /** Accepted feeds without a car after which it is sold. */

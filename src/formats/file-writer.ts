@@ -8,8 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { type Row, textIn } from "../base/json.ts";
 import type { Column, ColumnType, TableMetadata } from "../contract/tables.ts";
 import { fileLiteral, ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
-import { formulaPattern } from "./csv.ts";
-import type { FormatName } from "./table-formats.ts";
+import { type FormatName, formulaPattern } from "./table-formats.ts";
 
 /** Rows of a row group. Few, because a writer holds a row group in memory. */
 const rowGroupRows = 32_768;

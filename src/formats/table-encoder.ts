@@ -6,9 +6,8 @@ import { join as joinPath } from "node:path";
 import type { Table } from "../contract/tables.ts";
 import { DuckDatabase } from "../db/duckdb.ts";
 import { fileLiteral, sql } from "../db/sql.ts";
-import { encodeCsv } from "./csv.ts";
 import { duckdbType, parquetOptions, rowsOfNdjson } from "./file-writer.ts";
-import type { TableFormat } from "./table-formats.ts";
+import { encodeCsv, type TableFormat } from "./table-formats.ts";
 
 /** Encodes tables. The module of Arrow loads with the first table that needs it. */
 export class TableEncoder {

@@ -1,8 +1,16 @@
-/** Types of the middleware: Koa's context with the state of one request. */
+/**
+ * One request: Koa's context with its state, routers in which `HEAD` matches wherever `GET` does, its body within a limit, and the call of an operation
+ * that it stands for.
+ */
+import Router from "@koa/router";
 import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
-import type { Identity } from "../accounts/accounts.ts";
+import type { Accounts, Identity } from "../accounts/accounts.ts";
+import { pricingVersion } from "../accounts/policy/prices.ts";
 import type { OperationId } from "../contract/types.ts";
+import { Abandoned } from "../db/job.ts";
+import type { Usage } from "../operations/answer.ts";
+import type { Caller } from "../operations/caller.ts";
 
 export interface RequestState {
   /** Identifies the request in `X-Request-Id`, the log and, if it is charged, the ledger. */
@@ -27,4 +35,67 @@ export function identityOf({ state: { identity } }: RequestContext): Identity {
   if (identity === undefined)
     throw new TypeError("Request without an identity: expected `identify` earlier in the pipeline.");
   return identity;
+}
+
+export type Routes = ReturnType<Router<RequestState>["routes"]>;
+
+/** Returns a router whose paths match exactly: in their case, and without another slash at the end. */
+export const createRouter = (): Router<RequestState> => new Router<RequestState>({ sensitive: true, strict: true });
+
+const disconnected = new Abandoned("The client has disconnected.");
+
+export function callerOf(context: RequestContext): Caller {
+  const { requestId, arrivedAtMs } = context.state;
+  const { "idempotency-key": idempotencyKey, "carquet-version": dataVersion } = context.headers;
+  return {
+    identity: identityOf(context),
+    requestId,
+    arrivedAtMs,
+    signal: clientSignal(context),
+    idempotencyKey: idempotencyKey?.toString(),
+    dataVersion: dataVersion?.toString(),
+  };
+}
+
+/** Returns a signal that aborts with `Abandoned` when the client of a request disconnects. */
+export function clientSignal({ res }: Pick<RequestContext, "res">): AbortSignal {
+  const controller = new AbortController();
+  // A request whose body has been read is closed already.
+  res.once("close", () => controller.abort(disconnected));
+  return controller.signal;
+}
+
+/** Throws Abandoned if the client has disconnected, even if its request has not emitted an event yet. */
+export function requireConnected({ res, socket }: RequestContext): void {
+  if (res.closed || socket.destroyed) throw disconnected;
+}
+
+/** Sets the headers about a charge, unless nothing is charged. */
+export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }: Usage, { isOpen }: Accounts): void {
+  if (res.headersSent || isOpen) return;
+  res
+    .setHeader("X-Usage-Class", usageClass)
+    .setHeader("X-Usage-Cost-Micros", micros)
+    .setHeader("X-Pricing-Version", pricingVersion);
+  if (micros === 0) res.setHeader("Idempotent-Replayed", "true");
+}
+
+/** How much of a body that is too long is received, and discarded, before the connection is closed. */
+const discardedBytesMax = 8 * 2 ** 20;
+
+/** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Throws Abandoned if it is malformed, or its client disconnects. */
+export async function readBody({ req }: RequestContext, bytesMax: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    // By default, leaving the loop destroys the request and the connection that the response needs.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) chunks.push(chunk);
+      else if (bytes > discardedBytesMax) break;
+    }
+  } catch (thrown) {
+    throw new Abandoned("The body of the request did not arrive.", { cause: thrown });
+  }
+  return bytes > bytesMax ? undefined : Buffer.concat(chunks).toString("utf8");
 }

@@ -9,17 +9,14 @@ import type { TableEncoder } from "../formats/table-encoder.ts";
 import { type AccountServices, answerAccount, isAccountOperation } from "../operations/account-operations.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { OperationServices } from "../operations/answer.ts";
-import { callerOf } from "./calls.ts";
-import type { Middleware, RequestContext } from "./context.ts";
+import { callerOf, createRouter, type Middleware, type RequestContext, type Routes, readBody } from "./context.ts";
 import { respondWithExport } from "./exports/respond-with-export.ts";
 import { respondWithSql, type SqlServices } from "./exports/respond-with-sql.ts";
 import { identify } from "./middleware/identify.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-requests.ts";
 import { respond } from "./middleware/respond.ts";
 import { setDeprecationHeaders, setRateLimitHeaders } from "./middleware/set-headers.ts";
-import { readBody } from "./request-body.ts";
-import { serveContent } from "./responses/etag.ts";
-import { createRouter, type Routes } from "./router.ts";
+import { serveContent } from "./responses/headers.ts";
 
 export interface PipelineServices extends OperationServices, AccountServices {
   readonly encoder: TableEncoder;

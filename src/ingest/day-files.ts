@@ -2,14 +2,13 @@
 import { calendarMonth } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/market.ts";
 import { openPartition, type TableName, tableOf } from "../lake/tables.ts";
 import { type FileContents, filesToCompact, tiersOf, writeSplit } from "../lake/writer/table-files.ts";
 import type { Writer } from "../lake/writer/writer.ts";
-import { endedRows, holdingRows } from "./lifecycle/intervals.ts";
-import { type ActiveBranches, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
+import { type ActiveBranches, endedRows, holdingRows, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
 /** Tables whose months are merged into one file once they are over. */
 const mergedTables = ["snapshots", "contenders", "missing", "sold", "deliveries", "rejects"] as const;

@@ -7,7 +7,7 @@
 import { join as joinPath } from "node:path";
 import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import { rowsOfFiles } from "../lake/derived-relations.ts";
 import { firstKeys, type Manifest, noFiles } from "../lake/manifest.ts";
 import {
   activeOn,

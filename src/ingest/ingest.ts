@@ -6,12 +6,12 @@
  */
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
+import { readReleasedFeeds } from "../lake/ingest-record.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
-import { readReleasedFeeds } from "../lake/released-feeds.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
-import { type CollapseThresholds, life } from "../listing/life.ts";
+import { type CollapseThresholds, life } from "../listing/lifecycle-rules.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
-import { usableFiles } from "../serving/files/serving-files.ts";
+import { usableFiles } from "../serving/files/serving-parts.ts";
 import { withoutValuations, withValuations } from "../valuation/value-market.ts";
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";

@@ -1,7 +1,13 @@
-/** Relations that the service derives from the tables of a version when it opens it. */
-import { ident, join, type Sql, sql } from "../db/sql.ts";
+/**
+ * Files of a table as relations, and what follows from their columns: how a price has changed, what sellers add to it, and the relations that the service
+ * derives when it opens a version. Every file has exactly the columns of its table.
+ */
+import { join as joinPath } from "node:path";
+import { columnType, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import { wordsIn } from "../db/text-matching.ts";
-import { buildColumns } from "./tables.ts";
+import type { DerivedName } from "../listing/schema.ts";
+import type { LakeFile } from "./manifest.ts";
+import { buildColumns, type TableName, tableOf } from "./tables.ts";
 
 /**
  * Returns the newest row of every dealer, with `listing_count` (its listings among the given ones, under any of its keys) and `words` (its
@@ -34,4 +40,61 @@ function unpivotedBuilds(): Sql {
   const columns = Object.keys(buildColumns).map((column) => ident(column));
   const texts = columns.map((column) => sql`${column}::VARCHAR AS ${column}`);
   return sql`UNPIVOT (SELECT build_key, ${join(texts)} FROM builds) ON ${join(columns)} INTO NAME attribute VALUE value`;
+}
+
+/** The first known price of a listing. */
+const firstPrice = sql`coalesce(price_history[1].price_before, price_history[1].price, price)`;
+
+/** Unlike `greatest`, unknown if the price is. */
+const priceDrop = sql`CASE WHEN price < ${firstPrice} THEN ${firstPrice} - price WHEN price IS NOT NULL THEN 0 END`;
+
+/** Roles of line items that governments charge: no part of what a seller asks. */
+const governmentRoles = literal("(^|_)(tax|taxes|title|registration|license|lien|government)(_|$)");
+
+/** The line items that a seller adds for every shopper. */
+const additions = sql`list_filter(pricing.line_items, lambda item: item.direction = 'add'
+  AND lower(coalesce(item.applicability, 'all')) = 'all' AND NOT regexp_matches(lower(coalesce(item.role, '')), ${governmentRoles}))`;
+
+const sellerFees = sql`CASE WHEN len(pricing.line_items) > 0
+  THEN try_cast(round(coalesce(list_sum(list_transform(${additions}, lambda item: item.amount_usd)), 0)) AS INTEGER) END`;
+
+const allInPrice = sql`coalesce(pricing.seller_total_before_manufacturer_incentives_usd,
+  try_cast(pricing.dealer_adjusted_vehicle_price_usd::BIGINT + ${sellerFees} AS INTEGER))`;
+
+/** The changes of a listing that lowered its price. */
+export const priceDrops = sql`list_filter(coalesce(price_history, []), lambda change: change.price < change.price_before)`;
+
+/** Each as SQL over the stored columns of a listing. */
+export const derivedColumns: Readonly<Record<DerivedName, Sql>> = {
+  price_at_listing: firstPrice,
+  price_drop: priceDrop,
+  price_drop_percent: sql`round(100 * (${priceDrop}) / nullif(${firstPrice}, 0), 2)`,
+  price_drops: sql`len(${priceDrops})`,
+  price_changed_at: sql`price_history[-1].changed_at`,
+  seller_fees: sellerFees,
+  all_in_price: allInPrice,
+};
+
+/** A column to read in addition to those of the table. */
+type ExtraColumn = "file_row_number" | "partition";
+
+/** Returns the rows of a table's files as a relation. Paths are relative to `folder`. */
+export function rowsOfFiles(
+  table: TableName,
+  files: readonly Pick<LakeFile, "path">[],
+  folder: string,
+  extraColumn?: ExtraColumn,
+): Sql {
+  const { columns, partition = "partition" } = tableOf(table);
+  const extra = extraColumn === "partition" ? partition : extraColumn;
+  if (files.length === 0) {
+    const typed = Object.entries(columns).map(([column, type]) => sql`NULL::${columnType(type)} AS ${ident(column)}`);
+    const untyped = extra === undefined ? [] : [sql`NULL AS ${ident(extra)}`];
+    return sql`SELECT ${join([...typed, ...untyped])} WHERE false`;
+  }
+  const names = [...Object.keys(columns), ...(extra === undefined ? [] : [extra])];
+  const paths = files.map(({ path }) => pathLiteral(joinPath(folder, path)));
+  const isNumbered = extraColumn === "file_row_number" ? sql`, file_row_number = true` : sql``;
+  return sql`SELECT ${join(names.map((name) => ident(name)))} FROM read_parquet([${join(paths)}],
+    hive_partitioning = ${literal(String(extraColumn === "partition"))}${isNumbered})`;
 }

@@ -7,7 +7,6 @@
  *
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
-
 import { listTypeOf } from "../db/duck-type.ts";
 import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute, ShownPlace } from "./attribute.ts";
 import { priceHistoryType, pricingType } from "./nested-types.ts";

@@ -15,8 +15,8 @@ import { decoderOf } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
-import type { OperationRequest } from "../operations/operation-request.ts";
-import { countingRefusals, requestOfCall } from "./call-request.ts";
+import type { OperationRequest } from "../operations/caller.ts";
+import { confirmPrice, countingRefusals, priceText, requestOfCall } from "./call-request.ts";
 import {
   type AgentCharts,
   hasPage,
@@ -27,14 +27,12 @@ import {
   withPage,
 } from "./chart-resource.ts";
 import type { AnswerBody } from "./compact-text.ts";
-import { confirmPrice, priceText } from "./confirm-price.ts";
 import { describeParameters, describingTool } from "./describe-parameters.ts";
-import { explorerLink } from "./explorer-link.ts";
 import type { Exporter } from "./exports/export-listings.ts";
 import { tasksExtension } from "./exports/export-tasks.ts";
-import { queryTool } from "./local/query-tool.ts";
+import { queryTool } from "./local/lake-operations.ts";
 import { promptMessage, prompts } from "./prompts.ts";
-import { type CallUsage, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
+import { type CallUsage, explorerLink, resultOfAnswer, resultOfRefusal } from "./tool-results.ts";
 import { annotations, inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 import type { AnyTool, Tool } from "./tools.ts";
 

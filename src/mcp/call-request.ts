@@ -1,9 +1,21 @@
-/** The request of an operation that a tool call stands for. */
+/**
+ * The request of an operation that a tool call stands for, and the confirmation of an expensive one. A client that can ask its user gets the price as a
+ * question (`input_required`), and repeats the call with the answer; nothing is charged before. The question is a service to the user, not a protection from
+ * the client, so its answer is not signed.
+ */
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { isObject } from "../base/json.ts";
 import { separatorOf } from "../contract/decode.ts";
 import { operation } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
-import { type OperationRequest, operationRequest, type TextParameters } from "../operations/operation-request.ts";
+import { type OperationRequest, operationRequest, type TextParameters } from "../operations/caller.ts";
 import type { AnyTool, Tool } from "./tools.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -69,3 +81,48 @@ function givenIn(values: Arguments): Arguments {
 
 /** An object is no value of any parameter; its JSON text appears in the refusal. */
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** A call of a higher price is confirmed: a search with `include`, and the export of more than 2,000 listings. */
+const unconfirmedMicrosMax = 25_000;
+
+/** Returns a price in US dollars. */
+export const priceText = (micros: number): string => `$${(micros / 1_000_000).toFixed(3)}`;
+
+/** Returns the question about a price, or the result of a declined call; undefined if the call may be charged. */
+export function confirmPrice(
+  name: string,
+  micros: number,
+  context: ServerContext,
+): InputRequiredResult | CallToolResult | undefined {
+  if (micros <= unconfirmedMicrosMax || !canAskUser(context)) return undefined;
+  // Names the price, so that the answer to another price does not count.
+  const key = `pay_${micros}_micros`;
+  const response = inputResponse(context.mcpReq.inputResponses, key);
+  if (response.kind !== "elicit") {
+    const message = `This call of ${name} costs ${priceText(micros)}. Accept to pay for it.`;
+    const question = inputRequired.elicit({ message, requestedSchema: { type: "object", properties: {} } });
+    return inputRequired({ inputRequests: { [key]: question } });
+  }
+  if (response.action === "accept") return undefined;
+  const text = `Not called: the price of ${priceText(micros)} was not accepted. Nothing was charged.`;
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Returns whether the client can show a form to its user. One that declares no mode can show forms. */
+function canAskUser(context: ServerContext): boolean {
+  const elicitation = declared(context).elicitation;
+  return isObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+/** Returns the settings of an extension of the protocol; undefined if the client does not support it. */
+export function extensionOf(context: ServerContext, id: string): Record<string, unknown> | undefined {
+  const { extensions } = declared(context);
+  const settings = isObject(extensions) ? extensions[id] : undefined;
+  return isObject(settings) ? settings : undefined;
+}
+
+function declared({ mcpReq }: ServerContext): Record<string, unknown> {
+  const envelope: unknown = mcpReq.envelope;
+  const capabilities = isObject(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined;
+  return isObject(capabilities) ? capabilities : {};
+}

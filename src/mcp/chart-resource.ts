@@ -9,7 +9,7 @@ import {
   type ServerContext,
   type Tool as ToolListing,
 } from "@modelcontextprotocol/server";
-import { extensionOf } from "./client-capabilities.ts";
+import { extensionOf } from "./call-request.ts";
 import type { AnswerBody } from "./compact-text.ts";
 import type { AnyTool } from "./tools.ts";
 

@@ -4,8 +4,8 @@
  */
 import { isRow, type Json, type Row } from "../base/json.ts";
 import type { OperationId } from "../contract/types.ts";
-import { encodeCsv } from "../formats/csv.ts";
-import { tableRowsOf } from "../operations/result-tables.ts";
+import { encodeCsv } from "../formats/table-formats.ts";
+import { tableRowsOf } from "../operations/result.ts";
 
 /** A response body: `data`, and what surrounds it. */
 export interface AnswerBody {

@@ -1,8 +1,7 @@
 /** The agent server: the Model Context Protocol over streamable HTTP at `/mcp`. It searches through the API's pipeline only. */
 import type Koa from "koa";
-import type { RequestState } from "../http/context.ts";
+import { createRouter, type RequestState } from "../http/context.ts";
 import { refuseKeyInQuery } from "../http/middleware/refuse-requests.ts";
-import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import type { AgentCharts } from "./chart-resource.ts";
 import { identifyAgent } from "./identify-agent.ts";

@@ -2,10 +2,9 @@
  * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
  * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
  */
-
 import type { OperationId } from "../contract/types.ts";
 import { attributeOf, rangedNames, shownIn } from "../listing/schema.ts";
-import type { CallableId } from "../operations/operation-request.ts";
+import type { CallableId } from "../operations/caller.ts";
 
 export interface Tool<Id extends OperationId = CallableId> {
   readonly name: string;

@@ -1,12 +1,14 @@
-/** Answers the operations about the calling account, for requests with an API key, pages and tool calls alike. They are limited, and never charged. */
-import type { Accounts } from "../accounts/accounts.ts";
+/**
+ * Answers the operations about the calling account, for requests with an API key, pages and tool calls alike. They are limited, and never charged.
+ */
+import type { Accounts, Identity } from "../accounts/accounts.ts";
+import { dayOf } from "../accounts/clock.ts";
+import { usageRange } from "../accounts/ledger/usage.ts";
 import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decodeBody, decoderOf } from "../contract/decode.ts";
 import type { AnswerOf, BodyOf, RequestOf } from "../contract/types.ts";
-import { type Caller, countCall, requireScope } from "./caller.ts";
-import type { OperationRequest } from "./operation-request.ts";
+import { type Caller, countCall, type OperationRequest, requireScope } from "./caller.ts";
 import { listSavedSearches, removeSearch, restartSearch, type SearchServices, saveSearch } from "./saved-searches.ts";
-import { usageOf } from "./usage.ts";
 
 export interface AccountServices extends SearchServices {
   readonly accounts: Accounts;
@@ -54,4 +56,28 @@ export async function answerAccount<Id extends AccountOperationId>(
   const request = decoderOf(id)(querystring, params);
   const handler: Handler<Id> = handlers[id];
   return handler({ ...request, caller, body: decodeBody(id, body) }, services);
+}
+
+async function usageOf(
+  accounts: Accounts,
+  identity: Identity,
+  { query }: RequestOf<"getUsage">,
+): Promise<AnswerOf<"getUsage">> {
+  const range = usageRange(query, dayOf(accounts.administration.nowMs));
+  const rows = await accounts.usage(identity, range);
+  return {
+    data: [...rows],
+    totals: {
+      requests: rows.reduce((sum, { requests }) => sum + requests, 0),
+      charged_micros: rows.reduce((sum, { charged_micros }) => sum + charged_micros, 0),
+    },
+    meta: {
+      start_date: range.startDate,
+      end_date: range.endDate,
+      interval: "day",
+      currency: "USD",
+      source: "ledger",
+      freshness: "eventually consistent, at most 2 seconds behind the ledger",
+    },
+  };
 }

@@ -6,8 +6,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { ConcurrencyLimit } from "../accounts/policy/rate-limiter.ts";
 import { refuse } from "../contract/errors.ts";
 import { Job } from "../db/job.ts";
-import { type Caller, countCall } from "./caller.ts";
-import { accountRequestsMax, requestDeadlineMs } from "./limits.ts";
+import { accountRequestsMax, type Caller, countCall, requestDeadlineMs } from "./caller.ts";
 
 export interface AdmissionLimits {
   /** The most calls of an account in progress at once. */

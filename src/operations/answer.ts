@@ -15,10 +15,15 @@ import type { Job } from "../db/job.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Admission } from "./admission.ts";
-import { type Caller, requireScope } from "./caller.ts";
+import {
+  type Caller,
+  type EndpointId,
+  type NamedVersion,
+  namedVersion,
+  type OperationRequest,
+  requireScope,
+} from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type NamedVersion, namedVersion } from "./named-version.ts";
-import type { EndpointId, OperationRequest } from "./operation-request.ts";
 import { type ComputedResult, canonicalJson, type ResultCache } from "./result-cache.ts";
 
 export interface OperationServices {

@@ -19,7 +19,7 @@ import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import { compareListing, compareVehicle, valueVins } from "../query/valuation/comparables.ts";
 import { depreciate } from "../query/valuation/depreciation.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { type EndpointId, operationRequest } from "./operation-request.ts";
+import { type EndpointId, operationRequest } from "./caller.ts";
 import { JsonTexts, listingDetail, pagination, type Result, redactApiKeys, vinRecord } from "./result.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */

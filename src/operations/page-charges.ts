@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { InternalId, OperationRequest } from "./operation-request.ts";
+import type { InternalId, OperationRequest } from "./caller.ts";
 
 const paidMs = 30 * 60_000;
 const searchesMax = 20_000;

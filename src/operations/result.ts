@@ -1,11 +1,15 @@
 /**
- * The result of an operation: its parts in the shapes of the document, and its forms, JSON text for HTTP and an object for callers within the process.
+ * The result of an operation: its parts in the shapes of the document, and its forms: JSON text for HTTP, an object for callers within the process, and the
+ * table of operations that have one.
  */
 import { redactKeys } from "../accounts/keys/api-key.ts";
-import type { AnswerOf } from "../contract/types.ts";
+import type { Json, Row } from "../base/json.ts";
+import { type Table, tableColumns } from "../contract/tables.ts";
+import type { AnswerOf, OperationId, QueryOf } from "../contract/types.ts";
+import { resolveFields } from "../query/fields.ts";
 import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
 import type { UnmatchedMeta } from "../query/unmatched.ts";
-import type { EndpointId } from "./operation-request.ts";
+import type { EndpointId } from "./caller.ts";
 
 interface PageWindow {
   readonly limit: number;
@@ -72,4 +76,128 @@ export function vinRecord({ vin, state, build, listing }: VinLookUp): object {
 export function redactApiKeys({ unmatched }: UnmatchedMeta): UnmatchedMeta {
   if (unmatched === undefined) return {};
   return { unmatched: unmatched.map((entry) => ({ ...entry, value: redactKeys(entry.value) })) };
+}
+
+type FacetResult = AnswerOf<"getFacets">["data"];
+type FacetBucket = FacetResult["facets"][string][number];
+
+const emptyRow: Row = Object.fromEntries(tableColumns("getFacets").map(({ name }) => [name, null]));
+
+/**
+ * Returns the rows of operation `getFacets`, its `x-row` in the document: a row for the total, for each bucket of each categorical facet, and for the
+ * statistics and each range of each numeric facet.
+ */
+export function facetRows({ total, facets, range_facets, stats }: FacetResult): readonly Row[] {
+  return [
+    rowOf("total", { count: total }),
+    ...Object.entries(facets).flatMap(([facet, buckets]) =>
+      buckets.length === 0
+        ? [rowOf("value", { facet, count: 0 })]
+        : buckets.map((bucket) => rowOf("value", { facet, ...bucketCells(bucket) })),
+    ),
+    ...Object.entries(range_facets).flatMap(([facet, { buckets, interval }]) => [
+      rowOf("stats", { facet, ...stats[facet], interval }),
+      ...buckets.map((bucket) => rowOf("range", { facet, ...bucket })),
+    ]),
+  ];
+}
+
+const rowOf = (kind: "total" | "value" | "range" | "stats", cells: Readonly<Record<string, Json>>): Row => ({
+  ...emptyRow,
+  kind,
+  ...cells,
+});
+
+const bucketCells = ({ metric, ...bucket }: FacetBucket): Row =>
+  metric === undefined ? bucket : { ...bucket, ...metricCells(metric) };
+
+const metricCells = ({ name, value, sample, null_reason }: NonNullable<FacetBucket["metric"]>): Row => ({
+  metric: name,
+  metric_value: value,
+  metric_sample: sample,
+  metric_null_reason: null_reason ?? null,
+});
+
+type GroupRow = AnswerOf<"getGroups">["data"][number];
+
+/** Returns the rows of operation `getGroups`, its `x-row` in the document: a row for each metric of each group, or for each group without metrics. */
+export const groupRows = (groups: readonly GroupRow[]): readonly Row[] =>
+  groups.flatMap(({ values, metrics, ...group }) =>
+    metrics.length === 0
+      ? [{ ...values, ...group }]
+      : metrics.map((metric) => ({ ...values, ...group, ...metricCells(metric) })),
+  );
+
+export const metricColumns = ["metric", "metric_value", "metric_sample", "metric_null_reason"];
+
+const groupColumns = ({ group_by, metric = [] }: QueryOf<"getGroups">): readonly string[] => [
+  ...group_by,
+  ...(group_by.includes("dealer_id") ? ["dealer_name"] : []),
+  "count",
+  ...(metric.length === 0 ? [] : metricColumns),
+];
+
+type TrendSeries = AnswerOf<"getTrends">["data"][number];
+
+/** Returns the rows of operation `getTrends`, its `x-row` in the document: a row for each metric of each point of each series. */
+export const trendRows = (series: readonly TrendSeries[]): readonly Row[] =>
+  series.flatMap(({ facet, value, points }) =>
+    points.flatMap(({ metrics, ...point }) =>
+      metrics.map(({ name, value: metric_value, sample: metric_sample, null_reason: metric_null_reason = null }) => ({
+        facet,
+        value,
+        start: point.start,
+        end: point.end,
+        days: point.days,
+        level_day: point.level_day,
+        metric: name,
+        metric_value,
+        metric_sample,
+        metric_null_reason,
+      })),
+    ),
+  );
+
+interface TableRule<Id extends EndpointId> {
+  readonly rows: (data: AnswerOf<Id>["data"]) => readonly Row[];
+  /** Returns the names of the columns that a request selects. Without it, all columns are served. */
+  readonly select?: (query: QueryOf<Id>) => readonly string[];
+}
+
+const items = (data: readonly object[]): readonly Row[] => data.map((item) => ({ ...item }));
+
+const selectFields = ({
+  fields,
+  include = [],
+}: QueryOf<"searchListings" | "searchDealerListings">): readonly string[] => [...resolveFields(fields), ...include];
+
+const rules: { readonly [Id in EndpointId]?: TableRule<Id> } = {
+  searchListings: { rows: items, select: selectFields },
+  searchDealerListings: { rows: items, select: selectFields },
+  searchDealers: { rows: items },
+  getFacets: { rows: facetRows },
+  getGroups: { rows: groupRows, select: groupColumns },
+  getTrends: { rows: trendRows },
+};
+
+/** Returns the rows of an operation's `data`; undefined if it has no table. */
+export function tableRowsOf(id: OperationId, data: Json | object): readonly Row[] | undefined {
+  const byId: Readonly<Partial<Record<OperationId, { readonly rows: (data: never) => readonly Row[] }>>> = rules;
+  return byId[id]?.rows(data as never);
+}
+
+/** Returns the result of an operation as a table, with `meta` and `pagination` as its metadata. */
+export function resultTable<Id extends EndpointId>(id: Id, query: QueryOf<Id>, result: Result): Table {
+  const rule: TableRule<Id> | undefined = rules[id];
+  if (rule === undefined) throw new TypeError(`No table of ${id}: expected a row in src/operations/result.ts.`);
+  const { meta, pagination } = result;
+  const selected = rule.select === undefined ? undefined : new Set(rule.select(query));
+  return {
+    columns: tableColumns(id).filter(({ name }) => selected?.has(name) ?? true),
+    rows: tableRowsOf(id, dataOf(result)) ?? [],
+    metadata: {
+      "carquet.meta": JSON.stringify(meta),
+      ...(pagination === undefined ? {} : { "carquet.pagination": JSON.stringify(pagination) }),
+    },
+  };
 }

@@ -9,7 +9,7 @@ import type { AnswerOf } from "../contract/types.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expand, expansionColumn } from "./expansions.ts";
+import { type Expansion, expand, expansionColumn } from "./fields.ts";
 
 /** A listing with its dealer, and its build. */
 export interface Detail {

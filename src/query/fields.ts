@@ -1,5 +1,5 @@
 /**
- * Fields of the listings on a page: which ones are served, which listing columns they need, and how a listing becomes JSON text of schema
+ * Fields of the listings on a page: which ones are served, which columns they need, what `include` adds, and how a listing becomes JSON text of schema
  * `ListingSummary`.
  *
  * Builds, dealers and tokens come from the dimensions in memory. The JSON text is concatenated from values that are stored as JSON.
@@ -13,7 +13,6 @@ import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import { type AttributeName, extensionNames, tokensNames } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expand, expansionColumn } from "./expansions.ts";
 import { distanceMiles } from "./geography.ts";
 
 export type ListingField = QueryOf<"searchListings">["fields"][number];
@@ -177,3 +176,27 @@ function distanceSerializer(origin: Point | undefined): PropertySerializer {
     return JSON.stringify(distanceMiles(point, origin));
   };
 }
+
+export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
+
+export const expansionColumn = {
+  price_history: "price_history",
+  options: "options_packages",
+} as const satisfies Record<Expansion, ServedColumn>;
+
+type Expand = (value: Json | undefined, make: Json | undefined, dimensions: Dimensions) => Json;
+
+const expanders: Readonly<Record<Expansion, Expand>> = {
+  /** A list of schema `PriceHistoryItem`, oldest first. */
+  price_history: (value) => value ?? [],
+  /** A list of schema `Option`, ordered by code. Codes that the make does not describe are omitted. */
+  options: (value, make, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(value) ?? []),
+};
+
+/** Returns the response value of an expansion, from its column's value and the listing's make. */
+export const expand = (
+  expansion: Expansion,
+  value: Json | undefined,
+  make: Json | undefined,
+  dimensions: Dimensions,
+): Json => expanders[expansion](value, make, dimensions);

@@ -4,7 +4,7 @@
  * Most rules are derived from how an attribute is searched (`listing/schema.ts`); the others are rows of the table `filters`. A parameter of
  * the document without a rule, a searched attribute without its parameters, and a rule of the wrong type do not compile.
  */
-import { epochMs } from "../base/iso-time.ts";
+import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";

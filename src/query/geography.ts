@@ -1,14 +1,13 @@
 /**
- * Geography parameters of a request: the origin, the bounding box, and distances to dealers.
- *
- * Distances are great-circle miles. A dealer without coordinates has no distance and matches no radius or box.
+ * Geography parameters of a request: the origin, the bounding box, and distances to dealers, in great-circle miles. A dealer without coordinates has no
+ * distance and matches no radius or box.
  */
 import type { Row } from "../base/json.ts";
+import { projectText } from "../base/project-files.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { Filters } from "../contract/types.ts";
 import { type Box, milesBetween, type Point } from "../listing/geography.ts";
-import { zipCodes } from "./zip-codes.ts";
 
 /** The longest diagonal of a `bbox`. */
 const diagonalMilesMax = 1000;
@@ -85,3 +84,27 @@ export function distanceMiles({ latitude, longitude }: Row, origin: Point): numb
 
 /** Returns the coordinates of a ZIP code, or of the ZIP code of a ZIP+4 code; undefined if the code is unknown. */
 export const pointOfZip = (postalCode: string): Point | undefined => zipCodes().get(postalCode.slice(0, 5));
+
+export interface ZipCode extends Point {
+  readonly code: string;
+  readonly city: string;
+  readonly state: string;
+  /** 0 if it is unknown, for which the file has an empty cell. */
+  readonly population: number;
+}
+
+let codes: ReadonlyMap<string, ZipCode> | undefined;
+
+/** Returns all ZIP codes by their five digits. The file is read by the first call. */
+export function zipCodes(): ReadonlyMap<string, ZipCode> {
+  codes ??= new Map(projectText("data/reference/zip_codes.csv").trimEnd().split("\n").slice(1).map(parseLine));
+  return codes;
+}
+
+function parseLine(line: string): [code: string, zip: ZipCode] {
+  const [code = "", latitude, longitude, city = "", state = "", population] = line.split(",");
+  const north = Number(latitude);
+  const east = Number(longitude);
+  const residents = Number(population);
+  return [code, { code, city, state, latitude: north, longitude: east, population: residents }];
+}

@@ -29,7 +29,7 @@ import { requireLakeFolder } from "../lake/published-lake.ts";
 import { writeVersionFolder } from "../lake/writer/version-folder.ts";
 import { incomingFolder, publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
-import { neededFiles, usableFiles } from "../serving/files/serving-files.ts";
+import { neededFiles, usableFiles } from "../serving/files/serving-parts.ts";
 import { readSourceManifest, readSourceVersion, requireSameLake } from "./source-manifest.ts";
 
 /** How often a follower begins again because the source has published another version meanwhile. */

@@ -10,9 +10,8 @@ import { refuse } from "../contract/errors.ts";
 import type { RunningStatement, StatementCounts } from "../db/session-pool.ts";
 import { compareVersions, currentVersion, versionsIn } from "../lake/manifest.ts";
 import { VerifiedFiles } from "./files/verified-files.ts";
-import { requireKept } from "./kept-versions.ts";
+import { PinnedVersions, requireKept } from "./kept-versions.ts";
 import { LakeVersion } from "./lake-version.ts";
-import { PinnedVersions } from "./pinned-versions.ts";
 import type { LakeVersionOptions } from "./version-resources.ts";
 
 /** The most polls that pass before a version that does not open is tried again. */

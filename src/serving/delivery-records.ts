@@ -1,7 +1,7 @@
 /** Records of the ingests of a version's days: the tables `deliveries` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { filesOfDay, rowsOfDay } from "../lake/market.ts";
 import { listingRow, servedColumns } from "../lake/served-columns.ts";

@@ -7,7 +7,7 @@ import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, positionedListings } from "../lake/market.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
 import { openPartition } from "../lake/tables.ts";
-import { life } from "../listing/life.ts";
+import { life } from "../listing/lifecycle-rules.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
 

@@ -3,11 +3,17 @@ import { plusDays } from "../base/day.ts";
 import type { Engine } from "../db/session-pool.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { LakeFile } from "../lake/manifest.ts";
+import { supplyWindowStart } from "../listing/aggregates.ts";
 import type { Filter } from "../listing/filter.ts";
-import { life } from "../listing/life.ts";
-import type { MeasureRequest, MeasureResult } from "../listing/source.ts";
-import { supplyWindowStart } from "../listing/supply.ts";
-import type { EventCount, EventRequest, Level, LevelRequest } from "../listing/trend-source.ts";
+import { life } from "../listing/lifecycle-rules.ts";
+import type {
+  EventCount,
+  EventRequest,
+  Level,
+  LevelRequest,
+  MeasureRequest,
+  MeasureResult,
+} from "../listing/source.ts";
 import { hasDay, type IndexPart, type ServingOptions } from "./files/serving-parts.ts";
 import type { IndexContext } from "./index/conditions.ts";
 import type { IndexedListings } from "./index/count-matches.ts";

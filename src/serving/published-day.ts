@@ -2,10 +2,10 @@
 import { plusDays } from "../base/day.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { filesOfDay, holdsOn, intervalFiles, rowsOfDay } from "../lake/market.ts";
-import { life } from "../listing/life.ts";
+import { life } from "../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "./delivery-records.ts";
 import type { LakeVersion } from "./lake-version.ts";
 

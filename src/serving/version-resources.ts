@@ -5,8 +5,13 @@ import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.t
 import { serviceJob } from "../db/job.ts";
 import { type PoolOptions, SessionPool } from "../db/session-pool.ts";
 import { ident, sql } from "../db/sql.ts";
-import { buildPlaces, buildValues, buildValuesDictionary, dealerProfiles } from "../lake/derived-relations.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import {
+  buildPlaces,
+  buildValues,
+  buildValuesDictionary,
+  dealerProfiles,
+  rowsOfFiles,
+} from "../lake/derived-relations.ts";
 import { type Manifest, readManifest } from "../lake/manifest.ts";
 import { activeOn, unorderedListings } from "../lake/market.ts";
 import { vinPatternsPath } from "../listing/vins.ts";

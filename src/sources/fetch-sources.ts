@@ -16,7 +16,7 @@ import { unpack } from "../ingest/documents/prepared-files.ts";
 import { folderMapping } from "../ingest/feed/delivery.ts";
 import { type FeedLimits, feedEndings, fileOf, limitMessages, tableOfName } from "../ingest/feed/feed-file.ts";
 import { checkFeedFile, contentOf } from "../ingest/feed/file-checks.ts";
-import { presetPath } from "../ingest/mapping/presets.ts";
+import { presetPath } from "../ingest/mapping/mapping.ts";
 import {
   closeDays,
   incomingPath,

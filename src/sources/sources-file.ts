@@ -14,8 +14,7 @@ import type { FtpSettings } from "../connectors/ftp.ts";
 import type { SftpSettings } from "../connectors/sftp.ts";
 import { checker } from "../contract/schema.ts";
 import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
-import { readMapping } from "../ingest/mapping/mapping.ts";
-import type { PresetName } from "../ingest/mapping/presets.ts";
+import { type PresetName, readMapping } from "../ingest/mapping/mapping.ts";
 
 const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
 

@@ -1,9 +1,8 @@
 /** The web application: the routes of its pages, rendered on the server, and their assets. It searches through the API's pipeline only. */
 import type Router from "@koa/router";
 import type Koa from "koa";
-import type { RequestState } from "../http/context.ts";
+import { createRouter, type RequestState } from "../http/context.ts";
 import { consentPath } from "../http/oauth/metadata.ts";
-import { createRouter } from "../http/router.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { agentEnd, endingPage, endKey, keyEnd } from "./account/key-table.tsx";
 import { agentsPage, createVisitorKey, keysPage } from "./account/keys-page.tsx";

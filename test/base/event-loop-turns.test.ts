@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { inOwnTurn } from "../../src/base/event-loop-turns.ts";
+import { inOwnTurn } from "../../src/base/concurrency.ts";
 
 describe("event loop turns", () => {
   it("runs steps in order, and other events between two of them", async () => {

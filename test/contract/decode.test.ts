@@ -1,7 +1,7 @@
 /** Decoding of valid query strings into typed values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { epochMs } from "../../src/base/iso-time.ts";
+import { epochMs } from "../../src/base/day.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import type { OperationId } from "../../src/contract/types.ts";
 

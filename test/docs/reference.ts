@@ -11,8 +11,7 @@ import { columnType } from "../../src/db/sql.ts";
 import { metricTable } from "../../src/http/service/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
-import { life } from "../../src/listing/life.ts";
-import { lifecycleRules } from "../../src/listing/lifecycle-rules.ts";
+import { life, lifecycleRules } from "../../src/listing/lifecycle-rules.ts";
 import { tools } from "../../src/mcp/tools.ts";
 import { qualityChecks } from "../../src/query/quality/checks.ts";
 import { type GeneratedClient, generatedClients } from "../clients/generated-clients.ts";
@@ -119,7 +118,7 @@ const errorCodes = (): string =>
 
 const lifeNumbers = (): string =>
   markdownTable(
-    ["name in `src/listing/life.ts`", "value"],
+    ["name in `src/listing/lifecycle-rules.ts`", "value"],
     Object.entries(life).map(([name, value]) => [code(name), String(value)]),
   );
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { operation, type Parameter, type Schema } from "../../src/contract/document.ts";
-import { requestDeadlineMs } from "../../src/operations/limits.ts";
+import { requestDeadlineMs } from "../../src/operations/caller.ts";
 import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
 import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
 import { Chance } from "../support/chance.ts";

@@ -13,7 +13,7 @@ import {
   openAnalystDatabase,
 } from "../../src/lake/analyst/analyst-database.ts";
 import { attachFiles } from "../../src/lake/analyst/attached-files.ts";
-import { checkParameters } from "../../src/lake/analyst/parameters.ts";
+import { checkParameters } from "../../src/lake/analyst/statements.ts";
 import { versionsIn } from "../../src/lake/manifest.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { literal, type Sql, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
 import { goneIn, type Inventory, listingsAt, positionedListings } from "../../src/lake/market.ts";
 import { tableOf } from "../../src/lake/tables.ts";

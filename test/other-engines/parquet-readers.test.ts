@@ -10,7 +10,7 @@ import { describe, test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { columnType, ident, type Sql, sql } from "../../src/db/sql.ts";
-import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
 import { rewritePaths } from "../../src/lake/writer/version-folder.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { projectText } from "../../src/base/project-files.ts";
-import { presetNames } from "../../src/ingest/mapping/presets.ts";
+import { presetNames } from "../../src/ingest/mapping/mapping.ts";
 import { readSources } from "../../src/sources/sources-file.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";

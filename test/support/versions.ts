@@ -2,8 +2,8 @@
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import type { EndpointId } from "../../src/operations/caller.ts";
 import { type Endpoint, endpoints, isEndpoint } from "../../src/operations/endpoints.ts";
-import type { EndpointId } from "../../src/operations/operation-request.ts";
 import { jsonOf } from "../../src/operations/result.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";

@@ -1,5 +1,4 @@
 /** The `keys` table: creates, lists, revokes and looks up API keys. It stores a hash of each secret, never the secret. */
-
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";

@@ -5,7 +5,6 @@
  * A refund of a charge whose request was not answered is an adjustment by the amount of the charge, with its id in the reference. By triggers, a
  * refunded charge counts neither as spending nor as usage, also when the command line posts the refund.
  */
-
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { randomId } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";

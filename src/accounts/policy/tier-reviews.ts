@@ -1,5 +1,4 @@
 /** Tier reviews: applies the rules of `tiers.ts` to the accounts in the file, records reviews, and promotes accounts. */
-
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type Sql, sql } from "../../db/sql.ts";

@@ -18,7 +18,7 @@ import { type FormatName, fileFormats, formatOfFile } from "../../formats/table-
 import { requireManifest } from "../../lake/published-lake.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { memoryParser } from "../option-parsers.ts";
-import { createProgress } from "../progress.ts";
+import { createProgress } from "../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 // biome-ignore format: a table is read by its columns

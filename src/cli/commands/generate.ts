@@ -4,7 +4,7 @@ import { dialectNames } from "../../demo/deliveries/dialects.ts";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { defaultShares, feedFailures, type Shares, shareMax } from "../../demo/market-shape.ts";
 import { dayParser, integerParser } from "../option-parsers.ts";
-import { createProgress } from "../progress.ts";
+import { createProgress } from "../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 /** Limits of the options; beyond these, ids of cars and dealers overflow. */

@@ -4,7 +4,7 @@ import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/files/build-serving-files.ts";
-import { createProgress, type Progress } from "../progress.ts";
+import { createProgress, type Progress } from "../print.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
 const indexSettings = sharedSettings("lake", "json", "threads", "memoryLimit");

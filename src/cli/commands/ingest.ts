@@ -11,8 +11,7 @@ import {
 } from "../../ingest/feed/delivery.ts";
 import { defaultFeedLimits } from "../../ingest/feed/feed-file.ts";
 import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
-import { readMapping } from "../../ingest/mapping/mapping.ts";
-import { type PresetName, preset, presetNames } from "../../ingest/mapping/presets.ts";
+import { type PresetName, preset, presetNames, readMapping } from "../../ingest/mapping/mapping.ts";
 import type { Mapping } from "../../ingest/mapping/rules.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";

@@ -7,7 +7,7 @@ import { currentPath, currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder, requireManifest } from "../../lake/published-lake.ts";
 import { Follower, mebibytes } from "../../replication/follower.ts";
 import { Push, type PushResult, requireNotNewer } from "../../replication/push.ts";
-import type { Progress } from "../progress.ts";
+import type { Progress } from "../print.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 

@@ -9,7 +9,7 @@ import { report } from "../../export/limits.ts";
 import { formatOfFile } from "../../formats/table-formats.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
 import { catalogName } from "../../lake/analyst/catalog.ts";
-import { checkParameters } from "../../lake/analyst/parameters.ts";
+import { checkParameters } from "../../lake/analyst/statements.ts";
 import { integerParser, namedParser } from "../option-parsers.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { checkPrintable, printResults, resultFormats, writeLastResult } from "../statement-results.ts";

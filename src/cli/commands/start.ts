@@ -1,9 +1,16 @@
-/** `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo key, and serves. */
+/**
+ * `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo account with promotional credits, a new key and a sign-in
+ * link, and serves.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
+import { changeAccount, createAccount, getAccount, listAccounts } from "../../accounts/account.ts";
+import { monthOf } from "../../accounts/clock.ts";
+import { createKey, listKeys, revokeKey, scopes } from "../../accounts/keys/keys.ts";
+import { addCredit } from "../../accounts/ledger/ledger.ts";
+import { createLink, linkUrl } from "../../accounts/sign-in/sign-in-tables.ts";
 import { prefetch } from "../../base/concurrency.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
@@ -13,8 +20,8 @@ import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { requireLakeFolder } from "../../lake/published-lake.ts";
-import { createDemoAccess, type DemoAccess } from "../demo-key.ts";
-import { createProgress } from "../progress.ts";
+import { withNewAccountsFile } from "../accounts-file.ts";
+import { createProgress } from "../print.ts";
 import { serviceSettings } from "../service-settings.ts";
 import { addSettings, type ValuesOf } from "../settings.ts";
 import { marketSettings } from "./generate.ts";
@@ -87,4 +94,39 @@ function greeting(url: string, access: DemoAccess | undefined): readonly string[
     `export KEY=${access.key}`,
     `curl -H "Authorization: Bearer $KEY" '${listings}'`,
   ];
+}
+
+const email = "demo@carquet.invalid";
+/** The highest tier: a newcomer who clicks around does not meet the rate limits. */
+const tier = 4;
+/** The initial credit, added again when the balance falls below a fifth of it. */
+const creditMicros = 25_000_000;
+/** The name of the keys that are printed; keys that a visitor creates in the dashboard stay. */
+const keyName = "npm start";
+/** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
+const earlierKeysMax = 3;
+
+/** Access to the demo: its account, a new key, and the secret of a sign-in link. */
+export interface DemoAccess {
+  readonly accountId: string;
+  readonly key: string;
+  readonly linkSecret: string;
+}
+
+/** Returns access to the demo account; creates the file, the account and its credit as needed. */
+export function createDemoAccess(path: string, atMs: number): DemoAccess {
+  return withNewAccountsFile(path, (database) => {
+    const account = listAccounts(database, monthOf(atMs)).find((known) => known.email === email);
+    const accountId = account?.accountId ?? createAccount(database, { email, tier, atMs });
+    if (account !== undefined && account.tier !== tier) changeAccount(database, accountId, { tier });
+    if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
+      addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
+    const printedKeys = listKeys(database, accountId).filter((key) => key.revokedAtMs === null && key.name === keyName);
+    for (const { keyId } of printedKeys.slice(0, -earlierKeysMax)) revokeKey(database, keyId, atMs);
+    return {
+      accountId,
+      key: createKey(database, { accountId, scopes, name: keyName, atMs }).key,
+      linkSecret: createLink(database, { accountId, kind: "sign_in", atMs }),
+    };
+  });
 }

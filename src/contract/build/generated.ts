@@ -1,4 +1,7 @@
-/** Code generator: the document as JSON, and validators of parameters and files as JavaScript, so that a start compiles nothing. */
+/**
+ * Code generator: the document as JSON with the golden files of its examples, and validators of parameters and files as JavaScript, so that a start compiles
+ * nothing.
+ */
 import type { Options } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { projectText } from "../../base/project-files.ts";
@@ -6,7 +9,6 @@ import { type Document, operationsIn, type Parameter, type Schema } from "../ope
 import type { FileKind } from "../schema.ts";
 import { clientModule } from "./client.ts";
 import { generateValidatorModule } from "./compile.ts";
-import { withExamples } from "./examples.ts";
 import { pythonModels, pythonOperations } from "./python-client.ts";
 
 const parameterLocations: readonly Parameter["in"][] = ["query", "path"];
@@ -62,4 +64,52 @@ function withoutAnnotations(schema: Schema): Schema {
 function fileValidator(kind: FileKind, options: Options = {}): string {
   const schemas = new Map<string, object>([[kind, JSON.parse(projectText(`schemas/${kind}.json`))]]);
   return generateValidatorModule(schemas, `{ ${kind} }`, { useDefaults: true, ...options });
+}
+
+/** An Example Object, before or after inlining. */
+interface Example {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly value?: unknown;
+  /** The file of the response body, relative to the document. */
+  readonly externalValue?: string;
+}
+
+interface ExampleDocument {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>;
+  readonly components: { readonly examples: Readonly<Record<string, Example>> };
+}
+
+interface Operation {
+  readonly description: string;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+}
+
+interface Media {
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the document with inlined response examples, and with the example requests appended to operation descriptions. */
+function withExamples<T extends ExampleDocument>(document: T): T {
+  const requests = new Map<string, string>();
+  const examples = Object.entries(document.components.examples).map(([key, { externalValue, ...example }]) => {
+    if (externalValue === undefined) return [key, example] as const;
+    const request = projectText(`schemas/${externalValue.replace(/\.json$/, ".url")}`).trim();
+    requests.set(key, request);
+    const value: unknown = JSON.parse(projectText(`schemas/${externalValue}`));
+    return [key, { ...example, description: `\`GET ${request}\``, value }] as const;
+  });
+  const paths = Object.entries(document.paths).map(([path, { get, ...rest }]) => {
+    if (get === undefined) return [path, rest] as const;
+    const names = Object.keys(get.responses["200"]?.content?.["application/json"]?.examples ?? {});
+    const lines = names.flatMap((key) => requests.get(key) ?? []).map((request) => `- \`GET ${request}\``);
+    const description =
+      lines.length === 0 ? get.description : `${get.description}\n\nExample requests:\n\n${lines.join("\n")}`;
+    return [path, { ...rest, get: { ...get, description } }] as const;
+  });
+  return {
+    ...document,
+    paths: Object.fromEntries(paths),
+    components: { ...document.components, examples: Object.fromEntries(examples) },
+  };
 }

@@ -7,8 +7,7 @@ import type { RandomDraws } from "../random.ts";
 import { plantOf } from "../vehicles/catalogue.ts";
 import { equipmentOf } from "../vehicles/equipment.ts";
 import { isBranded, priceOn, pricingOf } from "../vehicles/prices.ts";
-import { applyDirt, rowCopies } from "./dirt.ts";
-import { isInFeed } from "./feed-failures.ts";
+import { applyDirt, isInFeed, rowCopies } from "./dirt.ts";
 
 /**
  * Creates the table `day_rows`: one row per inventory row of the day, in file order, numbered by `line` from 0. `as_of` is the day that the row describes

@@ -10,8 +10,7 @@ import type { RandomDraws } from "../random.ts";
 import { interiorKey, paintKey, plantOf } from "../vehicles/catalogue.ts";
 import { equipmentKey, equipmentOf } from "../vehicles/equipment.ts";
 import { askingPrice, excessOf, milesOf } from "../vehicles/prices.ts";
-import { cellsOfAny, cellsOfMake } from "../vehicles/variants.ts";
-import { uncheckedVin, withCheckDigit } from "../vehicles/vins.ts";
+import { cellsOfAny, cellsOfMake, uncheckedVin, withCheckDigit } from "../vehicles/variants.ts";
 import { drawsPerCar, isAccepted } from "./appeal.ts";
 import { type Rhythm, rhythmOf } from "./stays.ts";
 

@@ -1,5 +1,4 @@
 /** Stays: the spans in which a dealer lists a car. Most cars have one; shared, transferred and relisted cars have two. */
-
 import { plusDays } from "../../base/day.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";

@@ -1,6 +1,10 @@
-/** Creates all vehicle variants (line, trim, drivetrain, gearbox, cab, model year) and their frequency in each inventory type. */
+/**
+ * Creates all vehicle variants (line, trim, drivetrain, gearbox, cab, model year) with their frequency in each inventory type, and unique, valid VINs
+ * (49 CFR 565).
+ */
 import type { Session } from "../../db/duckdb.ts";
-import { numberLiteral, sql } from "../../db/sql.ts";
+import { integerLiteral, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { checkDigitOf } from "../../listing/vins.ts";
 
 /** Age of the oldest cars on sale, in model years. */
 const ageMax = 15;
@@ -111,3 +115,31 @@ const cells = sql`
     FROM (SELECT *, if(variant = max(variant) OVER (PARTITION BY pool_key), cells, floor(cumulated_share * cells))::INTEGER AS end_cell FROM cumulated)
   )
   SELECT pool_key::BIGINT * ${numberLiteral(cellsOfAny)} + unnest(range(first_cell, end_cell)) AS cell_key, variant FROM edges WHERE end_cell > first_cell`;
+
+const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
+const characters = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789";
+/** Model year codes, from 2010 on. They repeat every 30 years. */
+const yearCodes = "ABCDEFGHJKLMNPRSTVWXY123456789";
+/** Spreads serial numbers over the range. Coprime to one million. */
+const serialStride = 617_293;
+
+const characterAt = (text: string, index: Sql): Sql => sql`substr(${text}, 1 + (${index})::INTEGER, 1)`;
+const number = (value: number): Sql => integerLiteral(value);
+
+/** Inserts the check digit at position 9. */
+export const withCheckDigit = (unchecked: Sql): Sql =>
+  sql`(left(${unchecked}, 8) || ${checkDigitOf(unchecked)} || right(${unchecked}, 8))`;
+
+/**
+ * Returns a car's VIN with 0 as check digit, from its model, engine and year and its `plant`. Position 7 is a letter, as for all cars since
+ * 2010. Positions 6 and 7 also encode the millions of the car's number, which the six-digit serial number cannot hold, so that no two cars
+ * share a VIN.
+ */
+export function uncheckedVin(car: Sql): Sql {
+  const head = sql`hash(make, model, engine)`;
+  const millions = sql`(${car} // 1000000)`;
+  const serial = sql`lpad(((${car} * ${number(serialStride)} + 271828) % 1000000)::VARCHAR, 6, '0')`;
+  return sql`concat(left(plant.head, 3), ${characterAt(characters, sql`hash(make, model) % 33`)}, ${characterAt(characters, sql`hash(model, make) % 33`)},
+    ${characterAt(characters, sql`(${head} + ${millions} // 23) % 33`)}, ${characterAt(letters, sql`(${head} + ${millions}) % 23`)}, ${characterAt(characters, sql`hash(engine) % 33`)},
+    '0', ${characterAt(yearCodes, sql`("year" - 2010) % 30`)}, substr(plant.head, 4, 1), ${serial})`;
+}

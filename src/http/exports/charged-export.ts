@@ -23,7 +23,7 @@ import { charge, type Usage } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
 import { keyTextOf } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { entityTag, strongEntityTag } from "../responses/etag.ts";
+import { entityTag, strongEntityTag } from "../responses/headers.ts";
 import type { Spool, SpooledExport } from "./spool.ts";
 import { type FileSize, runExport } from "./writer-process.ts";
 

@@ -12,11 +12,15 @@ import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
-import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
-import type { Middleware, RequestContext } from "../context.ts";
-import { readBody } from "../request-body.ts";
-import { contentTypeOf } from "../responses/headers.ts";
-import { negotiateFormat } from "../responses/negotiate.ts";
+import {
+  callerOf,
+  type Middleware,
+  type RequestContext,
+  readBody,
+  requireConnected,
+  setUsageHeaders,
+} from "../context.ts";
+import { contentTypeOf, negotiateFormat } from "../responses/headers.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import type { ExportServices } from "./charged-export.ts";
 import { openContent, releaseAtEnd, sentOf } from "./respond-with-export.ts";

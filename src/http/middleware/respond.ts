@@ -4,15 +4,19 @@ import type { RequestOf } from "../../contract/types.ts";
 import type { TableEncoder } from "../../formats/table-encoder.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
-import type { EndpointId } from "../../operations/operation-request.ts";
-import type { Result } from "../../operations/result.ts";
+import type { EndpointId } from "../../operations/caller.ts";
+import { type Result, resultTable } from "../../operations/result.ts";
 import { type ComputedResult, keyTextOf } from "../../operations/result-cache.ts";
-import { resultTable } from "../../operations/result-tables.ts";
-import { callerOf, requireConnected, setUsageHeaders } from "../calls.ts";
-import type { Middleware, RequestContext } from "../context.ts";
-import { entityTag, matchesEntityTag } from "../responses/etag.ts";
-import { contentTypeOf, setFileName, setPageHeaders } from "../responses/headers.ts";
-import { hasFormats, negotiateFormat } from "../responses/negotiate.ts";
+import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
+import {
+  contentTypeOf,
+  entityTag,
+  hasFormats,
+  matchesEntityTag,
+  negotiateFormat,
+  setFileName,
+  setPageHeaders,
+} from "../responses/headers.ts";
 
 /** Distinguishes releases whose responses to the same request differ. */
 const documentTag = entityTag(JSON.stringify(document));

@@ -11,8 +11,7 @@ import type { ApiScope } from "../../accounts/keys/keys.ts";
 import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
 import { FailedAuthentications, type FailureLimits } from "../../accounts/policy/failed-authentications.ts";
 import { clientNetwork } from "../../base/client-network.ts";
-import type { Middleware, RequestContext } from "../context.ts";
-import { createRouter, type Routes } from "../router.ts";
+import { createRouter, type Middleware, type RequestContext, type Routes } from "../context.ts";
 import { fetchPublic } from "../service/public-requests.ts";
 import {
   agentResource,
@@ -23,8 +22,8 @@ import {
   resourceMetadataUrl,
   serverMetadata,
   serverMetadataPath,
+  unseenRedirectOf,
 } from "./metadata.ts";
-import { unseenRedirectOf } from "./redirects.ts";
 
 /** Registrations of clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
 export const registrationLimits: FailureLimits = { failuresMax: 60, windowMs: 3_600_000, networksMax: 10_000 };

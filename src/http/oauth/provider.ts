@@ -13,8 +13,14 @@ import { Provider } from "oidc-provider/lib/provider.js";
 import type { Administration } from "../../accounts/administration/administration.ts";
 import { generateAccessToken } from "../../accounts/keys/api-key.ts";
 import { secretHash } from "../../base/random-ids.ts";
-import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";
-import { checkRedirectUris } from "./redirects.ts";
+import {
+  agentResource,
+  agentScopes,
+  checkRedirectUris,
+  clientAuthMethods,
+  consentPath,
+  oauthPaths,
+} from "./metadata.ts";
 import { stateAdapter } from "./state-adapter.ts";
 
 /** Lifetimes of what is issued. A refresh token is replaced with each use. */

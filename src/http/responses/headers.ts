@@ -1,10 +1,16 @@
-/** Headers of responses that have several formats. */
+/**
+ * Headers of responses: the format, from parameter `format` or the header `Accept`, entity tags, and the conditional requests that they answer.
+ */
+import { createHash } from "node:crypto";
+import fresh from "fresh";
+import Negotiator from "negotiator";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
-import { decodedName, splitQuery } from "../../contract/query-string.ts";
+import { refuse } from "../../contract/errors.ts";
+import { decodedName, quoted, splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
 import type { Pagination } from "../../operations/result.ts";
-import type { RequestContext } from "../context.ts";
+import type { Middleware, RequestContext } from "../context.ts";
 
 /** Sets `X-Total-Count` and the `Link` to the next page; no link if the request has an API key in its query, which would be in it. */
 export function setPageHeaders(context: RequestContext, { total, next_offset, next_cursor }: Pagination): void {
@@ -35,4 +41,62 @@ export function setFileName(context: RequestContext, { path }: Operation, format
 export function contentTypeOf(format: FormatName): string {
   const { mediaType, parameters } = answerFormats[format];
   return parameters === undefined ? mediaType : `${mediaType}; ${parameters}`;
+}
+
+/** Returns the weak entity tag of a content, or of the input from which it derives. Compressed responses share it. */
+export function entityTag(content: string | Buffer): string {
+  return `W/${strongEntityTag(content)}`;
+}
+
+/** Returns the strong entity tag of the input from which a content derives, byte by byte. */
+export function strongEntityTag(content: string | Buffer): string {
+  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */
+export function matchesEntityTag(context: RequestContext, tag: string): boolean {
+  context.set("ETag", tag);
+  // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
+  return fresh({ "if-none-match": context.get("If-None-Match") }, { etag: tag });
+}
+
+/** Returns a middleware that serves content of a media type, cacheable for five minutes. */
+export function serveContent(source: string | Buffer, mediaType: string): Middleware {
+  const content = Buffer.from(source);
+  const tag = entityTag(content);
+  return async (context) => {
+    context.status = 200;
+    context.set("Cache-Control", "public, max-age=300");
+    if (matchesEntityTag(context, tag)) {
+      context.status = 304;
+      return;
+    }
+    context.type = mediaType;
+    context.body = content;
+  };
+}
+
+/** Whether an operation answers in several formats. Others answer in JSON and ignore `Accept`. */
+export const hasFormats = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === "format");
+
+/**
+ * Returns the format that a client prefers of those that an operation offers; the first one if it has no preference. Refuses with
+ * `not_acceptable`.
+ */
+export function negotiateFormat<Format extends FormatName>(
+  context: RequestContext,
+  offered: readonly [Format, ...Format[]],
+  requested: Format | undefined,
+): Format {
+  context.vary("Accept");
+  if (requested !== undefined) return requested;
+  const accept = context.get("Accept");
+  if (accept === "" || accept === "*/*") return offered[0];
+  const mediaTypes = offered.map((name) => answerFormats[name].mediaType);
+  // Parameters besides the weight do not distinguish the formats: `application/json; charset=utf-8` is JSON.
+  const headers = { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
+  const [preferred] = new Negotiator({ headers }).mediaTypes(mediaTypes);
+  const format = offered.find((name) => answerFormats[name].mediaType === preferred);
+  if (format !== undefined) return format;
+  throw refuse("not_acceptable", { value: quoted(accept), allowed: mediaTypes.join(", ") });
 }

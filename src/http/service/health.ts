@@ -3,10 +3,9 @@
  * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
  * answers with damaged or unused files is `degraded`, with the reasons.
  */
-
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import { createRouter, type Routes } from "../router.ts";
+import { createRouter, type Routes } from "../context.ts";
 import { type Freshness, type FreshnessReport, isoTime } from "./freshness.ts";
 
 interface HealthChecks {

@@ -2,7 +2,6 @@
  * Metrics of a service in the Prometheus text format. Events are observed when they happen; counts of other modules are read at each scrape.
  * Durations are in seconds, sizes in bytes.
  */
-
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
@@ -10,8 +9,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import { buildLabels, buildMetric } from "../../db/build-info.ts";
 import type { ResultCache } from "../../operations/result-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import type { Middleware, RequestState } from "../context.ts";
-import type { Routes } from "../router.ts";
+import type { Middleware, RequestState, Routes } from "../context.ts";
 import type { Connections } from "./connections.ts";
 import type { Freshness } from "./freshness.ts";
 

@@ -34,7 +34,7 @@ import {
 } from "../limits.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import type { PipelineServices } from "../pipeline.ts";
-import { type WebhookOptions, webhookFault } from "../searches/webhook.ts";
+import { type WebhookOptions, webhookFault } from "../searches/deliver.ts";
 import {
   type ConnectionLimits,
   Connections,

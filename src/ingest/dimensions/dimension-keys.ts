@@ -5,7 +5,7 @@
  */
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
 import { buildColumns, dealerColumns, tokenKinds } from "../../lake/tables.ts";
 import { type AttributeName, attributeOf, type NameOf, namesIn, tokensNames } from "../../listing/schema.ts";

@@ -27,7 +27,7 @@ import {
 import { contentOf, sizeWithin } from "../feed/file-checks.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
 import type { ReadSettings } from "../feed/file-formats.ts";
-import { recognizedPreset } from "../mapping/presets.ts";
+import { recognizedPreset } from "../mapping/mapping.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { jsonRecords, writeRecords, xmlRecords } from "./records.ts";
 

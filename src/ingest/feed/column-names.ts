@@ -1,7 +1,7 @@
 /** Column names of feed files: reads the header of a CSV file, and checks the names of any format. */
 import { parse } from "csv-parse";
 import { printable, type UserError } from "../../base/user-error.ts";
-import { distinctNames } from "../mapping/column-matching.ts";
+import { distinctNames } from "../mapping/mapping.ts";
 import { chunksOf, type FeedFile, type FeedLimits, feedColumnsMax, layoutOf, limitMessages } from "./feed-file.ts";
 import { fieldOfColumn } from "./feed-schema.ts";
 import { fileError } from "./file-errors.ts";

@@ -1,9 +1,16 @@
 /** Judges each dealer's feed of a day: delivered or not, accepted or collapsed, and whether the dealer has fallen silent. */
 import type { Session } from "../../db/duckdb.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { ReleasedFeed } from "../../lake/released-feeds.ts";
-import { type CollapseThresholds, life } from "../../listing/life.ts";
-import { type ComparedFeed, collapseOf, feedVerdict, isSilent, vinsMinOf } from "../../listing/lifecycle-rules.ts";
+import type { ReleasedFeed } from "../../lake/ingest-record.ts";
+import {
+  type CollapseThresholds,
+  type ComparedFeed,
+  collapseOf,
+  feedVerdict,
+  isSilent,
+  life,
+  vinsMinOf,
+} from "../../listing/lifecycle-rules.ts";
 
 /** By what the feeds of a day are judged. */
 export interface Judgement {

@@ -7,7 +7,7 @@ import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import type { FeedRelation } from "../feed/file-formats.ts";
 import { knownText } from "../normalize/field-readers.ts";
-import { matchingColumns } from "./column-matching.ts";
+import { matchingColumns } from "./mapping.ts";
 import { dayText, type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
 import { columnsInTemplate, type Mapping, patternsOf, type Rule, type Source } from "./rules.ts";
 

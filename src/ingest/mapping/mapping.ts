@@ -1,5 +1,5 @@
 /**
- * Mapping files: rules that turn the columns of a foreign file into feed fields.
+ * Mapping files: rules that turn the columns of a foreign file into feed fields, and presets, the mappings of common layouts in `data/mappings/`.
  *
  * A file is as `schemas/mapping.json` says. In the `Mapping` that it becomes, every rule is a list of sources and the conversions of their value. A
  * file of another version, and a rule of an unknown field, is refused before any row is read.
@@ -7,6 +7,7 @@
 import { readFile } from "node:fs/promises";
 import { isNotFound } from "../../base/files.ts";
 import { isObject } from "../../base/json.ts";
+import { projectPath, projectText } from "../../base/project-files.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
 import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
@@ -99,4 +100,76 @@ function checkFieldNames(name: string, table: FeedTable, rules: Rules<unknown>):
   throw new UserError(
     `${printable(name)}: unknown field "${printable(unknown, 40)}" of ${table}: expected one of ${known.join(", ")}.`,
   );
+}
+
+export const presetNames = [
+  "cargurus",
+  "frazer-dealercarsearch",
+  "frazer-dealerwebsites",
+  "google-ads",
+  "google-listings",
+  "homenet",
+  "meta",
+  "provider-pipe",
+  "vauto",
+  "vauto-web",
+] as const;
+
+export type PresetName = (typeof presetNames)[number];
+
+const loaded = new Map<PresetName, Mapping>();
+
+/** Returns the mapping of a preset. */
+export function preset(name: PresetName): Mapping {
+  const mapping = loaded.get(name) ?? mappingOf(JSON.parse(projectText(presetFile(name))), name);
+  loaded.set(name, mapping);
+  return mapping;
+}
+
+const presetFile = (name: PresetName): string => `data/mappings/${name}.json`;
+
+export const presetPath = (name: PresetName): string => projectPath(presetFile(name));
+
+/** Returns the preset of files with these columns: of those whose columns to recognize are all there, that with the most. */
+export function recognizedPreset(columns: readonly string[]): Mapping | undefined {
+  const names = new Set(columns.map(foldName));
+  const fitting = presetNames
+    .map(preset)
+    .filter(({ recognize = [] }) => recognize.every((name) => names.has(foldName(name))));
+  return fitting.sort((one, other) => (other.recognize?.length ?? 0) - (one.recognize?.length ?? 0))[0];
+}
+
+/** Returns a name without case, spaces and punctuation: providers write one header in many ways. */
+export const foldName = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+
+/**
+ * Returns the columns that a mapping's name stands for: the one with exactly this name, else the first that equals it without case, spaces and
+ * punctuation. If the name has a `*`, which stands for digits or nothing: all that match, by these numbers.
+ */
+export function matchingColumns(columns: readonly string[], name: string): readonly string[] {
+  if (columns.includes(name)) return [name];
+  const parts = name.split("*").map(foldName);
+  if (parts.join("") === "") return [];
+  const pattern = new RegExp(`^${parts.join("(\\d*)")}$`, "u");
+  const found = columns.flatMap((column) => {
+    const digits = pattern.exec(foldName(column))?.slice(1);
+    return digits === undefined ? [] : [{ column, place: digits.map((number) => number.padStart(9, "0")).join() }];
+  });
+  if (parts.length === 1) return found.slice(0, 1).map(({ column }) => column);
+  return found
+    .sort((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
+    .map(({ column }) => column);
+}
+
+/** Returns the names of the columns of a foreign file, each once in any case: the second `Photo` is `Photo (2)`, a fifth without a name `column 5`. */
+export function distinctNames(names: readonly string[]): readonly string[] {
+  const taken = new Set(["row"]);
+  return names.map((name, index) => {
+    const base = name.trim() === "" ? `column ${index + 1}` : name;
+    let distinct = base;
+    for (let number = base.toLowerCase() === "row" ? 1 : 2; taken.has(distinct.toLowerCase()); number += 1)
+      distinct = number === 1 ? `${base}_` : `${base} (${number})`;
+    taken.add(distinct.toLowerCase());
+    return distinct;
+  });
 }

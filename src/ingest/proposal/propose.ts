@@ -6,8 +6,7 @@ import type { Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
 import { fieldOfColumn } from "../feed/feed-schema.ts";
 import { fileError } from "../feed/file-errors.ts";
-import { foldName } from "../mapping/column-matching.ts";
-import { mappingOf } from "../mapping/mapping.ts";
+import { foldName, mappingOf } from "../mapping/mapping.ts";
 import type { FileMapping, Mapping } from "../mapping/rules.ts";
 import {
   type ColumnTarget,

@@ -2,7 +2,7 @@
 import type { Session } from "../../db/duckdb.ts";
 import { join, sql } from "../../db/sql.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
-import { foldName, matchingColumns } from "../mapping/column-matching.ts";
+import { foldName, matchingColumns } from "../mapping/mapping.ts";
 import {
   type FileMapping,
   type FileRule,

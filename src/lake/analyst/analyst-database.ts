@@ -19,16 +19,26 @@ import {
   type Session,
 } from "../../db/duckdb.ts";
 import { columnType, ident, integerLiteral, join as joinSql, Sql, sql } from "../../db/sql.ts";
-import { escapeFormula } from "../../formats/csv.ts";
 import { FileWriter, rowsOfNdjson } from "../../formats/file-writer.ts";
+import { escapeFormula } from "../../formats/table-formats.ts";
 import type { Manifest } from "../manifest.ts";
 import { requireManifest } from "../published-lake.ts";
-import { checkExplained, checkStatement, checkText, explainedText, hasResult } from "./allowed-statements.ts";
 import { viewsOf } from "./analyst-views.ts";
 import { attachFiles } from "./attached-files.ts";
-import { type Parameters, setParameters, withVariables } from "./parameters.ts";
 import { type ResultForm, resultColumns, storedResult } from "./result-columns.ts";
-import { isBlankStatement, splitStatements, withoutLeadingComments } from "./statements.ts";
+import {
+  checkExplained,
+  checkStatement,
+  checkText,
+  explainedText,
+  hasResult,
+  isBlankStatement,
+  type Parameters,
+  setParameters,
+  splitStatements,
+  withoutLeadingComments,
+  withVariables,
+} from "./statements.ts";
 
 /** The file of a result; valid until the next statement. */
 export interface WrittenResult {

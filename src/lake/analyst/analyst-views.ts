@@ -4,7 +4,7 @@
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { namesIn } from "../../listing/schema.ts";
-import { rowsOfFiles } from "../file-rows.ts";
+import { rowsOfFiles } from "../derived-relations.ts";
 import type { LakeFile, Manifest } from "../manifest.ts";
 import { activeColumns, activeOn, filesIn, goneColumns, goneIn, unorderedListings } from "../market.ts";
 import { listingColumns, openPartition, type TableName } from "../tables.ts";

@@ -1,7 +1,16 @@
-/** Splits SQL text into statements at its semicolons, without parsing it. */
+/**
+ * Statements of analysts: splits SQL text at its semicolons, sets `$name` parameters as variables of the session, and allows what reads, or changes only
+ * tables and views in this process's memory. No statement changes a file or a setting, runs another text as SQL, or loads code.
+ *
+ * The engine restricts file access to the lake's Parquet files and the session's folder, but to both for writing too; these rules refuse every
+ * statement and function that writes.
+ */
+import { UserError } from "../../base/user-error.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { ident, Sql, sql } from "../../db/sql.ts";
 
 /** The statements of a text that end with a semicolon, without it, and the text after the last one. */
-export interface SplitText {
+interface SplitText {
   readonly statements: readonly string[];
   readonly rest: string;
 }
@@ -32,7 +41,7 @@ export function splitStatements(text: string): SplitText {
 }
 
 /** Replaces each parameter of a text, such as `$make`; `replacement` receives its name. */
-export const replaceParameters = (text: string, replacement: (name: string) => string): string =>
+const replaceParameters = (text: string, replacement: (name: string) => string): string =>
   text.replace(element, (found: string, _quote: string | undefined, name: string | undefined) =>
     name === undefined ? found : replacement(name),
   );
@@ -56,3 +65,101 @@ export function codeIn(text: string): string {
 /** Returns a text without the white space and comments before its first word. */
 export const withoutLeadingComments = (text: string): string =>
   text.replace(/^(?:\s|--[^\n\r]*(?:[\n\r]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)+/, "");
+
+/** The texts of parameters by their names, which are in lower case. */
+export type Parameters = ReadonlyMap<string, string>;
+
+const constants: ReadonlyMap<string, Sql> = new Map([
+  ["true", sql`true`],
+  ["false", sql`false`],
+  ["null", sql`NULL`],
+]);
+
+/** Sets the variables of parameters. */
+export async function setParameters(session: Session, parameters: Parameters): Promise<void> {
+  for (const [name, text] of parameters) await session.run(sql`SET VARIABLE ${ident(name)} = ${valueIn(text)}`);
+}
+
+/** Returns a text whose parameters are read from variables. Throws a UserError for a parameter without a value. */
+export const withVariables = (text: string, parameters: Parameters): string =>
+  replaceParameters(text, (name) => {
+    if (parameters.has(name.toLowerCase())) return `getvariable('${name}')`;
+    throw new UserError(`Missing parameter $${name}: expected a value for ${name}.`);
+  });
+
+/** Throws a UserError for a parameter of a text that has no value, and for one with a value that the text does not name. */
+export function checkParameters(text: string, parameters: Parameters): void {
+  withVariables(text, parameters);
+  const used = new Set<string>();
+  replaceParameters(text, (name) => {
+    used.add(name.toLowerCase());
+    return name;
+  });
+  const unused = [...parameters.keys()].find((name) => !used.has(name));
+  if (unused === undefined) return;
+  const expected = used.size === 0 ? "no parameter" : `one of ${[...used].map((name) => `$${name}`).join(", ")}`;
+  throw new UserError(`Unknown parameter ${unused}: expected ${expected}, as in the statements.`);
+}
+
+/** Returns the value of a text that is a number, a string, true, false or null in JSON; of another text, that text. */
+function valueIn(text: string): Sql {
+  if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return new Sql([text], []);
+  return constants.get(text) ?? sql`${stringIn(text) ?? text}`;
+}
+
+/** Returns the string that a text in JSON is; undefined for others. */
+function stringIn(text: string): string | undefined {
+  if (!text.startsWith('"')) return undefined;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const readingKinds: ReadonlySet<string> = new Set(["SELECT", "EXPLAIN"]);
+
+/** Kinds of statements that change the database in memory: nothing else is attached. */
+const memoryKinds: ReadonlySet<string> = new Set(["CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER"]);
+
+/**
+ * Functions that a query can call and that do more than read: they write logs and profiles to files or to standard output, run text as
+ * SQL, which could hide the name of another one, or fail with any text, so that a free error would hold data. Names that are usual for columns are
+ * refused as calls only; the engine takes some characters of the category Cf for spaces.
+ */
+const refusedFunctions =
+  /\b((?:enable|disable)_(?:logging|profile|profiling)|truncate_duckdb_logs|json_execute_serialized_sql|arrow_scan(?:_dumb)?|(?:force_)?checkpoint|(?:query|error)(?="?[\s\p{Cf}]*(?:\(|\/\*|--)))\b/iu;
+
+const secretStatement = /\bcreate\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|persistent)\s+)?secret\b/i;
+
+const variableStatement = /^set\s+variable\b/i;
+
+const explainPrefix = /^explain\s+(?:analyze\s+|\([^()]*\)\s*)?/i;
+
+/** Throws a UserError if a text calls a refused function or creates a secret. To be checked before the text is planned. */
+export function checkText(text: string): void {
+  const code = codeIn(text);
+  const [, name] = refusedFunctions.exec(code) ?? [];
+  if (name !== undefined) throw new UserError(`Invalid function ${name}: expected one that only reads.`);
+  if (secretStatement.test(code)) throw refuse("CREATE SECRET");
+}
+
+/** Throws a UserError if a statement of the given kind may not be run. `text` is the text that it is part of. */
+export function checkStatement(kind: string, text: string): void {
+  if (kind === "SET" && variableStatement.test(withoutLeadingComments(text))) return;
+  if (!readingKinds.has(kind) && !memoryKinds.has(kind)) throw refuse(kind);
+}
+
+/** Throws a UserError if a statement of the given kind may not be explained; EXPLAIN ANALYZE runs it. */
+export function checkExplained(kind: string): void {
+  if (kind !== "SELECT") throw refuse(`EXPLAIN ${kind}`);
+}
+
+export const explainedText = (text: string): string => withoutLeadingComments(text).replace(explainPrefix, "");
+
+export const hasResult = (kind: string): boolean => readingKinds.has(kind);
+
+const refuse = (what: string): UserError =>
+  new UserError(
+    `Invalid statement ${what}: expected a query (SELECT, WITH, DESCRIBE, SUMMARIZE, SHOW, EXPLAIN), or a change of a table or view of the session.`,
+  );

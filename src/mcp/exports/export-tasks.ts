@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { isObject } from "../../base/json.ts";
 import { Abandoned } from "../../db/job.ts";
-import { extensionOf } from "../client-capabilities.ts";
+import { extensionOf } from "../call-request.ts";
 
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 

@@ -1,13 +1,24 @@
-/** Operations of a lake without accounts: validated and computed as in the service, neither limited nor charged. */
-import { decoderOf } from "../../contract/decode.ts";
+/**
+ * Operations of a lake without accounts, for an agent on its machine: validated and computed as in the service, neither limited nor charged. The tool
+ * `query` runs SQL in a separate process with the limits of operation `runSql`.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
+import type { Row } from "../../base/json.ts";
+import { decodeBody, decoderOf } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
+import { exportMemory } from "../../export/limits.ts";
+import { runStatement } from "../../http/exports/writer-process.ts";
+import { type CalledId, namedVersion, type OperationRequest } from "../../operations/caller.ts";
 import { type Endpoint, endpoints } from "../../operations/endpoints.ts";
-import { namedVersion } from "../../operations/named-version.ts";
-import type { CalledId, OperationRequest } from "../../operations/operation-request.ts";
 import { bodyOf } from "../../operations/result.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { AnswerBody } from "../compact-text.ts";
+import { resultOfAnswer } from "../tool-results.ts";
+import { annotations } from "../tool-schemas.ts";
 
 /** Calls an operation of the version in service. Throws the Refusal of the API, or Abandoned if the signal aborts. */
 export async function callLakeOperation(
@@ -39,4 +50,58 @@ async function answer<Id extends CalledId>(
   return current.useNamed(namedVersion(request, undefined), async (version) =>
     bodyOf<Id>(await endpoint(request, version.withJob(job))),
   );
+}
+
+/** The most rows of a result, of which the agent sees as many as its result holds. */
+const rowsMax = 10_000;
+
+/** How long the statements of a call may run. */
+const deadlineMs = 30_000;
+
+export const queryTool: ToolListing = {
+  name: "query",
+  title: "Query with SQL",
+  description:
+    "Runs a SQL query of DuckDB for what no other tool answers. Views: active, missing, sold, ended (listings with the field names of " +
+    "search_listings, and dealer_*), active_days (those of every day, with snapshot_date), dealers, builds, price_changes " +
+    "(listing_id, vin, date, price, price_before, make, model), days. DESCRIBE a view for its columns. Aggregate, or use LIMIT; pass values " +
+    "as params, named $name in the text.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      sql: {
+        type: "string",
+        description: "For example: SELECT make, median(price) AS price FROM active WHERE state = $state GROUP BY make",
+      },
+      params: { type: "object", description: "Values of $name: numbers, texts, booleans or null." },
+      detail: { type: "string", enum: ["full"], description: "Allows a longer result." },
+    },
+    required: ["sql"],
+  },
+  annotations,
+};
+
+/** Runs the statements of a call over a lake. Throws the Refusal of operation `runSql`. */
+export async function runQueryTool(
+  { lake, current }: { readonly lake: string; readonly current: CurrentVersion },
+  { detail, ...body }: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const statements = decodeBody("runSql", JSON.stringify(body));
+  const { version, as_of } = await current.use(async ({ meta }) => meta);
+  const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
+  const deadline = AbortSignal.timeout(deadlineMs);
+  try {
+    const path = join(folder, "result");
+    const place = { lake, version, format: "json", isRaw: true, path, rowsMax, memory: exportMemory } as const;
+    await runStatement({ ...statements, ...place }, AbortSignal.any([signal, deadline]));
+    const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
+    const data = lines.map((line): Row => JSON.parse(line));
+    const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;
+    return resultOfAnswer({ data, meta: { version, as_of } }, options);
+  } catch (thrown) {
+    throw deadline.aborted ? refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }) : thrown;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -5,7 +5,7 @@
  * A page takes one statement over narrow columns of the rows that can differ; whether a listing has changed is decided on the stored JSON of
  * the page's rows alone.
  */
-import { nextTurn } from "../../base/event-loop-turns.ts";
+import { nextTurn } from "../../base/concurrency.ts";
 import { type Json, type Row, textIn } from "../../base/json.ts";
 import { type JsonRow, parseJsonValue } from "../../lake/json-row.ts";
 import type { Manifest } from "../../lake/manifest.ts";

@@ -4,7 +4,7 @@
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { flatColumns, starJoins, tokensInOrder, tokenWords } from "../../lake/analyst/flat-listings.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { JsonRowFormat } from "../../lake/json-row.ts";
 import { type LakeFile, type Manifest, tableFilesOf } from "../../lake/manifest.ts";
 import { activeOn, type Inventory, unorderedListings } from "../../lake/market.ts";

@@ -5,8 +5,7 @@
 import { epochDay } from "../../base/day.ts";
 import { isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import { life } from "../../listing/life.ts";
-import { type LifecycleRule, lifecycleRules } from "../../listing/lifecycle-rules.ts";
+import { type LifecycleRule, life, lifecycleRules } from "../../listing/lifecycle-rules.ts";
 import {
   type ClaimInterval,
   type EvidenceFact,

@@ -2,10 +2,9 @@
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { AnswerOf, Filters, QueryOf } from "../../contract/types.ts";
-import { metricListingsMin } from "../../listing/aggregates.ts";
+import { isSupplyMetric, metricListingsMin, supplyDays, supplyWindowStart } from "../../listing/aggregates.ts";
 import type { NumberName } from "../../listing/schema.ts";
 import type { Aggregate, MeasuredGroup, MeasureRequest, Statistic, SupplyMetric } from "../../listing/source.ts";
-import { isSupplyMetric, supplyDays, supplyWindowStart } from "../../listing/supply.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { firstDefined } from "../modes.ts";
 

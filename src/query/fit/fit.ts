@@ -14,7 +14,7 @@ import { buildRow, dealerRow } from "../../serving/dimensions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { findDealer } from "../dealers.ts";
 import { distanceMiles, originOf, requireOrigin } from "../geography.ts";
-import { listingPeriodsOf } from "../listing-periods.ts";
+import { listingPeriodsOf } from "../look-ups.ts";
 
 type DealersAnswer = AnswerOf<"findFittingDealers">;
 type ModelsAnswer = AnswerOf<"findFittingModels">;

@@ -1,8 +1,8 @@
 /** The calendar of deliveries: for each dealer and day, whether its feed came, was held, had refused rows, or is absent. It is derived from the lake. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
-import { life } from "../../listing/life.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
+import { life } from "../../listing/lifecycle-rules.ts";
 import { qualityChecks } from "./checks.ts";
 import { filesOfDays, type QualitySource, warnedRowsMin } from "./quality.ts";
 

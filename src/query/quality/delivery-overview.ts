@@ -1,7 +1,7 @@
 /** What operators see of deliveries: the calendar, what waits for a decision, and one feed in detail. */
 import { type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
-import { life } from "../../listing/life.ts";
+import { life } from "../../listing/lifecycle-rules.ts";
 import type { IngestedDay } from "../../serving/delivery-records.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type DeliveredDay, hasFailed, lastDays } from "../../serving/published-day.ts";

@@ -5,12 +5,12 @@
 import { calendarMonth } from "../../base/day.ts";
 import type { Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
-import { encodeCsv } from "../../formats/csv.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { encodeCsv } from "../../formats/table-formats.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import { filesOfDay, holdsOn, intervalFiles } from "../../lake/market.ts";
 import { openPartition } from "../../lake/tables.ts";
-import { life } from "../../listing/life.ts";
+import { life } from "../../listing/lifecycle-rules.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { byCheck, changeChecks, examplesMax, foundBy, qualityChecks, rowChecks, sharedFields } from "./checks.ts";
 

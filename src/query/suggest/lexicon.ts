@@ -3,7 +3,7 @@
  * `data/reference/`. The meanings of a word are in the order of `precedence`.
  */
 import { matchKeyOf } from "../../db/text-matching.ts";
-import { oncePerVersion } from "../../serving/once-per-version.ts";
+import { oncePerVersion } from "../../serving/kept-versions.ts";
 import { listingParameters } from "./merge-filters.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type Name, namesOfVersion, trimKeyOf, type VersionNames } from "./names.ts";

@@ -1,5 +1,5 @@
 /** Names in questions: values of attributes in the words of the lexicon, and places. */
-import { zipCodes } from "../zip-codes.ts";
+import { zipCodes } from "../geography.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { nearestKeys } from "./misspellings.ts";
 import { type City, citiesNamed, largeCityMin, wordsOfLargeCities } from "./places.ts";

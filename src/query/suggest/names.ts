@@ -2,8 +2,8 @@
 import { sql } from "../../db/sql.ts";
 import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { CountedName } from "../../listing/schema.ts";
+import { oncePerVersion } from "../../serving/kept-versions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { oncePerVersion } from "../../serving/once-per-version.ts";
 import { spellingsOf } from "./reference-words.ts";
 
 /** Schema `Suggestion`. */

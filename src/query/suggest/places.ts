@@ -1,6 +1,6 @@
 /** Places that a text names, or begins to name: ZIP codes, and cities by their most populous ZIP code. */
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
-import { type ZipCode, zipCodes } from "../zip-codes.ts";
+import { type ZipCode, zipCodes } from "../geography.ts";
 
 interface SuggestedPlace {
   readonly text: string;

@@ -8,12 +8,16 @@ import { calendarMonth, plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import type { QueryOf } from "../../contract/types.ts";
-import { metricListingsMin } from "../../listing/aggregates.ts";
+import {
+  daysSupplyOf,
+  metricListingsMin,
+  sellThroughOf,
+  supplyDays,
+  supplyWindowStart,
+} from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, type NumberName, numberNames } from "../../listing/schema.ts";
-import type { Aggregate, Statistic } from "../../listing/source.ts";
-import { daysSupplyOf, sellThroughOf, supplyDays, supplyWindowStart } from "../../listing/supply.ts";
-import type { EventWindow, Level, ListingEvent, TrendSource } from "../../listing/trend-source.ts";
+import type { Aggregate, EventWindow, Level, ListingEvent, Statistic, TrendSource } from "../../listing/source.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { filtersOf } from "../filters.ts";
 

@@ -8,7 +8,7 @@ import type { Point } from "../../listing/geography.ts";
 import { buildRow, type Dimensions, dealerRow } from "../../serving/dimensions.ts";
 import type { FoundListing } from "../../serving/listing-files.ts";
 import { steps } from "../../valuation/rules.ts";
-import { type ZipCode, zipCodes } from "../zip-codes.ts";
+import { type ZipCode, zipCodes } from "../geography.ts";
 import type { Estimate } from "./valuation.ts";
 
 /** Schema `ValuedSubject`. */

@@ -14,7 +14,7 @@ import { buildIndexFile, withDimensionTables } from "../index/index-file.ts";
 import { type IndexedRows, rowsIn, rowsToIndex } from "../index/indexed-rows.ts";
 import { type ListingFile, listingTableOf } from "../listing-files.ts";
 import { buildRowFile } from "../rows/row-file.ts";
-import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-files.ts";
+import { type NeededFile, neededFiles, servingFormats, usableFiles } from "./serving-parts.ts";
 
 /** Progress callback: listings done, listings in total, and the current task. */
 type OnBuild = (done: number, total: number, task: string) => void;

@@ -1,6 +1,6 @@
 /**
- * The parts of a version's serving files that are in use or not as a whole: each search index, and the row store. Opens them; `open-serving-files.ts`
- * decides when.
+ * Serving files: the search indexes and the row store of a version, which the publisher builds from Parquet files and lists in the manifest. Decides which a
+ * version needs and which of them this release can read, and opens those that are used.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import type { DuckDatabase } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import type { Manifest, ServingFile } from "../../lake/manifest.ts";
-import { attachNewIndex } from "../index/index-file.ts";
-import { filesToIndex, type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
+import { attachNewIndex, searchIndexFormat } from "../index/index-file.ts";
+import { filesToIndex, type IndexedRows, indexedRows, rowsToIndex } from "../index/indexed-rows.ts";
 import { SearchIndex } from "../index/search-index.ts";
-import { listingFiles } from "../listing-files.ts";
+import { type ListingFile, listingFiles, sourceOf } from "../listing-files.ts";
+import { rowFileFormat } from "../rows/row-file.ts";
 import { RowStore } from "../rows/row-store.ts";
-import { neededFiles, usableFiles } from "./serving-files.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 export interface ServingOptions {
@@ -121,5 +121,30 @@ export async function openRows({ manifest, folder, files }: ServingOptions, part
   return RowStore.open(
     needed,
     part.files.map(({ path, source }) => ({ source, path: join(folder, path) })),
+  );
+}
+
+/** The format of each kind that this release reads and writes. */
+export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
+  index: searchIndexFormat,
+  rows: rowFileFormat,
+};
+
+/** A serving file that a version needs: a search index, or the rows of a Parquet file. `source` is the content hash of its input. */
+export type NeededFile =
+  | { readonly kind: "index"; readonly source: string; readonly of: IndexedRows }
+  | { readonly kind: "rows"; readonly source: string; readonly of: ListingFile };
+
+/** Returns every serving file that a version needs: the search index of today first. */
+export const neededFiles = (manifest: Manifest): readonly NeededFile[] => [
+  ...indexedRows(manifest).map((of) => ({ kind: "index" as const, source: of.source, of })),
+  ...listingFiles(manifest).map((of) => ({ kind: "rows" as const, source: sourceOf(of), of })),
+];
+
+/** Returns the listed files that the version needs and that this release can read. */
+export function usableFiles(manifest: Manifest): readonly ServingFile[] {
+  const needed = new Set(neededFiles(manifest).map(({ kind, source }) => `${kind} ${source}`));
+  return manifest.serving.filter(
+    ({ kind, source, format }) => format === servingFormats[kind] && needed.has(`${kind} ${source}`),
   );
 }

@@ -13,7 +13,7 @@ import { attachNewIndex, withDimensionTables } from "../index/index-file.ts";
 import { type IndexedRows, rowsToIndex } from "../index/indexed-rows.ts";
 import { listingTableOf } from "../listing-files.ts";
 import { differingRows } from "../rows/verify-row-file.ts";
-import { neededFiles, servingFormats } from "./serving-files.ts";
+import { neededFiles, servingFormats } from "./serving-parts.ts";
 
 /**
  * Returns the faults of a version's serving files as messages; empty if there are none, or if the lake lacks their folder. Expects intact

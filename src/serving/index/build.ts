@@ -6,7 +6,7 @@
  * across columns; 0 means unknown. Texts that are not counted have hashes instead of ids.
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { priceDrops } from "../../lake/derived-columns.ts";
+import { priceDrops } from "../../lake/derived-relations.ts";
 import { keywordBits, tokenKinds } from "../../lake/tables.ts";
 import {
   attributeOf,
@@ -22,7 +22,7 @@ import {
 } from "../../listing/schema.ts";
 import { fixedSorts, sortValueOf } from "../../listing/sorts.ts";
 import { daysOf, secondsOf, textHashOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
-import { type MarketRows, marketStatements } from "../../valuation/serving-tables.ts";
+import { type MarketRows, marketStatements } from "../../valuation/value-market.ts";
 
 /** An unknown value, in every column. */
 export const unknownId = 0;

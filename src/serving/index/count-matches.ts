@@ -4,7 +4,7 @@
  *
  * Statistics and metrics take one statement over all indexes. Values are counted by one statement for each index: their ids differ.
  */
-import { inOwnTurn } from "../../base/event-loop-turns.ts";
+import { inOwnTurn } from "../../base/concurrency.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";

@@ -4,7 +4,6 @@
  * A composite id (build, dealer, set of features) stands for several values: its expansion. Values that differ in case only match the
  * same request and are counted as one.
  */
-
 import { textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, sql } from "../../db/sql.ts";

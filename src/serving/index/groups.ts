@@ -6,11 +6,10 @@
 import { plusDays } from "../../base/day.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
-import { metricOf } from "../../listing/aggregates.ts";
+import { metricOf, supplyMetrics, supplyWindowStart } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { MeasuredGroup, MeasureRequest, MeasureResult } from "../../listing/source.ts";
-import { supplyMetrics, supplyWindowStart } from "../../listing/supply.ts";
 import { unknownId } from "./build.ts";
 import { numberOn } from "./conditions.ts";
 import { countMatches, type IndexedListings, type IndexMatches, matchesIn } from "./count-matches.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { fileLiteral, ident, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { TableFiles } from "../../lake/manifest.ts";
 import { buildStatements, type IndexInput, storageOptions } from "./build.ts";
 

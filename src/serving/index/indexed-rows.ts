@@ -7,7 +7,7 @@
  */
 import { calendarMonth, plusDays } from "../../base/day.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
-import { rowsOfFiles } from "../../lake/file-rows.ts";
+import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import { hashOfFiles } from "../../lake/listed-file.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import {

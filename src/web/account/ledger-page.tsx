@@ -6,7 +6,7 @@ import type { EntryFilter, EntryPage, LedgerEntry } from "../../accounts/ledger/
 import { formatUsd } from "../../accounts/money.ts";
 import { isDay } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
-import { csvLines, escapeFormula } from "../../formats/csv.ts";
+import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
 import type { Middleware } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { Block } from "../shell/blocks.tsx";

@@ -1,6 +1,6 @@
 /** A chart with its title, its key, its numbers as a table and as CSV, and its drawing as PNG and SVG. */
 import type { ComponentChildren, JSX } from "preact";
-import { csvLines, escapeFormula } from "../../formats/csv.ts";
+import { csvLines, escapeFormula } from "../../formats/table-formats.ts";
 import { SeriesName } from "./plot-area.tsx";
 
 /** A number, a text, or one with a link to a page. */

@@ -2,7 +2,6 @@
  * Histograms whose bars are links: a drag across bars, or moving an end of the selection by keyboard, selects a range. The result is words and a link
  * below the plot. Without a selection, a bar is a link as without scripts.
  */
-
 import { on } from "./elements.ts";
 
 interface Selection {

@@ -2,7 +2,6 @@
  * Charts as files: the marks and texts of a figure, where the page shows them and in its computed colors, as SVG, and that as PNG. Written from the
  * page, so that a chart of lists and several plots is one picture in the reader's color scheme.
  */
-
 import { on, setAttributes } from "./elements.ts";
 
 /** Pixels of a PNG for each one of the page. */

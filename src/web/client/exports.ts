@@ -1,5 +1,4 @@
 /** Exports as a dialog: the pages of an export, loaded into it. */
-
 import { isPlainClick, on, openDialog } from "./elements.ts";
 
 /** How often the progress of an export is loaded. */

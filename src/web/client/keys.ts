@@ -1,5 +1,4 @@
 /** Keys of one letter: each clicks or focuses what the page has for it. They never act in a field, and can be turned off. */
-
 import { on, openDialog } from "./elements.ts";
 
 interface Key {

@@ -1,5 +1,4 @@
 /** The shortlist: cars that this browser keeps, the newest first, shown by the tray, by buttons and by the page that compares. Tabs share it. */
-
 import { on } from "./elements.ts";
 
 interface KeptCar {

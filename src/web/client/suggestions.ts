@@ -1,5 +1,4 @@
 /** Suggestions of a field while it is typed in: an ARIA combobox with a list box, in fields with the address of suggestions in `data-suggest`. */
-
 import { afterPause, on, setAttributes } from "./elements.ts";
 
 interface Suggestion {

@@ -1,5 +1,4 @@
 /** The search of a facet's values: a field with the page of all values in `data-values` replaces those shown, in the element of `data-into`. */
-
 import { afterPause } from "./elements.ts";
 
 const typed = afterPause();

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { projectPath } from "../../base/project-files.ts";
 import type { Middleware, RequestContext, RequestState } from "../../http/context.ts";
-import { serveContent } from "../../http/responses/etag.ts";
+import { serveContent } from "../../http/responses/headers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";

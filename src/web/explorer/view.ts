@@ -5,7 +5,7 @@
  */
 import { vocabulary } from "../../contract/document.ts";
 import { parametersWithDefault } from "../../contract/types.ts";
-import { queryString, type TextParameters } from "../../operations/operation-request.ts";
+import { queryString, type TextParameters } from "../../operations/caller.ts";
 
 /** The parameters of a view in the order of its URL, without empty ones. */
 export type ViewParameters = TextParameters;

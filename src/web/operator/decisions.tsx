@@ -1,7 +1,6 @@
 /** What waits for a decision of an operator, each with the command that acts on it. */
 import type { ComponentChildren, JSX } from "preact";
-import type { IngestRecord } from "../../lake/ingest-record.ts";
-import type { ReleasedFeed } from "../../lake/released-feeds.ts";
+import type { IngestRecord, ReleasedFeed } from "../../lake/ingest-record.ts";
 import type { DeliveryOverview, FeedProblem } from "../../query/quality/delivery-overview.ts";
 import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, time } from "../shell/format.ts";

@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import { readReleasedFeeds } from "../../lake/released-feeds.ts";
+import { readReleasedFeeds } from "../../lake/ingest-record.ts";
+import { releaseHeldFeed } from "../../query/quality/checks.ts";
 import { type DeliveryOverview, deliveryOverview } from "../../query/quality/delivery-overview.ts";
-import { releaseHeldFeed } from "../../query/quality/release.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
 import { type Figure, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";

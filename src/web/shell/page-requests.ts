@@ -2,11 +2,10 @@
 import { setMaxListeners } from "node:events";
 import type { AnswerOf } from "../../contract/types.ts";
 import { Abandoned } from "../../db/job.ts";
-import { clientSignal } from "../../http/calls.ts";
-import type { RequestContext } from "../../http/context.ts";
+import { clientSignal, type RequestContext } from "../../http/context.ts";
 import type { CallOperation, InternalCaller } from "../../http/internal-calls.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
-import { type CalledId, operationRequest, type TextParameters } from "../../operations/operation-request.ts";
+import { type CalledId, operationRequest, type TextParameters } from "../../operations/caller.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** The most concurrent operations of a page before Node.js warns about listeners. */

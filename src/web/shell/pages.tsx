@@ -4,7 +4,7 @@ import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
-import type { TextParameters } from "../../operations/operation-request.ts";
+import type { TextParameters } from "../../operations/caller.ts";
 import { type PageContent, renderDocument, type Section } from "./document.tsx";
 import { FreshnessBar } from "./freshness-bar.tsx";
 import { PageRequests } from "./page-requests.ts";

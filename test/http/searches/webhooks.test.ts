@@ -11,7 +11,7 @@ import { Webhook } from "standardwebhooks";
 import { plusDays } from "../../../src/base/day.ts";
 import { isObject } from "../../../src/base/json.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import { postMessage } from "../../../src/http/searches/webhook.ts";
+import { postMessage } from "../../../src/http/searches/deliver.ts";
 import { compareVersions, manifestPath, versionsIn } from "../../../src/lake/manifest.ts";
 import { readInventory } from "../../oracle/answers/inventory.ts";
 import {

@@ -7,7 +7,7 @@ import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { fileLiteral, pathLiteral, type Sql, sql } from "../../../src/db/sql.ts";
 import { writeDialect } from "../../../src/demo/deliveries/dialect-files.ts";
 import { type DialectName, dialectNames, dialects } from "../../../src/demo/deliveries/dialects.ts";
-import { preset, presetNames } from "../../../src/ingest/mapping/presets.ts";
+import { preset, presetNames } from "../../../src/ingest/mapping/mapping.ts";
 import { writeFeedFiles } from "../../support/lakes/feeds.ts";
 import { createLake, ingestPath, queryLake, samplePath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import type { IngestOptions } from "../../../src/ingest/ingest.ts";
-import { readReleasedFeeds, releaseFeed } from "../../../src/lake/released-feeds.ts";
+import { readReleasedFeeds, releaseFeed } from "../../../src/lake/ingest-record.ts";
 import { explainVin } from "../../../src/query/evidence/evidence.ts";
 import { carquetHere } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";

@@ -9,7 +9,7 @@ import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { integerIn } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import { sql } from "../../../src/db/sql.ts";
-import { requestDeadlineMs } from "../../../src/operations/limits.ts";
+import { requestDeadlineMs } from "../../../src/operations/caller.ts";
 import { type Customer, inAccountsFile } from "../accounts.ts";
 import { Chance } from "../chance.ts";
 

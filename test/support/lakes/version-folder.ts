@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DuckDatabase, type Session } from "../../../src/db/duckdb.ts";
 import { literal, type Sql, sql } from "../../../src/db/sql.ts";
-import { rowsOfFiles } from "../../../src/lake/file-rows.ts";
+import { rowsOfFiles } from "../../../src/lake/derived-relations.ts";
 import { currentManifest, type Manifest } from "../../../src/lake/manifest.ts";
 import { type TableName, tableNames } from "../../../src/lake/tables.ts";
 

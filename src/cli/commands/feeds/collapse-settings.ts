@@ -1,5 +1,5 @@
 /** The settings by which a feed is collapsed, for commands that ingest. */
-import { life } from "../../../listing/life.ts";
+import { life } from "../../../listing/lifecycle-rules.ts";
 import { integerParser, numberParser } from "../../option-parsers.ts";
 import type { SettingRows } from "../../settings.ts";
 

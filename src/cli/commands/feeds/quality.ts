@@ -4,7 +4,7 @@ import { printable, UserError } from "../../../base/user-error.ts";
 import { qualityColumns, qualityCsv, qualityReport, qualityStatuses } from "../../../query/quality/quality.ts";
 import { formatRows } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
-import { withPublishedRecords } from "./published-records.ts";
+import { withPublishedRecords } from "./release.ts";
 
 // biome-ignore format: a table is read by its columns
 const qualitySettings = {

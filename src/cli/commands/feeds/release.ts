@@ -1,11 +1,16 @@
-/** `carquet release`: releases a feed that is held because it collapsed, for the next ingest and for replays. */
+/**
+ * `carquet release`: releases a feed that is held because it collapsed, for the next ingest and for replays. Reads the records of the published version
+ * from Parquet files, without its search index.
+ */
 import { Command } from "commander";
 import { textIn } from "../../../base/json.ts";
 import { printable, UserError } from "../../../base/user-error.ts";
-import { releaseHeldFeed } from "../../../query/quality/release.ts";
-import type { DeliveryRecords } from "../../../serving/delivery-records.ts";
+import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
+import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
+import { releaseHeldFeed } from "../../../query/quality/checks.ts";
+import type { QualitySource } from "../../../query/quality/quality.ts";
+import { DeliveryRecords } from "../../../serving/delivery-records.ts";
 import { addSettings, type SharedValues, sharedSettings } from "../../settings.ts";
-import { withPublishedRecords } from "./published-records.ts";
 
 export const releaseCommand = (): Command =>
   addSettings(new Command("release"), sharedSettings("lake"))
@@ -32,4 +37,33 @@ async function lastDayOf(deliveries: DeliveryRecords, dealer: string, asOf: stri
   const [newest] = await deliveries.deliveriesOf([dealer], asOf);
   if (newest !== undefined) return textIn(newest, "last_delivered_on");
   throw new UserError(`Unknown dealer ${printable(dealer, 60)}: expected a dealer that has delivered by ${asOf}.`);
+}
+
+export interface RecordOptions extends DatabaseOptions {
+  readonly lake: string;
+  readonly lakeVersion?: string | undefined;
+  /** A day that the version must have. */
+  readonly day?: string | undefined;
+}
+
+interface PublishedRecords extends QualitySource {
+  readonly deliveries: DeliveryRecords;
+}
+
+/** Calls `work` with the records of a version. Throws a UserError for an unknown lake, version or day. */
+export async function withPublishedRecords<T>(
+  { lake, lakeVersion, day, ...options }: RecordOptions,
+  work: (records: PublishedRecords) => Promise<T>,
+): Promise<T> {
+  const manifest = await requireManifest(lake, lakeVersion);
+  if (day !== undefined) requireDay(manifest, day);
+  const database = await DuckDatabase.open(options);
+  try {
+    return await database.using((session) => {
+      const rowsFrom: QualitySource["rowsFrom"] = (_files, query) => session.rows(query);
+      return work({ manifest, folder: lake, rowsFrom, deliveries: new DeliveryRecords(manifest, lake, rowsFrom) });
+    });
+  } finally {
+    database.close();
+  }
 }

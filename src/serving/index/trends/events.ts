@@ -2,7 +2,7 @@
 import { epochDay } from "../../../base/day.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, type Sql, sql } from "../../../db/sql.ts";
-import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/trend-source.ts";
+import type { EventCount, EventRequest, EventWindow, ListingEvent } from "../../../listing/source.ts";
 import { unknownId } from "../build.ts";
 import { type IndexContext, isSold } from "../conditions.ts";
 import type { Dictionary } from "../dictionary.ts";

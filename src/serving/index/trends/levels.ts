@@ -6,7 +6,7 @@
  */
 import type { Engine } from "../../../db/session-pool.ts";
 import { sql } from "../../../db/sql.ts";
-import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
+import type { Level, LevelRequest } from "../../../listing/source.ts";
 import { joinNumbers, valueNumbers } from "../value-numbers.ts";
 import { measureOnDays, type SeriesNumbers, type SeriesOnDay } from "./percentiles.ts";
 import { contextOf, type IndexedDays } from "./rows.ts";

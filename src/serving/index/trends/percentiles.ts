@@ -3,7 +3,7 @@ import { integerIn, type Row } from "../../../base/json.ts";
 import type { Engine } from "../../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../../db/sql.ts";
 import { metricOf } from "../../../listing/aggregates.ts";
-import type { Level, LevelRequest } from "../../../listing/trend-source.ts";
+import type { Level, LevelRequest } from "../../../listing/source.ts";
 import type { Dictionary } from "../dictionary.ts";
 import { withTokens } from "../where.ts";
 import { boundsIn, contextOf, type IndexedDays, measuresOf, rowsOn, rowsOnDay } from "./rows.ts";

@@ -3,7 +3,7 @@ import { epochDay } from "../../../base/day.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../../db/sql.ts";
 import { dependsOnDay } from "../../../listing/filter.ts";
 import type { NumberName } from "../../../listing/schema.ts";
-import type { LevelRequest } from "../../../listing/trend-source.ts";
+import type { LevelRequest } from "../../../listing/source.ts";
 import { allOf, conditionOf, type IndexContext, numberOn } from "../conditions.ts";
 import type { SearchIndex } from "../search-index.ts";
 import { compileFilters, idOf, overMatches } from "../where.ts";

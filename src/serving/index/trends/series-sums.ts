@@ -1,6 +1,5 @@
 /** Sums over the listings of each value and day, added up over the indexes of many months. */
-
-import type { LevelRequest } from "../../../listing/trend-source.ts";
+import type { LevelRequest } from "../../../listing/source.ts";
 import { compareValues } from "../../../listing/values.ts";
 import { unknownId } from "../build.ts";
 import type { Dictionary } from "../dictionary.ts";

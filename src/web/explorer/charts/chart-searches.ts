@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { operation } from "../../../contract/document.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { type CalledId, queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import { type CalledId, queryString, type TextParameters } from "../../../operations/caller.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
 import type { SnapshotDays } from "../search/market-control.tsx";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { supplyDays } from "../../../listing/supply.ts";
+import { supplyDays } from "../../../listing/aggregates.ts";
 import { count, day, dollars, percent } from "../../shell/format.ts";
 import type { SnapshotDays } from "../search/market-control.tsx";
 import { inventoryOf, type ViewParameters } from "../view.ts";

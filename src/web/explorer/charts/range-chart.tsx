@@ -1,6 +1,6 @@
 /** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
 import type { JSX } from "preact";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import { HistogramPlot } from "../../charts/histogram-plot.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import { facetDefinitions } from "../facets.ts";

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import { timeOfDay } from "../../charts/axis.ts";
 import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";

@@ -3,7 +3,7 @@
  * serial number, so it depends on neither price nor miles, and the same listings are sampled each time.
  */
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 
 /** The approximate size of a sample; a search with no more listings is shown completely. */

@@ -1,9 +1,9 @@
 /** The dealers whose listings match filters: how many each has, for how long, at which prices against the market, and where the dealers are. */
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import { feedStates } from "../../../query/quality/calendar.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
-import { oncePerVersion } from "../../../serving/once-per-version.ts";
+import { oncePerVersion } from "../../../serving/kept-versions.ts";
 import { lastDays } from "../../../serving/published-day.ts";
 import type { MapDot } from "../../charts/us-map.tsx";
 import { amountOf, plainWords } from "../../shell/format.ts";

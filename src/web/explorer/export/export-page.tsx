@@ -8,7 +8,7 @@ import { exportColumns } from "../../../export/columns.ts";
 import { exportFormats, type TableFormat } from "../../../formats/table-formats.ts";
 import type { ExportPrice } from "../../../http/exports/charged-export.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import { queryString } from "../../../operations/operation-request.ts";
+import { queryString } from "../../../operations/caller.ts";
 import { fieldsAmong } from "../../../query/fields.ts";
 import { amountOf, count, day, usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";

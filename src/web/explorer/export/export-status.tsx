@@ -3,7 +3,7 @@ import { refuse } from "../../../contract/errors.ts";
 import type { Middleware } from "../../../http/context.ts";
 import { respondWithExport } from "../../../http/exports/respond-with-export.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import { queryString, type TextParameters } from "../../../operations/caller.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import { amountOf, count, usd } from "../../shell/format.ts";
 import { Form, type VisitorForm } from "../../shell/forms.tsx";

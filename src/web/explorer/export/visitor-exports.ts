@@ -7,8 +7,7 @@ import type { RequestContext } from "../../../http/context.ts";
 import { type ExportOrder, type ExportPrice, priceExport, spoolExport } from "../../../http/exports/charged-export.ts";
 import { loggedRefusalOf } from "../../../http/middleware/handle-errors.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import type { Caller, CountedPage } from "../../../operations/caller.ts";
-import { queryString, type TextParameters } from "../../../operations/operation-request.ts";
+import { type Caller, type CountedPage, queryString, type TextParameters } from "../../../operations/caller.ts";
 import type { Visitor } from "../../shell/visitor.ts";
 
 /** An export, as its page shows it. */

@@ -2,7 +2,7 @@
 import { Refusal } from "../../../contract/errors.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import type { PageContent } from "../../shell/document.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { PageHandler, PageVisit, Redirect } from "../../shell/pages.tsx";

@@ -1,7 +1,7 @@
 /** What the words of a question were understood as: each word is named. */
 import type { ComponentChild, JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 
 interface QuestionWordsProps {
   readonly words: string;

@@ -1,6 +1,6 @@
 /** What a listing is compared with: cars like it that are for sale, their median price by day, and the inventory of its dealer. */
 import type { AnswerOf } from "../../../contract/types.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import type { PriceOfDay } from "../../charts/price-steps.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
 

@@ -1,6 +1,6 @@
 /** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
 import type { JSX } from "preact";
-import { queryString } from "../../../operations/operation-request.ts";
+import { queryString } from "../../../operations/caller.ts";
 import { Icon } from "../../shell/icons.tsx";
 import { facetDefinitions, type ViewFacets } from "../facets.ts";
 import {

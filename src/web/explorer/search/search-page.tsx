@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../../contract/errors.ts";
 import type { PhotoMode, SiteServices } from "../../../http/service/service-state.ts";
-import type { TextParameters } from "../../../operations/operation-request.ts";
+import type { TextParameters } from "../../../operations/caller.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import { amountOf } from "../../shell/format.ts";
 import { Icon } from "../../shell/icons.tsx";

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAccountsFile } from "../../../../src/accounts/storage/accounts-file.ts";
-import { requestDeadlineMs } from "../../../../src/operations/limits.ts";
+import { requestDeadlineMs } from "../../../../src/operations/caller.ts";
 import { createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../../command-line.ts";
