@@ -132,7 +132,7 @@ async function setCurrentVersion(lake: string, version: string): Promise<void> {
 async function awaitVersion(service: ScriptServer, version: string): Promise<number> {
   for (;;) {
     const body = await service.fetchJson(probe);
-    if (at(body, "meta", "version") === version) return totalOf(body);
+    if (at(body, "meta", "data_version") === version) return totalOf(body);
     await sleep(5);
   }
 }

@@ -53,7 +53,7 @@ export type ValuesOf<Rows extends SettingRows> = {
 // biome-ignore format: a table is read by its columns
 const shared = {
   lake: { flags: "--lake <dir>", env: "CARQUET_LAKE", default: "data/lake", help: "lake folder" },
-  lakeVersion: { flags: "--lake-version <version>", help: "version of the lake to read (default: the published one)" },
+  dataVersion: { flags: "--data-version <version>", help: "version of the lake to read (default: the published one)" },
   accounts: { flags: "--accounts <file>", env: "CARQUET_ACCOUNTS", default: "data/accounts.db",
     help: "accounts file, or URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)" },
   json: { flags: "--json", help: "print JSON" },

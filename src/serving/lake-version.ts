@@ -100,8 +100,8 @@ export class LakeVersion {
   }
 
   /** The version part of a response's `meta`. */
-  get meta(): { readonly as_of: string; readonly version: string } {
-    return { as_of: this.manifest.as_of, version: this.manifest.version };
+  get meta(): { readonly as_of: string; readonly data_version: string } {
+    return { as_of: this.manifest.as_of, data_version: this.manifest.version };
   }
 
   /** Whether the file of the search index is in use, instead of an index in memory, and the row store, instead of Parquet files. */

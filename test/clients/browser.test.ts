@@ -68,7 +68,7 @@ describe("in a page of another origin", { skip: skipWithoutBrowser }, async () =
     for (const name of [
       "X-RateLimit-Remaining-10s",
       "X-Usage-Cost-Micros",
-      "X-Data-Version",
+      "Carquet-Version",
       "ETag",
       "Link",
       "X-Request-Id",

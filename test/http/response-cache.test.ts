@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import type { Result } from "../../src/operations/result.ts";
 import { ResultCache } from "../../src/operations/result-cache.ts";
+import type { Result } from "../../src/operations/result.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
@@ -160,11 +160,12 @@ test("a cached answer is charged, and belongs to its version", async (context) =
     assert.equal(again.headers.get(name), first.headers.get(name));
   const remaining = ({ headers }: typeof first): number => Number(headers.get("X-RateLimit-Remaining-60s"));
   assert.equal(remaining(again), remaining(first) - 1);
-  const counts = async (): Promise<unknown> => ((await client.get("/readyz")).body as { answers: unknown }).answers;
+  const counts = async (): Promise<unknown> =>
+    ((await client.get("/readyz")).body as { answers: unknown }).answers;
   assert.equal(((await counts()) as { hits: number }).hits, 1);
 
   await ingestPath(lake, `${samplePath}/2026-11-19`, { day: "2026-11-19" });
-  const versionOf = (body: unknown): string => (body as { meta: { version: string } }).meta.version;
+  const versionOf = (body: unknown): string => (body as { meta: { data_version: string } }).meta.data_version;
   const deadline = performance.now() + 5000;
   let next = await client.get(path, bearer);
   while (versionOf(next.body) === versionOf(first.body) && performance.now() < deadline) {

@@ -43,11 +43,14 @@ test("a service started on an empty lake serves the first published version", as
   await ingestPath(lake, samplePath, { day: "2026-11-18" });
   await eventually("ready", async () => (await client.get("/readyz")).status === 200);
   const { pagination, meta } = await client.getBody("searchListings", "/v1/listings?limit=1");
-  assert.deepEqual([pagination.total, meta.version], [await publishedTotal(lake, meta.version), "2026-11-18.1"]);
+  assert.deepEqual(
+    [pagination.total, meta.data_version],
+    [await publishedTotal(lake, meta.data_version), "2026-11-18.1"],
+  );
 });
 
 const servedVersion = async (client: Client): Promise<string> =>
-  (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
+  (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.data_version;
 
 /** Points `CURRENT` at a version, as a publisher does. */
 async function publishManifest(lake: string, version: string, manifest: Manifest | string): Promise<void> {

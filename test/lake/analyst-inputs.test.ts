@@ -198,10 +198,10 @@ test("another version has its own published day; one that the lake does not have
   const query = "SELECT max(snapshot_date)::VARCHAR AS day FROM days";
   const [oldest = "", ...later] = [...(await versionsIn(lake))].sort();
   assert.ok(later.length > 0);
-  assert.deepEqual(await rowsWith({ lakeVersion: oldest }, query), [{ day: oldest.slice(0, 10) }]);
-  for (const lakeVersion of ["2020-01-01.1", "../x"])
+  assert.deepEqual(await rowsWith({ dataVersion: oldest }, query), [{ day: oldest.slice(0, 10) }]);
+  for (const dataVersion of ["2020-01-01.1", "../x"])
     await assert.rejects(
-      rowsWith({ lakeVersion }, query),
+      rowsWith({ dataVersion }, query),
       /has no version \S+: expected one of its versions, such as 2026-11-19\.1, /,
     );
 });

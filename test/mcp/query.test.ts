@@ -23,7 +23,7 @@ test("the published views are queried with SQL and parameters", async () => {
   const { pagination, meta } = (await service.getBody("searchListings", "/v1/listings?make=Toyota&limit=1")) ?? {};
   assert.deepEqual(body, {
     data: [{ make: "Toyota", listings: pagination.total }],
-    meta: { version: meta.version, as_of: meta.as_of },
+    meta: { data_version: meta.data_version, as_of: meta.as_of },
   });
   assert.match(text, /^make,listings\nToyota,\d+/);
   assert.match((await query("DESCRIBE active")).text, /days_on_market,INTEGER/);

@@ -21,8 +21,8 @@ async function waitForVersion(client: Client, version: string): Promise<void> {
   const untilMs = Date.now() + servedWithinMs;
   for (;;) {
     const { meta } = await client.getBody("searchListings", "/v1/listings?limit=1&fields=id");
-    if (meta.version === version) return;
-    assert.ok(Date.now() < untilMs, `${version} was not served within ${servedWithinMs} ms, but ${meta.version}`);
+    if (meta.data_version === version) return;
+    assert.ok(Date.now() < untilMs, `${version} was not served within ${servedWithinMs} ms, but ${meta.data_version}`);
     await sleep(20);
   }
 }

@@ -24,7 +24,7 @@ async function createTwoVersions(t: TestContext): Promise<string> {
 }
 
 const servedVersion = async (service: Client): Promise<string> =>
-  (await service.getBody("searchListings", "/v1/listings")).meta.version;
+  (await service.getBody("searchListings", "/v1/listings")).meta.data_version;
 
 test("the version before a damaged one is served, says so, and the newest one is served once it is repaired", async (t) => {
   const lake = await createTwoVersions(t);

@@ -212,7 +212,7 @@ test("a service whose index fails continues, and adopts the index that carquet i
   assert.deepEqual(await serving(), { index: false, rows: true, fallbacks: 1 });
   const { version } = await indexLake({ lake });
   const served = async (): Promise<string> =>
-    (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.version;
+    (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.data_version;
   await eventually("the new version is served", async () => (await served()) === version);
   assert.equal(await total(), before);
   assert.deepEqual(await serving(), { index: true, rows: true, fallbacks: 1 });

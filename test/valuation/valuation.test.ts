@@ -264,7 +264,7 @@ test("what cannot be valued or compared is refused or has a reason", async () =>
   );
   assert.deepEqual([ancient.valuation.market_value, ancient.valuation.market_value_low], [1, 1]);
   const [{ vin } = { vin: "" }] = (await client.getBody("searchListings", "/v1/listings?limit=1&sort=price")).data;
-  const ofVersion = `/v1/comparables?vin=${vin}&data_version=${unknown.meta.version}`;
+  const ofVersion = `/v1/comparables?vin=${vin}&data_version=${unknown.meta.data_version}`;
   assert.equal((await client.getBody("findComparables", ofVersion)).data.subject.vin, vin);
   const branded = market.find((row) => row.is_branded === true && row.sold_date == null);
   const { data } = await client.getBody("getListingComparables", `/v1/listings/${branded?.id}/comparables`);

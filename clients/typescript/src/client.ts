@@ -155,7 +155,7 @@ export class CarquetClient {
     return bodyOf(await this.http.GET("/v1/depreciation", { params: { query }, ...options }));
   }
 
-  /** Returns the pages of what has changed since an older version. `meta.version` of any page is the next `since`, once all have been applied. */
+  /** Returns the pages of what has changed since an older version. `meta.data_version` of any page is the next `since`, once all have been applied. */
   async *changes(
     query: QueryOf<"listChanges">,
     options: RequestOptions = {},

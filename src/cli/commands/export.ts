@@ -25,7 +25,7 @@ import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "..
 const exportSettings = {
   output: { flags: "--output <file>", isRequired: true, help: "file to write; - for standard output" },
   format: { flags: "--format <format>", choices: fileFormats, help: "format of the file (default: by its extension; parquet without one)" },
-  ...sharedSettings("lake", "lakeVersion", "json", "threads"),
+  ...sharedSettings("lake", "dataVersion", "json", "threads"),
   memoryLimit: { flags: "--memory <size>", default: exportMemory, parse: memoryParser, help: "query engine memory limit, such as 4GiB" },
 } as const satisfies SettingRows;
 
@@ -128,10 +128,10 @@ async function write(decoded: DecodedExport, settings: ExportValues, folder: str
 
 async function writeVersion(
   { query, format }: DecodedExport,
-  { lake, lakeVersion, output, ...settings }: ExportValues,
+  { lake, dataVersion, output, ...settings }: ExportValues,
   folder: string,
 ): Promise<WrittenExport> {
-  const version = await LakeVersion.open(lake, (await requireManifest(lake, lakeVersion)).version, {
+  const version = await LakeVersion.open(lake, (await requireManifest(lake, dataVersion)).version, {
     ...settings,
     onFallback: (message) => process.stderr.write(`${message}\n`),
     opensAhead: false,

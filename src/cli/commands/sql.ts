@@ -16,7 +16,7 @@ import { checkPrintable, printResults, resultFormats, writeLastResult } from "..
 
 // biome-ignore format: a table is read by its columns
 const sqlSettings = {
-  ...sharedSettings("lake", "lakeVersion"),
+  ...sharedSettings("lake", "dataVersion"),
   file: { flags: "--file <file>", help: "read statements from this file, or from standard input with -" },
   param: { flags: "--param <name=value>", parse: namedParser("a value, such as make=Ford"),
     help: "value of $name in statements: a number, true, false, null or a string in JSON, else a text; can be repeated" },

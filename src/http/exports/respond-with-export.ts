@@ -48,7 +48,7 @@ async function respondTo(
   // Writing may take the deadline, and sending as long again.
   limitResponseTime(context.res, 2 * services.deadlineMs);
   const isKnown = (tag: string, version: string): boolean => {
-    context.set("X-Data-Version", version);
+    context.set("Carquet-Version", version);
     return matchesEntityTag(context, tag);
   };
   const named = await job.race(nameExport({ ...query, format }, services, job, isKnown));

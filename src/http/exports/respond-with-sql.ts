@@ -72,17 +72,17 @@ async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServic
   const { context, caller } = call;
   const { accounts, current, deadlineMs, sqlDeadlineMs } = services;
   limitResponseTime(context.res, 2 * deadlineMs + sqlDeadlineMs);
-  const { version, as_of } = await current.use(async ({ meta }) => meta);
-  context.set({ "X-Data-Version": version, "Cache-Control": "private, no-store" });
+  const { data_version, as_of } = await current.use(async ({ meta }) => meta);
+  context.set({ "Carquet-Version": data_version, "Cache-Control": "private, no-store" });
   const reserved = holdSeconds(accounts, caller, Math.ceil(sqlDeadlineMs / 1000));
   try {
-    const { file, seconds } = await runTimed({ ...request, version }, call, services);
+    const { file, seconds } = await runTimed({ ...request, version: data_version }, call, services);
     requireConnected(context);
     reserved.release();
     const hold = holdSeconds(accounts, caller, seconds);
     setUsageHeaders(context, await charge(accounts, caller, hold).finally(() => hold.release()), accounts);
     context.set("X-Total-Count", String(file.rows));
-    sendResult(context, file, request.format, { version, as_of });
+    sendResult(context, file, request.format, { data_version, as_of });
   } finally {
     reserved.release();
   }

@@ -90,7 +90,7 @@ async function runWriter(
 ): Promise<FileSize> {
   let size: FileSize | undefined;
   let failure: Error | undefined;
-  const place = ["--lake", lake, "--lake-version", version, "--output", path, "--memory", memory, "--threads", "1"];
+  const place = ["--lake", lake, "--data-version", version, "--output", path, "--memory", memory, "--threads", "1"];
   // Temporary files of the process lie beside its file, and are removed with it.
   const environment = { TMPDIR: dirname(path) };
   const { code, errors } = await runProgram([command, ...place, ...args], { signal, environment }, (message) => {

@@ -5,8 +5,8 @@ import type { TableEncoder } from "../../formats/table-encoder.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
 import type { EndpointId } from "../../operations/caller.ts";
-import { type Result, resultTable } from "../../operations/result.ts";
 import { type ComputedResult, keyTextOf } from "../../operations/result-cache.ts";
+import { type Result, resultTable } from "../../operations/result.ts";
 import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
 import {
   contentTypeOf,
@@ -64,9 +64,9 @@ function presenterOf<Id extends EndpointId>(
     request.query;
   const format = hasFormats(definition) ? negotiateFormat(context, pageFormats, requested) : "json";
   return {
-    isKnown: ({ meta: { version, as_of } }) => {
-      context.set("X-Data-Version", version);
-      const key = keyTextOf({ version, operation: id, request });
+    isKnown: ({ meta: { data_version, as_of } }) => {
+      context.set("Carquet-Version", data_version);
+      const key = keyTextOf({ version: data_version, operation: id, request });
       const isMatch = matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`));
       // `*` matches any resource that exists, which only the computed answer can say.
       if (isMatch && context.get("If-None-Match") !== "*") return true;

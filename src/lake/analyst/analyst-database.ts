@@ -176,7 +176,7 @@ function selectResult(
 
 export interface AnalystOptions extends DatabaseOptions {
   /** The version to open. Default: the published one. */
-  readonly lakeVersion?: string;
+  readonly dataVersion?: string;
   /** Files to attach, by the names of their views. */
   readonly attach?: ReadonlyMap<string, string>;
   readonly param?: Parameters;
@@ -190,10 +190,10 @@ export interface AnalystOptions extends DatabaseOptions {
  */
 export async function openAnalystDatabase<T>(
   lake: string,
-  { lakeVersion, attach = new Map(), param = new Map(), rowsMax, ...options }: AnalystOptions,
+  { dataVersion, attach = new Map(), param = new Map(), rowsMax, ...options }: AnalystOptions,
   work: (database: AnalystDatabase) => Promise<T>,
 ): Promise<T> {
-  const manifest = await requireManifest(lake, lakeVersion);
+  const manifest = await requireManifest(lake, dataVersion);
   const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);

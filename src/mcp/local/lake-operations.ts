@@ -88,17 +88,25 @@ export async function runQueryTool(
   signal: AbortSignal,
 ): Promise<CallToolResult> {
   const statements = decodeBody("runSql", JSON.stringify(body));
-  const { version, as_of } = await current.use(async ({ meta }) => meta);
+  const { data_version, as_of } = await current.use(async ({ meta }) => meta);
   const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
     const path = join(folder, "result");
-    const place = { lake, version, format: "json", isRaw: true, path, rowsMax, memory: exportMemory } as const;
+    const place = {
+      lake,
+      version: data_version,
+      format: "json",
+      isRaw: true,
+      path,
+      rowsMax,
+      memory: exportMemory,
+    } as const;
     await runStatement({ ...statements, ...place }, AbortSignal.any([signal, deadline]));
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;
-    return resultOfAnswer({ data, meta: { version, as_of } }, options);
+    return resultOfAnswer({ data, meta: { data_version, as_of } }, options);
   } catch (thrown) {
     throw deadline.aborted ? refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }) : thrown;
   } finally {

@@ -117,16 +117,16 @@ class Lakes(TableCase):
         self.assertEqual(carquet.lake(moved).sql("SELECT count(*) FROM sold").fetchall(), expected)
 
     def test_an_earlier_version_is_read_by_its_name(self):
-        market = carquet.lake(LAKE, version="2026-11-18.1")
+        market = carquet.lake(LAKE, data_version="2026-11-18.1")
         self.assertEqual(market.sql("SELECT max(snapshot_date)::VARCHAR FROM days").fetchall(), [("2026-11-18",)])
 
     def test_folders_and_versions_that_do_not_exist_are_refused(self):
         with self.assertRaisesRegex(ValueError, 'Invalid value ".*" for path: expected the folder of a lake'):
             carquet.lake(self.folder)
-        with self.assertRaisesRegex(ValueError, 'Invalid value "2020-01-01.1" for version: expected a version that the lake'):
-            carquet.lake(LAKE, version="2020-01-01.1")
-        with self.assertRaisesRegex(ValueError, 'Invalid value "../x" for version: expected a name such as'):
-            carquet.lake(LAKE, version="../x")
+        with self.assertRaisesRegex(ValueError, 'Invalid value "2020-01-01.1" for data_version: expected a version that the lake'):
+            carquet.lake(LAKE, data_version="2020-01-01.1")
+        with self.assertRaisesRegex(ValueError, 'Invalid value "../x" for data_version: expected a name such as'):
+            carquet.lake(LAKE, data_version="../x")
 
 
 if __name__ == "__main__":

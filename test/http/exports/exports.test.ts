@@ -86,7 +86,7 @@ test("an export has the listings of the pages, and is charged once for its rows"
   assert.equal(named("Content-Type"), "application/x-ndjson");
   assert.deepEqual([named("Content-Length"), named("X-Total-Count")], [String(body.length), String(listings.length)]);
   assert.equal(named("Content-Disposition"), 'attachment; filename="listings-2026-11-19.ndjson"');
-  assert.match(named("X-Data-Version") ?? "", /^2026-11-19\.\d$/);
+  assert.match(named("Carquet-Version") ?? "", /^2026-11-19\.\d$/);
   assert.deepEqual([named("X-Usage-Class"), named("X-Usage-Cost-Micros")], ["listing_export", "10000"]);
   assert.equal(balanceOf(customer), 990_000);
   const again = await download("sort=-price&format=NDJSON", {}, customer);

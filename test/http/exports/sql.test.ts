@@ -71,7 +71,7 @@ const balanceOf = ({ accountId }: Customer): number =>
 
 test("SQL counts what the API counts, with typed parameters, and names the version", async () => {
   const { body } = await client.get("/v1/listings?limit=1&make=Toyota&max_price=40000");
-  const { pagination, meta } = body as { pagination: { total: number }; meta: { version: string; as_of: string } };
+  const { pagination, meta } = body as { pagination: { total: number }; meta: { data_version: string; as_of: string } };
   const {
     status,
     headers,
@@ -83,11 +83,11 @@ test("SQL counts what the API counts, with typed parameters, and names the versi
   assert.equal(status, 200, JSON.stringify(found));
   assert.deepEqual(found, {
     data: [{ listings: pagination.total, number: "INTEGER", text: "VARCHAR", flag: true, none: null }],
-    meta: { version: meta.version, as_of: meta.as_of },
+    meta: { data_version: meta.data_version, as_of: meta.as_of },
   });
   assert.deepEqual(
-    ["X-Data-Version", "X-Total-Count", "Cache-Control"].map((name) => headers.get(name)),
-    [meta.version, "1", "private, no-store"],
+    ["Carquet-Version", "X-Total-Count", "Cache-Control"].map((name) => headers.get(name)),
+    [meta.data_version, "1", "private, no-store"],
   );
 });
 

@@ -166,7 +166,7 @@ test("a compressed response revalidates with 304, without a coding", async () =>
 test("the document promises no version of the data for itself, and has none", async () => {
   const { headers } = await fetch(`${client.url}/v1/openapi.json`);
   assert.deepEqual(
-    [headers.get("X-Data-Version"), Object.keys(operation("getDocument").responses[200]?.headers ?? {})],
+    [headers.get("Carquet-Version"), Object.keys(operation("getDocument").responses[200]?.headers ?? {})],
     [null, ["X-Request-Id", "ETag"]],
   );
 });

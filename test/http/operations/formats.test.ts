@@ -208,14 +208,14 @@ describe("headers and charges", () => {
 
   test("every format has the same page headers, and costs the same", async () => {
     const charged = ["X-Usage-Class", "X-Usage-Cost-Micros", "X-Pricing-Version"];
-    const paged = ["X-Total-Count", "X-Data-Version", "Link", "Cache-Control"];
+    const paged = ["X-Total-Count", "Carquet-Version", "Link", "Cache-Control"];
     const { headers: expected, body } = await sample.get(path);
     const { pagination, meta } = body as AnswerOf<"searchListings">;
     assert.deepEqual(
       paged.map((name) => expected.get(name)),
       [
         String(pagination.total),
-        meta.version,
+        meta.data_version,
         '</v1/listings?make=toyota&limit=2&exclude_assembly_location=Wien+Graz%2B%20x&offset=4>; rel="next"',
         "private, no-cache",
       ],

@@ -43,9 +43,9 @@ const getTrend = (query: string): Promise<AnswerOf<"getTrends">> => client.getBo
 
 test("a trend covers the data by default, in weeks, and takes any case", async () => {
   const trend = await getTrend("metric=count");
-  const { metric, interval, from, to, sort, missing_days, as_of, version } = trend.meta;
+  const { metric, interval, from, to, sort, missing_days, as_of, data_version } = trend.meta;
   assert.deepEqual(
-    { metric, interval, from, to, sort, missing_days, as_of, version },
+    { metric, interval, from, to, sort, missing_days, as_of, data_version },
     {
       metric: ["count"],
       interval: "week",
@@ -54,7 +54,7 @@ test("a trend covers the data by default, in weeks, and takes any case", async (
       sort: "-count",
       missing_days: [],
       as_of: "2026-11-19",
-      version: "2026-11-19.1",
+      data_version: "2026-11-19.1",
     },
   );
   assert.deepEqual(await getTrend("metric=COUNT,count&interval=Week"), trend);

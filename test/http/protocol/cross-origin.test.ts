@@ -86,7 +86,7 @@ test("a preflight request needs no key, costs nothing and names what pages can r
   for (const name of [
     "x-ratelimit-tier",
     "x-usage-class",
-    "x-data-version",
+    "carquet-version",
     "etag",
     "link",
     "retry-after",

@@ -46,14 +46,14 @@ const whole = idsOf(await client.getBody("searchListings", `${search.replace("li
 await ingestPath(lake, join(samplePath, "2026-11-19"));
 await eventually("the newer version is in service", async () => {
   const { headers } = await client.get("/v1/listings?limit=1");
-  return headers.get("X-Data-Version") === newer;
+  return headers.get("Carquet-Version") === newer;
 });
 
 test("every operation reads a named version as it was published, by parameter and by header", async () => {
   for (const [place, path] of paths.entries()) {
     const { status, body, headers } = await client.get(withVersion(path, older));
     assert.deepEqual(
-      [status, headers.get("X-Data-Version")],
+      [status, headers.get("Carquet-Version")],
       [200, older],
       `${path}: ${JSON.stringify(body).slice(0, 300)}`,
     );
@@ -61,8 +61,8 @@ test("every operation reads a named version as it was published, by parameter an
     const { pagination: __, ...found } = { ...(body as object), pagination: null };
     assert.deepEqual(found, expected, path);
     const byHeader = await client.get(path, { "Carquet-Version": older });
-    assert.deepEqual([byHeader.status, byHeader.headers.get("X-Data-Version")], [200, older], path);
-    assert.equal((await client.get(path)).headers.get("X-Data-Version"), newer, path);
+    assert.deepEqual([byHeader.status, byHeader.headers.get("Carquet-Version")], [200, older], path);
+    assert.equal((await client.get(path)).headers.get("Carquet-Version"), newer, path);
   }
 });
 
@@ -70,7 +70,7 @@ test("pages by cursor stay with the version of the first one", async () => {
   const found = [...idsOf(firstPage)];
   for (let cursor = firstPage.pagination.next_cursor; cursor != null && found.length < whole.length; ) {
     const page = await client.getBody("searchListings", `${search.replace("=40", "=30")}&cursor=${cursor}`);
-    assert.equal(page.meta.version, older);
+    assert.equal(page.meta.data_version, older);
     found.push(...idsOf(page));
     cursor = page.pagination.next_cursor;
   }
@@ -83,7 +83,7 @@ test("the link of a page by cursor leads to the next page of the same version", 
   while (next !== undefined && found.length < whole.length) {
     const { status, body, headers } = await client.get(next);
     assert.equal(status, 200, next);
-    assert.equal(headers.get("X-Data-Version"), older);
+    assert.equal(headers.get("Carquet-Version"), older);
     found.push(...idsOf(body as Page));
     next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
   }

@@ -98,7 +98,7 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       minimum_metric_count: sampleListingsMin,
       ...definedOf(metric === undefined ? [] : [metric]),
       as_of: inventory.asOf,
-      version: inventory.version,
+      data_version: inventory.version,
       ...oracleUnmatched(inventory, query),
     },
   };

@@ -51,7 +51,7 @@ export function oracleGroups(inventory: OracleInventory, query: Query) {
       minimum_metric_count: sampleListingsMin,
       ...definedOf(metrics),
       as_of: inventory.asOf,
-      version: inventory.version,
+      data_version: inventory.version,
       ...oracleUnmatched(inventory, query),
     },
   };

@@ -89,7 +89,7 @@ export function oracleTrends(inventory: OracleInventory, query: Query) {
       missing_days: rangesOf(days.filter((day) => !inventory.snapshots.has(day))),
       minimum_metric_count: levelListingsMin,
       as_of: inventory.asOf,
-      version: inventory.version,
+      data_version: inventory.version,
     },
   };
 }

@@ -102,13 +102,13 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
     const offset = chance.integer(0, 150);
     const path = `/v1/listings?fields=price&sort=${chance.pick(sorts)}&limit=${limit}&offset=${offset}`;
     const { data, pagination, meta }: Page = await client.getBody("searchListings", path);
-    seen.record(meta.version, performance.now() - startedAtMs);
-    const at = `${path} of ${meta.version}`;
-    assert.equal(meta.version, `${meta.as_of}.1`, at);
-    assert.equal(pagination.total, await seen.total(meta.version), at);
+    seen.record(meta.data_version, performance.now() - startedAtMs);
+    const at = `${path} of ${meta.data_version}`;
+    assert.equal(meta.data_version, `${meta.as_of}.1`, at);
+    assert.equal(pagination.total, await seen.total(meta.data_version), at);
     for (const { price, id } of data) assert.equal(price, priceOf(meta.as_of), `${at}: ${id}`);
-    assert.ok(meta.version >= latest, `${at}, after ${latest}`);
-    latest = meta.version;
+    assert.ok(meta.data_version >= latest, `${at}, after ${latest}`);
+    latest = meta.data_version;
     await sleep(pauseMs);
   }
 }

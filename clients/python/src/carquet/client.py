@@ -225,7 +225,7 @@ class Client:
         return body
 
     def changes(self, **query: Unpack[ListChangesQuery]) -> Iterator[ChangeCollection]:
-        """Yields the pages of what has changed since an older version. Their `version` is the next `since`, once all have been applied."""
+        """Yields the pages of what has changed since an older version. Their `meta.data_version` is the next `since`, once all have been applied."""
         cursor: str | None = query.get("cursor")
         while True:
             body: ChangeCollection = self._json("/v1/changes", query if cursor is None else {**query, "cursor": cursor}, None)

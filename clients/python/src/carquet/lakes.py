@@ -17,7 +17,7 @@ _VERSION = re.compile(r"\d{4}-\d{2}-\d{2}\.\d+")
 _STRING_LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
-def lake(path: str | os.PathLike[str], version: str | None = None) -> duckdb.DuckDBPyConnection:
+def lake(path: str | os.PathLike[str], data_version: str | None = None) -> duckdb.DuckDBPyConnection:
     """
     Returns a connection to an empty DuckDB in memory with the views and macros of a version: the published one, or one that the lake still has.
     The views read files that stay until `carquet vacuum` removes the version, so later publishes do not change the results.
@@ -30,7 +30,7 @@ def lake(path: str | os.PathLike[str], version: str | None = None) -> duckdb.Duc
     folder = Path(path).resolve()
     connection = duckdb.connect()
     try:
-        connection.execute(_views_of(folder, version if version is not None else _published_version(folder)))
+        connection.execute(_views_of(folder, data_version if data_version is not None else _published_version(folder)))
     except BaseException:
         connection.close()
         raise
@@ -48,13 +48,13 @@ def _published_version(folder: Path) -> str:
 def _views_of(folder: Path, version: str) -> str:
     """Returns the statements that create the views of a version, with absolute paths, so that they work in any working directory."""
     if _VERSION.fullmatch(version) is None:
-        raise ValueError(f'Invalid value "{version}" for version: expected a name such as 2026-11-19.1.')
+        raise ValueError(f'Invalid value "{version}" for data_version: expected a name such as 2026-11-19.1.')
     try:
         manifest = json.loads((folder / f"versions/{version}.json").read_text("utf-8"))
         views = (folder / f"versions/{version}.sql").read_text("utf-8")
     except OSError as error:
         expected = f"expected a version that the lake {folder} has, with its manifest and its views"
-        raise ValueError(f'Invalid value "{version}" for version: {expected}.') from error
+        raise ValueError(f'Invalid value "{version}" for data_version: {expected}.') from error
     files = {file["path"] for table in manifest["tables"].values() for file in table}
     # DuckDB reads these characters as patterns.
     root = re.sub(r"[*?\[]", r"[\g<0>]", folder.as_posix()).replace("'", "''")

@@ -45,7 +45,7 @@ def info_of(response: httpx.Response) -> ResponseInfo:
         usage_class=headers.get("X-Usage-Class"),
         cost_micros=_number(headers, "X-Usage-Cost-Micros") or 0,
         is_replayed=headers.get("Idempotent-Replayed") == "true",
-        data_version=headers.get("X-Data-Version"),
+        data_version=headers.get("Carquet-Version"),
         total_count=_number(headers, "X-Total-Count"),
         rate_limit=_rate_limit_in(headers),
     )

@@ -8,7 +8,7 @@ import { withPublishedRecords } from "./release.ts";
 
 // biome-ignore format: a table is read by its columns
 const qualitySettings = {
-  ...sharedSettings("lake", "lakeVersion"),
+  ...sharedSettings("lake", "dataVersion"),
   dealer: { flags: "--dealer <id>", help: "only the feed of this dealer" },
   status: { flags: "--status <status>", choices: qualityStatuses, default: "warn", help: "the mildest status that is printed" },
   format: { flags: "--format <format>", choices: ["table", "csv", "json"], default: "table", help: "output format" },

@@ -41,7 +41,7 @@ async function lastDayOf(deliveries: DeliveryRecords, dealer: string, asOf: stri
 
 export interface RecordOptions extends DatabaseOptions {
   readonly lake: string;
-  readonly lakeVersion?: string | undefined;
+  readonly dataVersion?: string | undefined;
   /** A day that the version must have. */
   readonly day?: string | undefined;
 }
@@ -52,10 +52,10 @@ interface PublishedRecords extends QualitySource {
 
 /** Calls `work` with the records of a version. Throws a UserError for an unknown lake, version or day. */
 export async function withPublishedRecords<T>(
-  { lake, lakeVersion, day, ...options }: RecordOptions,
+  { lake, dataVersion, day, ...options }: RecordOptions,
   work: (records: PublishedRecords) => Promise<T>,
 ): Promise<T> {
-  const manifest = await requireManifest(lake, lakeVersion);
+  const manifest = await requireManifest(lake, dataVersion);
   if (day !== undefined) requireDay(manifest, day);
   const database = await DuckDatabase.open(options);
   try {

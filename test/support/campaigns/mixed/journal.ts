@@ -181,7 +181,7 @@ function parseBody(body: string): unknown {
 function versionIn(body: string): string | undefined {
   const parsed = parseBody(body);
   const meta = isObject(parsed) && isObject(parsed.meta) ? parsed.meta : {};
-  return typeof meta.version === "string" ? meta.version : undefined;
+  return typeof meta.data_version === "string" ? meta.data_version : undefined;
 }
 
 interface Ledger {

@@ -44,7 +44,7 @@ export async function overloadRequests(prepared: PreparedLake): Promise<Overload
 async function referenceOf({ lake, versions }: PreparedLake, query: string): Promise<CheckedRequest> {
   const answers = new Map<string, string>();
   for (const version of versions) {
-    const args = ["export", withNonce(query, 0), "--lake", lake, "--lake-version", version, "--output", "-"];
+    const args = ["export", withNonce(query, 0), "--lake", lake, "--data-version", version, "--output", "-"];
     const { code, out, err } = await carquet(args);
     assert.equal(code, 0, err);
     answers.set(version, out);
