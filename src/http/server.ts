@@ -48,7 +48,7 @@ export interface RunningService {
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, tls } = options;
   const state = await openState(options);
-  const readiness = readinessOf(state.current, state.resultCache, {
+  const readiness = readinessOf(state.current, state.responseCache, {
     freshness: state.freshness,
     isStopping: () => state.isStopping,
     ledgerFaults: () => state.accounts.faults,

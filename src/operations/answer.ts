@@ -24,11 +24,11 @@ import {
   requireScope,
 } from "./caller.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type ComputedResult, canonicalJson, type ResultCache } from "./result-cache.ts";
+import { type ComputedResult, canonicalJson, type ResponseCache } from "./response-cache.ts";
 
 export interface OperationServices {
   readonly current: CurrentVersion;
-  readonly resultCache: ResultCache;
+  readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly admission: Admission;
 }
@@ -161,14 +161,14 @@ interface ComputeOptions {
 function compute<Id extends EndpointId>(
   id: Id,
   request: RequestOf<Id>,
-  { services: { current, resultCache }, job, named, isKnown }: ComputeOptions,
+  { services: { current, responseCache }, job, named, isKnown }: ComputeOptions,
 ): Promise<ComputedResult | undefined> {
   const endpoint: Endpoint<Id> = endpoints[id];
   return job.race(
     current.useNamed(named, async (version) => {
       if (isKnown?.(version) === true) return undefined;
       const key = { version: version.manifest.version, operation: id, request };
-      return resultCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
+      return responseCache.getOrCompute(key, job, (sharedJob) => endpoint(request, version.withJob(sharedJob)));
     }),
   );
 }

@@ -53,7 +53,7 @@ test("before the first publish the service is alive and not ready", async (conte
         freshness: null,
         lake: { files: 0, damages: 0 },
         serving: noServingFiles,
-        answers: emptyCache,
+        response_cache: emptyCache,
       },
     ],
   );
@@ -71,7 +71,7 @@ test("a service with a published version is ready and names the version", async 
   const { lake: counts, freshness, ...others } = body as Readonly<Record<string, Record<string, unknown>>>;
   assert.deepEqual([counts?.damages, freshness?.status, freshness?.day], [0, "fresh", "2026-11-19"]);
   const expected = { status: "ready", reasons: [], ingest: null, version: "2026-11-19.1", serving: allServingFiles };
-  assert.deepEqual([status, others], [200, { ...expected, answers: emptyCache }]);
+  assert.deepEqual([status, others], [200, { ...expected, response_cache: emptyCache }]);
 });
 
 test("a defect is answered with 500 and the request id, and logged with its cause", async (context) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Abandoned, Job } from "../../src/db/job.ts";
-import { ResultCache } from "../../src/operations/result-cache.ts";
+import { ResponseCache } from "../../src/operations/response-cache.ts";
 import type { Result } from "../../src/operations/result.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
@@ -15,7 +15,7 @@ type KeyParts = readonly [version: string, operation: string, request: object];
 
 /** Asks a cache for a result with a text, with a new job. Returns the text. */
 function getOrCompute(
-  cache: ResultCache,
+  cache: ResponseCache,
   [version, operation, parameters]: KeyParts,
   compute: (job: Job) => Promise<Buffer>,
   job = new Job("account"),
@@ -52,42 +52,42 @@ function createSource(text = "an answer"): { readonly compute: () => Promise<Buf
 }
 
 test("a repeated request is a cache hit in any order of its parameters", async () => {
-  const answers = new ResultCache(1000);
+  const cache = new ResponseCache(1000);
   const source = createSource();
-  const first = await getOrCompute(answers, ["v1", "search", request], source.compute);
-  const again = await getOrCompute(answers, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
+  const first = await getOrCompute(cache, ["v1", "search", request], source.compute);
+  const again = await getOrCompute(cache, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
   assert.equal(again, first);
   assert.equal(source.calls, 1);
-  assert.deepEqual(answers.counts, { hits: 1, shared: 0, misses: 1, kept: 1, bytes: answers.counts.bytes });
-  assert.ok(answers.counts.bytes > "an answer".length);
+  assert.deepEqual(cache.counts, { hits: 1, shared: 0, misses: 1, kept: 1, bytes: cache.counts.bytes });
+  assert.ok(cache.counts.bytes > "an answer".length);
 });
 
 test("another version, operation, value or order of values is another cache key", async () => {
-  const answers = new ResultCache(10_000);
+  const cache = new ResponseCache(10_000);
   const source = createSource();
-  await getOrCompute(answers, ["v1", "search", request], source.compute);
-  await getOrCompute(answers, ["v2", "search", request], source.compute);
-  await getOrCompute(answers, ["v1", "facets", request], source.compute);
-  await getOrCompute(answers, ["v1", "search", { query: { make: ["Kia"], limit: 11 } }], source.compute);
-  await getOrCompute(answers, ["v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }], source.compute);
-  await getOrCompute(answers, ["v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }], source.compute);
+  await getOrCompute(cache, ["v1", "search", request], source.compute);
+  await getOrCompute(cache, ["v2", "search", request], source.compute);
+  await getOrCompute(cache, ["v1", "facets", request], source.compute);
+  await getOrCompute(cache, ["v1", "search", { query: { make: ["Kia"], limit: 11 } }], source.compute);
+  await getOrCompute(cache, ["v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }], source.compute);
+  await getOrCompute(cache, ["v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }], source.compute);
   assert.equal(source.calls, 6);
-  assert.equal(answers.counts.hits, 0);
+  assert.equal(cache.counts.hits, 0);
 });
 
 test("concurrent identical requests share one computation", async () => {
-  const answers = new ResultCache(1000);
+  const cache = new ResponseCache(1000);
   const source = createSource();
   const all = await Promise.all(
-    Array.from({ length: 20 }, () => getOrCompute(answers, ["v1", "search", request], source.compute)),
+    Array.from({ length: 20 }, () => getOrCompute(cache, ["v1", "search", request], source.compute)),
   );
   assert.equal(source.calls, 1);
   assert.deepEqual(new Set(all).size, 1);
-  assert.equal(answers.counts.shared, 19);
+  assert.equal(cache.counts.shared, 19);
 });
 
 test("a computation goes on while one request waits for it, and ends early when none does", async () => {
-  const answers = new ResultCache(1000);
+  const cache = new ResponseCache(1000);
   const shared: Job[] = [];
   const compute = async (job: Job): Promise<Buffer> => {
     shared.push(job);
@@ -95,7 +95,7 @@ test("a computation goes on while one request waits for it, and ends early when 
     job.signal.throwIfAborted();
     return Buffer.from("an answer");
   };
-  const ask = (job: Job): Promise<Buffer> => getOrCompute(answers, ["v1", "search", request], compute, job);
+  const ask = (job: Job): Promise<Buffer> => getOrCompute(cache, ["v1", "search", request], compute, job);
   const first = new Job("one");
   const second = new Job("other");
   const bodies = [ask(first), ask(second)];
@@ -103,7 +103,7 @@ test("a computation goes on while one request waits for it, and ends early when 
   first.abort(new Abandoned());
   assert.equal(String(await bodies[1]), "an answer");
 
-  const lonely = new ResultCache(1000);
+  const lonely = new ResponseCache(1000);
   const leaving = new Job("one");
   const late = new Job("one");
   const left = getOrCompute(lonely, ["v1", "search", request], compute, leaving);
@@ -115,37 +115,37 @@ test("a computation goes on while one request waits for it, and ends early when 
 });
 
 test("a failure reaches every waiting request and is not cached", async () => {
-  const answers = new ResultCache(1000);
+  const cache = new ResponseCache(1000);
   const fail = async (): Promise<Buffer> => {
     await sleep(5);
     throw new Error("no");
   };
   const pending = [
-    getOrCompute(answers, ["v1", "search", request], fail),
-    getOrCompute(answers, ["v1", "search", request], fail),
+    getOrCompute(cache, ["v1", "search", request], fail),
+    getOrCompute(cache, ["v1", "search", request], fail),
   ];
   for (const { status } of await Promise.allSettled(pending)) assert.equal(status, "rejected");
-  assert.equal(String(await getOrCompute(answers, ["v1", "search", request], createSource().compute)), "an answer");
+  assert.equal(String(await getOrCompute(cache, ["v1", "search", request], createSource().compute)), "an answer");
 });
 
 test("the cache is bounded: least recently used answers are evicted, and every waiting request is answered", async () => {
-  const answers = new ResultCache(4000);
+  const cache = new ResponseCache(4000);
   const source = createSource("x".repeat(300));
-  const ask = (limit: number): Promise<Buffer> => getOrCompute(answers, ["v1", "search", { limit }], source.compute);
+  const ask = (limit: number): Promise<Buffer> => getOrCompute(cache, ["v1", "search", { limit }], source.compute);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
-  assert.ok(answers.counts.bytes <= 4000 && answers.counts.kept <= 3, JSON.stringify(answers.counts));
+  assert.ok(cache.counts.bytes <= 4000 && cache.counts.kept <= 3, JSON.stringify(cache.counts));
   const large = createSource("y".repeat(5000));
-  assert.equal((await getOrCompute(answers, ["v1", "search", request], large.compute)).length, 5000);
-  assert.ok(answers.counts.bytes <= 4000);
+  assert.equal((await getOrCompute(cache, ["v1", "search", request], large.compute)).length, 5000);
+  assert.ok(cache.counts.bytes <= 4000);
 });
 
 test("a cache without space computes every answer", async () => {
-  const answers = new ResultCache(0);
+  const cache = new ResponseCache(0);
   const source = createSource();
-  for (let times = 0; times < 3; times += 1) await getOrCompute(answers, ["v1", "search", request], source.compute);
+  for (let times = 0; times < 3; times += 1) await getOrCompute(cache, ["v1", "search", request], source.compute);
   assert.equal(source.calls, 3);
-  assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });
+  assert.deepEqual(cache.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });
 });
 
 test("a cached answer is charged, and belongs to its version", async (context) => {
@@ -161,7 +161,7 @@ test("a cached answer is charged, and belongs to its version", async (context) =
   const remaining = ({ headers }: typeof first): number => Number(headers.get("X-RateLimit-Remaining-60s"));
   assert.equal(remaining(again), remaining(first) - 1);
   const counts = async (): Promise<unknown> =>
-    ((await client.get("/readyz")).body as { answers: unknown }).answers;
+    ((await client.get("/readyz")).body as { response_cache: unknown }).response_cache;
   assert.equal(((await counts()) as { hits: number }).hits, 1);
 
   await ingestPath(lake, `${samplePath}/2026-11-19`, { day: "2026-11-19" });

@@ -9,7 +9,7 @@ import type { SiteServices } from "../../src/http/service/service-state.ts";
 import { Admission } from "../../src/operations/admission.ts";
 import { answererOf } from "../../src/operations/answer.ts";
 import type { Caller } from "../../src/operations/caller.ts";
-import { ResultCache } from "../../src/operations/result-cache.ts";
+import { ResponseCache } from "../../src/operations/response-cache.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { sampleService, startService } from "../support/http/service.ts";
@@ -31,7 +31,7 @@ async function openCalls(t: TestContext) {
   const answer = answererOf({
     accounts,
     current,
-    resultCache: new ResultCache(0),
+    responseCache: new ResponseCache(0),
     admission: new Admission(accounts, {}),
   });
   const call = (

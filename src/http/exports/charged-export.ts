@@ -21,7 +21,7 @@ import type { TableFormat } from "../../formats/table-formats.ts";
 import type { Admission } from "../../operations/admission.ts";
 import { charge, type Usage } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
-import { keyTextOf } from "../../operations/result-cache.ts";
+import { keyTextOf } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { entityTag, strongEntityTag } from "../responses/headers.ts";
 import type { Spool, SpooledExport } from "./spool.ts";

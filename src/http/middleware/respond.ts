@@ -5,7 +5,7 @@ import type { TableEncoder } from "../../formats/table-encoder.ts";
 import { type FormatName, pageFormats } from "../../formats/table-formats.ts";
 import { answererOf, type OperationServices, type Presenter } from "../../operations/answer.ts";
 import type { EndpointId } from "../../operations/caller.ts";
-import { type ComputedResult, keyTextOf } from "../../operations/result-cache.ts";
+import { type ComputedResult, keyTextOf } from "../../operations/response-cache.ts";
 import { type Result, resultTable } from "../../operations/result.ts";
 import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
 import {

@@ -3,7 +3,7 @@
  * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
  * answers with damaged or unused files is `degraded`, with the reasons.
  */
-import type { ResultCache } from "../../operations/result-cache.ts";
+import type { ResponseCache } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { createRouter, type Routes } from "../context.ts";
 import { type Freshness, type FreshnessReport, isoTime } from "./freshness.ts";
@@ -38,12 +38,12 @@ export interface Readiness {
     } | null;
     readonly lake: CurrentVersion["fileCounts"];
     readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
-    readonly answers: ResultCache["counts"];
+    readonly response_cache: ResponseCache["counts"];
   };
 }
 
 export const readinessOf =
-  (current: CurrentVersion, resultCache: ResultCache, { freshness, isStopping, ledgerFaults }: HealthChecks) =>
+  (current: CurrentVersion, responseCache: ResponseCache, { freshness, isStopping, ledgerFaults }: HealthChecks) =>
   (): Readiness => {
     const { version } = current;
     const reasons = [...ledgerFaults(), ...current.faults, ...freshness.faults];
@@ -58,7 +58,7 @@ export const readinessOf =
       freshness: freshnessReport(freshness.report),
       lake: current.fileCounts,
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
-      answers: resultCache.counts,
+      response_cache: responseCache.counts,
     };
     return { isReady, report };
   };

@@ -7,7 +7,7 @@ import Koa from "koa";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { buildLabels, buildMetric } from "../../db/build-info.ts";
-import type { ResultCache } from "../../operations/result-cache.ts";
+import type { ResponseCache } from "../../operations/response-cache.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { Middleware, RequestState, Routes } from "../context.ts";
 import type { Connections } from "./connections.ts";
@@ -15,7 +15,7 @@ import type { Freshness } from "./freshness.ts";
 
 interface MetricSources {
   readonly current: CurrentVersion;
-  readonly resultCache: ResultCache;
+  readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly connections: Connections;
   readonly freshness: Freshness;
@@ -35,10 +35,10 @@ const readings: readonly Reading[] = [
   ["carquet_connections",                  "gauge",   "Open connections.",                                                ({ connections }) => connections.count],
   ["carquet_engine_statements_waiting",    "gauge",   "Statements that wait for a session of the query engine.",          ({ current }) => current.statements.waiting],
   ["carquet_engine_statements_running",    "gauge",   "Statements that the query engine runs.",                           ({ current }) => current.statements.running],
-  ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ resultCache }) => resultCache.counts.hits],
-  ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ resultCache }) => resultCache.counts.shared],
-  ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ resultCache }) => resultCache.counts.misses],
-  ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ resultCache }) => resultCache.counts.bytes],
+  ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ responseCache }) => responseCache.counts.hits],
+  ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ responseCache }) => responseCache.counts.shared],
+  ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ responseCache }) => responseCache.counts.misses],
+  ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ responseCache }) => responseCache.counts.bytes],
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.faults.length === 0)],
   ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],

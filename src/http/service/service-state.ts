@@ -15,7 +15,7 @@ import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-encoder.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { PageCharges } from "../../operations/page-charges.ts";
-import { ResultCache } from "../../operations/result-cache.ts";
+import { ResponseCache } from "../../operations/response-cache.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
 import type { LakeVersionOptions } from "../../serving/version-resources.ts";
 import type { RequestState } from "../context.ts";
@@ -165,22 +165,22 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   if (options.isOpen === true) requireOwnNetwork(options);
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
-  const resultCache = new ResultCache(responseCacheBytes);
+  const responseCache = new ResponseCache(responseCacheBytes);
   const exportSettings = exportSettingsOf(options);
   const spool = new Spool(exportSettings);
   const encoder = new TableEncoder();
   const lakeOptions = { ...options, onStatement: metrics.addStatement, writableFolders: [spool.folder] };
-  const current = await watchLake(lakeOptions, resultCache);
+  const current = await watchLake(lakeOptions, responseCache);
   const connections = new Connections(connectionLimits(options));
   const freshness = await Freshness.watch(current, freshnessOptions(options));
-  metrics.readFrom({ current, resultCache, accounts, connections, freshness, droppedLogLines });
+  metrics.readFrom({ current, responseCache, accounts, connections, freshness, droppedLogLines });
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   const { clock = systemClock, fetchDocument } = options;
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
     current,
-    resultCache,
+    responseCache,
     accounts,
     metrics,
     freshness,
@@ -263,7 +263,7 @@ function connectionLimits({
   return trustedProxies > 0 || perAddressMax === 0 ? limits : { ...limits, perAddressMax };
 }
 
-function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<CurrentVersion> {
+function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,
@@ -272,7 +272,7 @@ function watchLake(options: ServeOptions, resultCache: ResultCache): Promise<Cur
     onDamage: (fault) => {
       logger.error({ message: fault }, "damaged file");
       // A response may have been computed from the file after it was damaged.
-      resultCache.clear();
+      responseCache.clear();
     },
     onFailure: (version, message) =>
       logger.error({ version, message }, "version cannot be opened; the one in service stays"),

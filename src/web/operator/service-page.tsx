@@ -37,7 +37,7 @@ interface OfServiceProps {
 }
 
 const Health = ({ services: { readiness, current, accounts } }: OfServiceProps): JSX.Element => {
-  const { status, reasons, version, serving, lake, answers } = readiness().report;
+  const { status, reasons, version, serving, lake, response_cache: cache } = readiness().report;
   const used = [...(serving.index ? ["search index"] : []), ...(serving.rows ? ["row store"] : [])];
   return (
     <>
@@ -61,7 +61,7 @@ const Health = ({ services: { readiness, current, accounts } }: OfServiceProps):
             ["Version", version ?? "none"],
             ["Served from", used.join(" and ") || "Parquet files"],
             ["Files", `${count(lake.files)}, ${count(lake.damages)} found damaged since the start`],
-            ["Response cache", `${count(answers.hits)} hits, ${count(answers.misses)} misses, ${size(answers.bytes)}`],
+            ["Response cache", `${count(cache.hits)} hits, ${count(cache.misses)} misses, ${size(cache.bytes)}`],
           ]}
         />
       </section>

@@ -266,7 +266,7 @@ describe("headers and charges", () => {
 
   test("one cached result answers in each format, with the same bytes each time", async () => {
     const misses = async (): Promise<number> =>
-      ((await sample.get("/readyz")).body as { answers: { misses: number } }).answers.misses;
+      ((await sample.get("/readyz")).body as { response_cache: { misses: number } }).response_cache.misses;
     const before = await misses();
     const unique = "/v1/dealers?limit=3&q=a";
     const bodies = async () => {

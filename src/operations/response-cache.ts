@@ -31,7 +31,7 @@ interface Computation {
 /** How many bytes of memory a result takes up, for each byte of its JSON. */
 const bytesPerJsonByte = 3;
 
-interface ResultCacheCounts {
+interface ResponseCacheCounts {
   readonly hits: number;
   readonly shared: number;
   readonly misses: number;
@@ -40,7 +40,7 @@ interface ResultCacheCounts {
   readonly bytes: number;
 }
 
-export class ResultCache {
+export class ResponseCache {
   private readonly cache: LRUCache<string, ComputedResult> | undefined;
   private readonly computations = new Map<string, Computation>();
   private hits = 0;
@@ -56,7 +56,7 @@ export class ResultCache {
     });
   }
 
-  get counts(): ResultCacheCounts {
+  get counts(): ResponseCacheCounts {
     const { hits, shared, misses, cache } = this;
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
