@@ -95,9 +95,9 @@ function pastQuery(manifest: Manifest, lake: string): Sql {
 
 /** Selects the events of every listing, with its attributes as last observed. */
 function eventsQuery(manifest: Manifest, lake: string): Sql {
-  const { missing, sold } = manifest.tables;
+  const { absent, sold } = manifest.tables;
   const options = { folder: lake, hasDeliveries: false };
-  const inventories = [activeOn(manifest, manifest.as_of), goneIn([...missing, ...sold])];
+  const inventories = [activeOn(manifest, manifest.as_of), goneIn([...absent, ...sold])];
   const listings = join(
     inventories.map((inventory) => unorderedListings(inventory, options)),
     sql` UNION ALL `,

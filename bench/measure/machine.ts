@@ -95,7 +95,7 @@ function storageNote({ days, active, tables, serving }: Storage): string {
   const all = bytesOf(Object.keys(tables));
   return [
     `Bytes per active listing and year, over ${days} days of ${Math.round(active).toLocaleString("en")} listings:`,
-    `${perYear(bytesOf(["listings", "snapshots"]))} in listings and snapshots (${perYear(bytesOf(["snapshots"]))} in ended intervals alone, which grow with the days),`,
+    `${perYear(bytesOf(["listings", "past_listings"]))} in listings and past_listings (${perYear(bytesOf(["past_listings"]))} in ended intervals alone, which grow with the days),`,
     `${perYear(all)} in all tables, ${perYear(all + serving)} with serving files.`,
   ].join(" ");
 }

@@ -11,7 +11,7 @@ import type { Writer } from "../lake/writer/writer.ts";
 import { type ActiveBranches, endedRows, holdingRows, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
 /** Tables whose months are merged into one file once they are over. */
-const mergedTables = ["snapshots", "contenders", "missing", "sold", "deliveries", "rejects"] as const;
+const mergedTables = ["past_listings", "contenders", "absent", "sold", "deliveries", "rejects"] as const;
 
 /** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
 export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
@@ -127,17 +127,17 @@ function departedRows(day: string): readonly FileContents[] {
       table,
     );
   return [
-    { table: "missing", partition: openPartition, rows: inState("missing", "missing") },
-    { table: "missing", partition: calendarMonth(day), rows: inState("missing", "ended", "superseded") },
+    { table: "absent", partition: openPartition, rows: inState("absent", "missing") },
+    { table: "absent", partition: calendarMonth(day), rows: inState("absent", "ended", "superseded") },
     { table: "sold", partition: calendarMonth(day), rows: inState("sold", "sold") },
   ];
 }
 
 /** The rows that held until the day before, given the files of those that hold on the day. */
 const endedListings = (lake: string, files: TableFiles, day: string): FileContents => ({
-  table: "snapshots",
+  table: "past_listings",
   partition: calendarMonth(day),
-  rows: withTrim(endedRows(sql`held_listings`, rowsOfFiles("listings", files.listings, lake), day), "snapshots"),
+  rows: withTrim(endedRows(sql`held_listings`, rowsOfFiles("listings", files.listings, lake), day), "past_listings"),
 });
 const endedContenders = (lake: string, files: TableFiles, day: string): FileContents => ({
   table: "contenders",

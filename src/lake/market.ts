@@ -1,7 +1,7 @@
 /**
  * The market: the listings of a day, or of those that have left, as relations with the columns of a listing (`listingColumns`).
  *
- * A day's active listings are the rows of `listings` and `snapshots` whose interval contains it. What counts days follows from the day, from
+ * A day's active listings are the rows of `listings` and `past_listings` whose interval contains it. What counts days follows from the day, from
  * `listed_at`, and from the dealer's deliveries up to the day.
  */
 import { calendarMonth, plusDays } from "../base/day.ts";
@@ -58,7 +58,7 @@ export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: stri
   return { files, count, between: [first, last], isWhole: false, deliveries: [], valuations: [] };
 }
 
-/** Returns the listings of some files of `missing` or `sold`. */
+/** Returns the listings of some files of `absent` or `sold`. */
 export function goneIn(files: readonly LakeFile[]): Inventory {
   return {
     files,
@@ -71,7 +71,7 @@ export function goneIn(files: readonly LakeFile[]): Inventory {
 
 /** Returns the listings that are missing on the published day. */
 export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory =>
-  goneIn(filesIn(tables.missing, openPartition));
+  goneIn(filesIn(tables.absent, openPartition));
 
 /** Returns the claims of the published day that did not win, as listings without an id. */
 export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
@@ -214,7 +214,7 @@ export function activeColumns(day: Sql, hasDeliveries: boolean, hasValues = fals
   });
 }
 
-/** The table whose columns the files have: `listings` and `snapshots` have the same, and so have `missing` and `sold`. */
+/** The table whose columns the files have: `listings` and `past_listings` have the same, and so have `absent` and `sold`. */
 const tableOfFiles = ({ day, between }: Inventory): TableName =>
   day === undefined && between === undefined ? "sold" : "listings";
 
@@ -263,7 +263,7 @@ export const valuesOfFile = (file: LakeFile, valuations: readonly LakeFile[], fo
 /** Returns the files whose rows can hold on a day or later: all that still hold, and the months in which others ended since. */
 export const intervalFiles = ({ tables }: Pick<Manifest, "tables">, day: string): readonly LakeFile[] => [
   ...tables.listings,
-  ...tables.snapshots.filter(({ partition }) => (partition ?? "") >= calendarMonth(plusDays(day, 1))),
+  ...tables.past_listings.filter(({ partition }) => (partition ?? "") >= calendarMonth(plusDays(day, 1))),
 ];
 
 /** Returns the rows of files that hold on a day from `first` to `last`, with `valid_from` and `valid_to`. Columns that count days are null. */

@@ -119,7 +119,7 @@ export const tables = {
   /** Rows that hold on the published day: the active listings. */
   listings: { ...intervals, isReplaced: true },
   /** Rows whose interval has ended, by the month of `valid_to`: with `listings`, every past day. */
-  snapshots: { ...intervals, partition: "ended_month", isAppendOnly: true },
+  past_listings: { ...intervals, partition: "ended_month", isAppendOnly: true },
   /** Claims that did not win their VIN, as full rows, so that a later takeover can use them. */
   contenders: {
     ...intervals,
@@ -128,7 +128,7 @@ export const tables = {
     isAppendOnly: true,
   },
   /** Listings that are absent and not sold: missing ones, and by the month of `ended_on` those that ended without a sale. */
-  missing: { ...gone, partition: "ended_month", isAppendOnly: true },
+  absent: { ...gone, partition: "ended_month", isAppendOnly: true },
   sold: { ...gone, partition: "sold_month", isAppendOnly: true },
   /** The fit of the published day: see `valuation/`. Listings with a price that are active or were sold shortly before, each with its residual. */
   valuations: {

@@ -88,8 +88,8 @@ export class DeliveryRecords {
    * `delivered`, the attributes that its feed determines, as JSON.
    */
   claimsOf(vin: string): Promise<readonly Row[]> {
-    const { listings, snapshots, contenders } = this.manifest.tables;
-    const owned = [...listings, ...snapshots];
+    const { listings, past_listings, contenders } = this.manifest.tables;
+    const owned = [...listings, ...past_listings];
     const ofVin = (table: "listings" | "contenders", files: readonly LakeFile[], isOwner: Sql): Sql =>
       sql`SELECT *, ${isOwner} AS is_owner FROM (${rowsOfFiles(table, files, this.folder)}) WHERE vin = ${vin}`;
     return this.runQuery(
@@ -105,13 +105,13 @@ export class DeliveryRecords {
 
   /** Returns the last days of the listings of a VIN that were sold or have ended: `id`, `state` and `day`. */
   endsOf(vin: string): Promise<readonly Row[]> {
-    const { sold, missing } = this.manifest.tables;
-    const rows = (table: "sold" | "missing", files: readonly LakeFile[]): Sql => rowsOfFiles(table, files, this.folder);
+    const { sold, absent } = this.manifest.tables;
+    const rows = (table: "sold" | "absent", files: readonly LakeFile[]): Sql => rowsOfFiles(table, files, this.folder);
     return this.runQuery(
-      [...sold, ...missing],
+      [...sold, ...absent],
       sql`
       SELECT id, 'sold' AS state, sold_on_record::VARCHAR AS day FROM (${rows("sold", sold)}) WHERE vin = ${vin}
-      UNION ALL SELECT id, 'ended', ended_on::VARCHAR FROM (${rows("missing", missing)}) WHERE vin = ${vin} AND ended_on IS NOT NULL`,
+      UNION ALL SELECT id, 'ended', ended_on::VARCHAR FROM (${rows("absent", absent)}) WHERE vin = ${vin} AND ended_on IS NOT NULL`,
     );
   }
 

@@ -27,12 +27,12 @@ export interface ListingFile {
 
 /** Returns the inventory of each state: active and missing listings as of the version's day, all sold and ended ones. */
 export function inventoriesOf(manifest: Manifest): Readonly<Record<ListingState, Inventory>> {
-  const { missing, sold } = manifest.tables;
+  const { absent, sold } = manifest.tables;
   return {
     active: activeOn(manifest, manifest.as_of),
-    missing: goneIn(missing.filter(({ partition }) => partition === openPartition)),
+    missing: goneIn(absent.filter(({ partition }) => partition === openPartition)),
     sold: goneIn(sold),
-    ended: goneIn(missing.filter(({ partition }) => partition !== openPartition)),
+    ended: goneIn(absent.filter(({ partition }) => partition !== openPartition)),
   };
 }
 
@@ -41,7 +41,7 @@ export const listingFiles = (manifest: Manifest): readonly ListingFile[] => [
   ...(Object.entries(inventoriesOf(manifest)) as [ListingState, Inventory][]).flatMap(
     ([state, { files, valuations }]) => files.map((file) => ({ state, file, valuations })),
   ),
-  ...manifest.tables.snapshots.map((file) => ({ state: "past" as const, file, valuations: [] })),
+  ...manifest.tables.past_listings.map((file) => ({ state: "past" as const, file, valuations: [] })),
 ];
 
 /** Returns the content hash of what the rows of a file are built from. */

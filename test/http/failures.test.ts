@@ -78,7 +78,7 @@ test("a defect is answered with 500 and the request id, and logged with its caus
   const { lake: broken } = await createLake(context);
   const manifest = await currentManifest(broken);
   assert.ok(manifest);
-  for (const { path } of manifest.tables.snapshots)
+  for (const { path } of manifest.tables.past_listings)
     await writeFile(join(broken, path), "not a Parquet file, but the listed file");
   await listFilesAnew(broken);
   const lines: string[] = [];
@@ -90,7 +90,7 @@ test("a defect is answered with 500 and the request id, and logged with its caus
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
   assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
-  assert.doesNotMatch(JSON.stringify(failed.body), /parquet|snapshots|\/tmp|\.ts\b/i);
+  assert.doesNotMatch(JSON.stringify(failed.body), /parquet|past_listings|\/tmp|\.ts\b/i);
 
   const defects = parseLog(lines.join("")).filter(({ msg }) => msg === "internal error");
   assert.deepEqual(

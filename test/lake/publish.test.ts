@@ -78,7 +78,7 @@ test("the next writer removes the leftovers of a killed one, and nothing else", 
   const manifest = await readFile(join(lake, "versions", `${firstDay}.1.json`), "utf8");
   const leftovers = {
     [`files/builds/${secondDay}.1.parquet`]: "a file of the version that never came",
-    [`files/snapshots/ended_month=2026-11/${secondDay}.1.parquet`]: "its listings",
+    [`files/past_listings/ended_month=2026-11/${secondDay}.1.parquet`]: "its listings",
     [`versions/${secondDay}.1.json`]: manifest.replaceAll(firstDay, secondDay),
     [`versions/${secondDay}.1.sql`]: "CREATE VIEW half",
     [`versions/${secondDay}.1.json.new`]: "{",

@@ -11,7 +11,7 @@ import sys
 request = json.load(sys.stdin)
 lake, days = request["lake"], request["days"]
 ON_DAY = """SELECT count(*), sum(price), {percentile} FROM (
-    SELECT price, valid_from, valid_to FROM {listings} UNION ALL SELECT price, valid_from, valid_to FROM {snapshots}) AS intervals
+    SELECT price, valid_from, valid_to FROM {listings} UNION ALL SELECT price, valid_from, valid_to FROM {past_listings}) AS intervals
     WHERE valid_from <= DATE '{day}' AND (valid_to IS NULL OR valid_to > DATE '{day}')"""
 
 
@@ -28,11 +28,11 @@ def pyiceberg():
     def day_row(day):
         holds = f"valid_from <= '{day}' and (valid_to is null or valid_to > '{day}')"
         # PyIceberg finds no rows by a column that is not selected.
-        found = [read(name, row_filter=holds, selected_fields=("price", "valid_from", "valid_to")) for name in ("listings", "snapshots")]
+        found = [read(name, row_filter=holds, selected_fields=("price", "valid_from", "valid_to")) for name in ("listings", "past_listings")]
         prices = pa.concat_tables(found)["price"]
         return [day, len(prices), pc.sum(prices).as_py(), pc.quantile(prices, q=0.9)[0].as_py()]
 
-    joined = read("snapshots", selected_fields=("build_key", "dealer_key"))
+    joined = read("past_listings", selected_fields=("build_key", "dealer_key"))
     for name, key in (("builds", "build_key"), ("dealers", "dealer_key")):
         joined = joined.join(read(name, selected_fields=(key,)), key, join_type="inner")
     return {
@@ -44,11 +44,11 @@ def pyiceberg():
 
 def from_sql(rows, table, percentile):
     """Answers by an engine's SQL: its names of tables, and its function for the percentile."""
-    joined = f"""{table("snapshots")} AS s JOIN {table("builds")} AS b ON s.build_key = b.build_key
+    joined = f"""{table("past_listings")} AS s JOIN {table("builds")} AS b ON s.build_key = b.build_key
         JOIN {table("dealers")} AS d ON s.dealer_key = d.dealer_key"""
     return {
         "days": [
-            [day, *rows(ON_DAY.format(percentile=percentile, listings=table("listings"), snapshots=table("snapshots"), day=day))[0]]
+            [day, *rows(ON_DAY.format(percentile=percentile, listings=table("listings"), past_listings=table("past_listings"), day=day))[0]]
             for day in days
         ],
         "rows": {name: rows(f"SELECT count(*) FROM {table(name)}")[0][0] for name in request["tables"]},

@@ -191,8 +191,7 @@ test("a version that is replaced while it is fetched is left, and one that a cac
   const { server } = await serverOf(scope, newer);
   const lake = await newLake(scope);
   server.texts.set("CURRENT", first);
-  const path =
-    (await manifestOf(older)).tables.missing[0]?.path ?? (await manifestOf(older)).tables.deliveries[0]?.path;
+  const path = (await manifestOf(older)).tables.absent[0]?.path ?? (await manifestOf(older)).tables.deliveries[0]?.path;
   server.faultOf = (requested) => {
     if (requested !== path || !server.texts.delete("CURRENT")) return undefined;
     return "missing";
@@ -213,7 +212,7 @@ test("a follower respects the lake's lock, its retention, and restores a file th
   const listed = filesOf(await manifestOf(newer)).map(({ path }) => path);
   assert.deepEqual((await listLakeFiles(lake)).filter((path) => /parquet|serving/.test(path)).sort(), listed.sort());
   assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [second, `${second}.json`, `${second}.sql`]);
-  const [lost] = (await manifestOf(lake)).tables.snapshots;
+  const [lost] = (await manifestOf(lake)).tables.past_listings;
   await rm(join(lake, lost?.path ?? ""));
   assert.equal((await createTestFollower(newer, lake).follow())?.files, 1);
   assert.deepEqual([await lakeFaults(lake), await differingFolders(lake)], [[], []]);

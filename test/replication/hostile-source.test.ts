@@ -50,7 +50,7 @@ test("a manifest names only files of its tables, each once, and its own day", as
     "files/builds/*/2026-11-18.1.parquet",
     "iceberg/builds/metadata/v1.metadata.json",
     `builds/${"x".repeat(100_000)}/2026-11-18.1.parquet`,
-    "files/snapshots/ended_month=2026-11/2026-11-18.1.parquet",
+    "files/past_listings/ended_month=2026-11/2026-11-18.1.parquet",
     `versions/${first}.json`,
     "/etc/passwd",
     "writer.lock",

@@ -137,7 +137,7 @@ test("a push with --remove leaves the files of kept versions, and foreign object
   const { objects, uploads } = server;
   const store = openStore(server);
   assert.equal((await pushTo(store, older)).version, first);
-  const others = ["notes.txt", "snapshots/ended_month=2026-10/2026-11-17.1.parquet", "versions/x.json"];
+  const others = ["notes.txt", "past_listings/ended_month=2026-10/2026-11-17.1.parquet", "versions/x.json"];
   const other = { bytes: Buffer.from("other"), sha256: undefined, headers: {}, modifiedMs: 0 };
   for (const path of others) objects.set(`market/${path}`, other);
   assert.equal((await pushTo(store, newer, { versionDays: 14, graceMs: 0 })).removed, 0);
@@ -265,7 +265,7 @@ test("a store's refusals are named, and requests to an overloaded one are retrie
   };
   assert.equal((await pushTo(store, older)).version, first);
   const lost = await copyOf(scope, newer);
-  await rm(join(lost, (await manifestOf(lost)).tables.snapshots.at(-1)?.path ?? ""));
+  await rm(join(lost, (await manifestOf(lost)).tables.past_listings.at(-1)?.path ?? ""));
   await assert.rejects(pushTo(store, lost), /ENOENT.* Vacuum may have removed version 2026-11-19\.1: push again\.$/);
 });
 

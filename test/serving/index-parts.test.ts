@@ -106,7 +106,7 @@ test("a color of any month is known, and a misspelled one is reported, without r
   await cp(lake, copy, { recursive: true });
   for (const opensAhead of [true, false]) {
     const version = await openVersion(scope, copy, { opensAhead });
-    if (opensAhead) await rm(join(copy, "files", "snapshots"), { recursive: true });
+    if (opensAhead) await rm(join(copy, "files", "past_listings"), { recursive: true });
     const body = await answerPath(version, "/v1/listings?exterior_color=oxblood,Oxblod,bleu,RED,qqqqq&limit=1");
     assert.deepEqual(isObject(body) && isObject(body.meta) ? body.meta.unmatched : body, [
       { parameter: "exterior_color", value: "Oxblod", did_you_mean: "Oxblood" },

@@ -37,17 +37,17 @@ export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
     view("rejects", rows("rejects")),
     view("active", flatOf(unorderedListings(activeOn(manifest, as_of), options), true)),
     view("listing_intervals", listingIntervals),
-    view("missing", flat(unorderedListings(goneIn(filesIn(tables.missing, openPartition)), options))),
+    view("missing", flat(unorderedListings(goneIn(filesIn(tables.absent, openPartition)), options))),
     view("missing_days", flat(days.missing, [sql`as_of`])),
     view("contender_intervals", rows("contenders")),
     view("contenders_days", flat(days.contenders, [sql`snapshot_date AS as_of`])),
     view("contenders", sql`SELECT * EXCLUDE (as_of) FROM contenders_days WHERE as_of = ${today}`),
     view("sold", goneBy("sold_month", "sold", tables.sold)),
-    view("ended", goneBy("ended_month", "missing", endedFiles(manifest))),
+    view("ended", goneBy("ended_month", "absent", endedFiles(manifest))),
     view("claims_days", claimDays()),
     view("claims", sql`SELECT * EXCLUDE (as_of) FROM claims_days WHERE as_of = ${today}`),
     ...snapshotMacros(manifest, bases),
-    view("price_changes", priceChanges(["listings", "missing", "sold"].map((table) => rows(table as TableName)))),
+    view("price_changes", priceChanges(["listings", "absent", "sold"].map((table) => rows(table as TableName)))),
   ];
 }
 
@@ -59,7 +59,7 @@ function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sq
     tokens_in_order: tokensInOrder,
     days: publishedDays(manifest),
     deliveries: rows("deliveries"),
-    intervals: sql`${rows("listings")} UNION ALL ${rows("snapshots")}`,
+    intervals: sql`${rows("listings")} UNION ALL ${rows("past_listings")}`,
     active_days: flat(dayRelations(manifest, folder).active, [sql`snapshot_date`]),
   };
 }
@@ -72,14 +72,14 @@ const flatOf = (listings: Sql, hasValues: boolean, extra: readonly Sql[] = []): 
 const flat = (listings: Sql, extra: readonly Sql[] = []): Sql => flatOf(listings, false, extra);
 
 const endedFiles = ({ tables }: Manifest): readonly LakeFile[] =>
-  tables.missing.filter(({ partition }) => partition !== openPartition);
+  tables.absent.filter(({ partition }) => partition !== openPartition);
 
 /** Returns the listings of every day in each state that is not final, over the views of a version. */
 export function dayRelations(
   manifest: Manifest,
   folder: string,
 ): Readonly<Record<"active" | "missing" | "contenders", Sql>> {
-  const ended = rowsOfFiles("missing", endedFiles(manifest), folder);
+  const ended = rowsOfFiles("absent", endedFiles(manifest), folder);
   return {
     active: activeDays(sql`intervals`),
     missing: missingDays(rowsOfFiles("sold", manifest.tables.sold, folder), ended),

@@ -75,7 +75,7 @@ function relationsOf({ tables }: Manifest, folder: string) {
   const all = (table: TableName) => sql`(${rowsOfFiles(table, tables[table], folder)})`;
   return {
     all,
-    intervals: sql`(${rowsOfFiles("listings", [...tables.listings, ...tables.snapshots], folder)})`,
+    intervals: sql`(${rowsOfFiles("listings", [...tables.listings, ...tables.past_listings], folder)})`,
     open: (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables[table], openPartition), folder)})`,
     withDealer: (rows: Sql) =>
       sql`(SELECT vin, dealer_id FROM ${rows} AS listings JOIN ${all("dealers")} AS dealers USING (dealer_key))`,
@@ -99,12 +99,12 @@ function invariantViolations(manifest: Manifest, folder: string): Readonly<Recor
     "token keys that are not contiguous from 1": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS expected_key FROM ${all("tokens")})
       WHERE token_key <> expected_key`,
     "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${intervals}
-      UNION ALL SELECT id FROM ${all("missing")} UNION ALL SELECT id FROM ${all("sold")})
+      UNION ALL SELECT id FROM ${all("absent")} UNION ALL SELECT id FROM ${all("sold")})
       WHERE NOT coalesce(regexp_full_match(id, '[0-9a-f]{32}'), false)`,
     "VINs with two active listings": duplicateVins(all("listings")),
-    "VINs with two missing listings": duplicateVins(open("missing")),
-    "VINs that are both active and missing": sql`FROM ${open("missing")} WHERE vin IN (SELECT vin FROM ${all("listings")})`,
-    "missing listings whose VIN is claimed": sql`FROM ${open("missing")} WHERE vin IN (SELECT vin FROM ${open("contenders")})`,
+    "VINs with two missing listings": duplicateVins(open("absent")),
+    "VINs that are both active and missing": sql`FROM ${open("absent")} WHERE vin IN (SELECT vin FROM ${all("listings")})`,
+    "missing listings whose VIN is claimed": sql`FROM ${open("absent")} WHERE vin IN (SELECT vin FROM ${open("contenders")})`,
     "contenders that also have the listing": sql`FROM ${withDealer(open("contenders"))} AS claims
       JOIN ${withDealer(all("listings"))} AS listed USING (vin, dealer_id)`,
     "listings sold too early": sql`FROM ${all("sold")}

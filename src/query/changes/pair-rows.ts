@@ -72,7 +72,7 @@ function sidesOf({ before, after, isContinued }: VersionPair): readonly [Side, S
       { inventories: newer, dimensions: undefined, since: undefined },
     ];
   const held = activeOn(after, before.as_of);
-  const isPast = new Set<LakeFile>(after.tables.snapshots);
+  const isPast = new Set<LakeFile>(after.tables.past_listings);
   const active = { ...held, files: held.files.filter((file) => isPast.has(file)), valuations: [] };
   // Sales are final.
   const sold = { ...older.sold, files: [] };

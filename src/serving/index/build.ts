@@ -50,7 +50,7 @@ export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `
 const stillValid = 2 ** 31 - 1;
 
 /** `valid_to` of rows that hold on no day: listings as they were last observed before they were sold, or left without a sale. */
-export const gone = { sold: 0, missing: -1 } as const;
+export const gone = { sold: 0, absent: -1 } as const;
 
 /** The place of rows that do not hold on the published day, in every sort. */
 const noRank = 2 ** 31 - 1;

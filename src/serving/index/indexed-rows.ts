@@ -38,7 +38,7 @@ export interface IndexedRows {
   readonly past: readonly LakeFile[];
   readonly sold: readonly LakeFile[];
   /** The files of listings that are missing, or ended without a sale. */
-  readonly missing: readonly LakeFile[];
+  readonly absent: readonly LakeFile[];
 }
 
 /** When rows have a separate index. Tests change it. */
@@ -54,35 +54,35 @@ export const indexSizes = {
 export function indexedRows(manifest: Manifest): readonly IndexedRows[] {
   const { as_of, days, tables } = manifest;
   const published = calendarMonth(as_of);
-  const left = [...tables.sold, ...tables.missing].map(({ partition }) => partition ?? "");
+  const left = [...tables.sold, ...tables.absent].map(({ partition }) => partition ?? "");
   const months = [...Object.keys(days).map(calendarMonth), ...left];
   const closed = [...new Set(months)].filter((month) => month < published).sort();
   const endedIn = (month: string): number =>
-    rowsOf([...filesIn(tables.snapshots, month), ...filesIn(tables.sold, month), ...filesIn(tables.missing, month)]);
+    rowsOf([...filesIn(tables.past_listings, month), ...filesIn(tables.sold, month), ...filesIn(tables.absent, month)]);
   const history = groupsOf(closed, endedIn).map((group) => closedMonths(manifest, group));
   return [...publishedMonth(manifest, published), ...history].filter((rows) => rowsIn(rows) > 0);
 }
 
 function publishedMonth(manifest: Manifest, month: string): readonly IndexedRows[] {
   const today = activeOn(manifest, manifest.as_of);
-  const tiers = (["snapshots", "sold"] as const).flatMap((table) =>
+  const tiers = (["past_listings", "sold"] as const).flatMap((table) =>
     tiersOf(filesIn(manifest.tables[table], month)).map((files) => ({ table, files })),
   );
   const isSmall = ({ files }: (typeof tiers)[number]): boolean =>
     rowsOf(files) <= Math.max(indexSizes.tierRows, today.count * indexSizes.tierShare);
-  const smallOf = (table: "snapshots" | "sold"): readonly LakeFile[] =>
+  const smallOf = (table: "past_listings" | "sold"): readonly LakeFile[] =>
     tiers.filter((tier) => tier.table === table && isSmall(tier)).flatMap(({ files }) => files);
-  const past = smallOf("snapshots");
+  const past = smallOf("past_listings");
   const sold = smallOf("sold");
-  const missing = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.missing, partition));
+  const absent = [openPartition, month].flatMap((partition) => filesIn(manifest.tables.absent, partition));
   const effects = manifest.tables.price_effects;
-  const files = [...today.files, ...past, ...sold, ...missing, ...today.valuations, ...effects];
+  const files = [...today.files, ...past, ...sold, ...absent, ...today.valuations, ...effects];
   const source = hashOfFiles(files, [manifest.as_of]);
   const large = tiers.filter((tier) => !isSmall(tier));
   return [
-    { ...daysIn(month, month), today, effects, past, sold, missing, source },
+    { ...daysIn(month, month), today, effects, past, sold, absent, source },
     ...large.map(({ table, files }): IndexedRows => {
-      const rows = { past: [], sold: [], missing: [], [table === "sold" ? "sold" : "past"]: files };
+      const rows = { past: [], sold: [], absent: [], [table === "sold" ? "sold" : "past"]: files };
       return { ...daysIn(month, month), ...notToday, ...rows, source: hashOfFiles(files, [table]) };
     }),
   ];
@@ -111,13 +111,13 @@ function closedMonths({ tables, days }: Manifest, months: readonly string[]): In
   const { first, last } = daysIn(months[0] ?? "", months.at(-1) ?? "");
   const isIn = ({ partition }: LakeFile): boolean => months.includes(calendarMonth(partition ?? ""));
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
-  const unchanging = [tables.deliveries, tables.snapshots, tables.sold, tables.missing].flat().filter(isIn);
+  const unchanging = [tables.deliveries, tables.past_listings, tables.sold, tables.absent].flat().filter(isIn);
   return {
     first,
     last,
     ...notToday,
     sold: tables.sold.filter(isIn),
-    missing: tables.missing.filter(isIn),
+    absent: tables.absent.filter(isIn),
     past: published.length === 0 ? [] : intervalFiles({ tables }, first),
     source: hashOfFiles(unchanging, published.flat().map(String)),
   };
@@ -134,16 +134,16 @@ const daysIn = (from: string, to: string): Pick<IndexedRows, "first" | "last"> =
 });
 
 /** Returns the number of rows in the files of an index, which is that of its rows or more. */
-export const rowsIn = ({ today, past, sold, missing }: IndexedRows): number =>
-  (today?.count ?? 0) + rowsOf([...past, ...sold, ...missing]);
+export const rowsIn = ({ today, past, sold, absent }: IndexedRows): number =>
+  (today?.count ?? 0) + rowsOf([...past, ...sold, ...absent]);
 
-export const filesToIndex = ({ today, effects, past, sold, missing }: IndexedRows): readonly LakeFile[] => [
+export const filesToIndex = ({ today, effects, past, sold, absent }: IndexedRows): readonly LakeFile[] => [
   ...(today?.files ?? []),
   ...(today?.valuations ?? []),
   ...effects,
   ...past,
   ...sold,
-  ...missing,
+  ...absent,
 ];
 
 /**
@@ -167,7 +167,7 @@ function listingsToIndex({ first, last, today, past, ...left }: IndexedRows, fol
       : [
           sql`SELECT ${join(names)}, valid_from, ${ended} AS valid_to FROM (${intervalRows(past, folder, first, last)})`,
         ]),
-    ...(["sold", "missing"] as const).flatMap((state) => {
+    ...(["sold", "absent"] as const).flatMap((state) => {
       if (left[state].length === 0) return [];
       const day = sql`DATE '1970-01-01' + ${integerLiteral(gone[state])}`;
       const days = [sql`${day} AS valid_from`, sql`${day} AS valid_to`];

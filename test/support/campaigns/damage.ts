@@ -29,9 +29,9 @@ const kinds: Readonly<Record<string, (manifest: Manifest) => readonly string[]>>
   index: ({ serving }) => serving.filter(({ kind }) => kind === "index").map(({ path }) => path),
   rows: ({ serving }) => serving.filter(({ kind }) => kind === "rows").map(({ path }) => path),
   today: ({ tables }) => tables.listings.map(({ path }) => path),
-  past: ({ tables }) => tables.snapshots.map(({ path }) => path),
+  past: ({ tables }) => tables.past_listings.map(({ path }) => path),
   ...Object.fromEntries(
-    (["sold", "missing", "builds", "dealers", "tokens", "options"] as const).map((table) => [
+    (["sold", "absent", "builds", "dealers", "tokens", "options"] as const).map((table) => [
       table,
       ({ tables }: Manifest) => tables[table].map(({ path }) => path),
     ]),

@@ -81,7 +81,7 @@ export async function killIngests({ folder, kills, seed }: KillOptions): Promise
     const partialFiles = (await unreferencedFiles(lake)).filter((path) => path.startsWith(`serving/${secondDay}`));
     const version = (await currentVersion(lake)) ?? "none";
     assert.equal(await activeListingsText(lake), markets.get(version), `${what}: serves ${version}`);
-    const newest = await icebergVersion(lake, "snapshots");
+    const newest = await icebergVersion(lake, "past_listings");
     assert.ok(newest === version || newest === `${firstDay}.1`, `${what}: Iceberg has ${newest} of ${version}`);
     assert.deepEqual(await killedLakeFaults(lake), [], what);
     await assertSameAnswers(lake, what);

@@ -103,7 +103,7 @@ export async function listFilesAnew(lake: string): Promise<void> {
     );
   const tables = {
     ...manifest.tables,
-    snapshots: await listAgain(manifest.tables.snapshots),
+    past_listings: await listAgain(manifest.tables.past_listings),
     listings: await listAgain(manifest.tables.listings),
   };
   const updated = { ...manifest, tables, serving: await listAgain(manifest.serving) };
