@@ -1,9 +1,7 @@
-/**
- * Prices: one table maps an operation and its parameters to a usage class, another maps the class to micros. The rule by which a request has
- * one of its operation's prices. The console of the docs applies it in browsers, so it imports nothing.
- */
+/** Prices: one table maps an operation and its parameters to a usage class, another maps the class to micros. */
 import { createHash } from "node:crypto";
 import type { OperationId, QueryOf } from "../../contract/types.ts";
+import { type PricingParameters, priceVariantOf } from "./price-variant.ts";
 
 /** The usage classes: the values of the parameter `metering_class` in `schemas/openapi.yaml`. */
 export type UsageClass = NonNullable<QueryOf<"getUsage">["metering_class"]>[number];
@@ -130,27 +128,4 @@ export const usageClassesOf = (id: MeteredId): readonly (UsageClass | undefined)
 export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClass {
   const [plain, ...others] = classes[id];
   return others[priceVariantOf(query, classes[id][4] !== undefined) - 1] ?? plain;
-}
-
-/** The parameters that decide the price. */
-interface PricingParameters {
-  readonly inventory_status?: unknown;
-  readonly sold_within_days?: unknown;
-  readonly snapshot_date?: unknown;
-  readonly snapshot_date_from?: unknown;
-  readonly dealer_id?: unknown;
-  readonly include?: unknown;
-}
-
-/** The prices of an operation: plain, historical, with dealer_id, with both, with include. */
-type PriceVariant = 0 | 1 | 2 | 3 | 4;
-
-/** Returns which price a request has. `hasEnriched` is whether the operation has a price for `include`, which takes precedence. */
-export function priceVariantOf(query: PricingParameters, hasEnriched: boolean): PriceVariant {
-  const isHistorical =
-    query.inventory_status === "sold" ||
-    [query.sold_within_days, query.snapshot_date, query.snapshot_date_from].some((value) => value !== undefined);
-  if (query.include !== undefined && hasEnriched) return 4;
-  if (query.dealer_id !== undefined) return isHistorical ? 3 : 2;
-  return isHistorical ? 1 : 0;
 }

@@ -2,7 +2,7 @@
  * The console of an operation in the docs: sends its form with the visitor's key, which this tab alone keeps, and shows the answer with its
  * time and cost. All else in the docs works without scripts.
  */
-import { priceVariantOf } from "../../accounts/policy/prices.ts";
+import { priceVariantOf } from "../../accounts/policy/price-variant.ts";
 
 const keyName = "carquet-key";
 
