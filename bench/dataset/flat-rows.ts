@@ -42,7 +42,7 @@ export const flatColumnList: Sql = join(
 /** Writes `<relation>.parquet` into a folder for each relation. */
 export async function writeFlatRows(lake: string, folder: string): Promise<void> {
   const manifest = await requireManifest(lake);
-  const options = { folder: lake, hasDeliveries: false };
+  const options = { folder: lake, hasFeeds: false };
   const listings: Readonly<Record<Relation, Sql>> = {
     active: positionedListings(activeOn(manifest, manifest.as_of), options),
     snapshot: inPastOrder(unorderedListings(activeOn(manifest, snapshotDay(manifest)), options)),

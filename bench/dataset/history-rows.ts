@@ -96,7 +96,7 @@ function pastQuery(manifest: Manifest, lake: string): Sql {
 /** Selects the events of every listing, with its attributes as last observed. */
 function eventsQuery(manifest: Manifest, lake: string): Sql {
   const { absent, sold } = manifest.tables;
-  const options = { folder: lake, hasDeliveries: false };
+  const options = { folder: lake, hasFeeds: false };
   const inventories = [activeOn(manifest, manifest.as_of), goneIn([...absent, ...sold])];
   const listings = join(
     inventories.map((inventory) => unorderedListings(inventory, options)),

@@ -43,7 +43,7 @@ async function judge(session: Session, lake: string, day: string): Promise<void>
     options: rows("options"),
   };
   const inventory = { ...activeOn(manifest, day), valuations: [] };
-  const active = unorderedListings(inventory, { folder: lake, hasDeliveries: false });
+  const active = unorderedListings(inventory, { folder: lake, hasFeeds: false });
   const sold = sql`SELECT * FROM (${rows("sold")}) WHERE sold_on_record <= ${today}`;
   const later = sql`SELECT * FROM (${rows("sold")}) WHERE listed_at::DATE > ${today}`;
   await withFit(session, pricedListings({ active, sold, ...dimensions }, day), async () => {

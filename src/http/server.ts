@@ -18,7 +18,7 @@ import { logRequests } from "./middleware/log-requests.ts";
 import { endUnrouted, refuseLongUri, refuseMalformedUrl, refuseOtherSites } from "./middleware/refuse-requests.ts";
 import { allowOrigins, setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
-import { startDeliveries } from "./searches/deliver.ts";
+import { startMessages } from "./searches/deliver.ts";
 import { refuseExcess } from "./service/connections.ts";
 import { closeConnections, type DrainLimits, drainer } from "./service/drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./service/health.ts";
@@ -92,13 +92,13 @@ const namesOf = (host: string, publicUrl: string | undefined): readonly string[]
   ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]),
 ];
 
-/** Starts the tier reviews and the deliveries. Returns a function that stops both. */
+/** Starts the tier reviews and the messages. Returns a function that stops both. */
 function startBackgroundWork(state: AppState, options: ServeOptions): () => Promise<unknown> {
   const { logger, clock = systemClock } = options;
   const callOperation = operationCallerOf(state, state.metrics);
   const stopReviews = startDailyReviews(state.accounts, logger);
-  const stopDeliveries = startDeliveries({ ...state, callOperation, logger, clock, webhooks: webhooksOf(options) });
-  return () => Promise.all([stopReviews(), stopDeliveries()]);
+  const stopMessages = startMessages({ ...state, callOperation, logger, clock, webhooks: webhooksOf(options) });
+  return () => Promise.all([stopReviews(), stopMessages()]);
 }
 
 /**

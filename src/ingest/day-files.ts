@@ -11,7 +11,7 @@ import type { Writer } from "../lake/writer/writer.ts";
 import { type ActiveBranches, endedRows, holdingRows, nextActive, nextContenders } from "./lifecycle/lifecycle.ts";
 
 /** Tables whose months are merged into one file once they are over. */
-const mergedTables = ["past_listings", "contenders", "absent", "sold", "deliveries", "rejects"] as const;
+const mergedTables = ["past_listings", "contenders", "absent", "sold", "feeds", "rejects"] as const;
 
 /** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
 export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
@@ -158,16 +158,16 @@ const dimensionRows: readonly FileContents[] = [
   { table: "options", partition: null, rows: sql`FROM new_options` },
 ];
 
-/** The day's audit trail: deliveries and rejects. */
+/** The day's audit trail: feeds and rejects. */
 function auditRows(day: string): readonly FileContents[] {
   const today = sql`DATE ${literal(day)}`;
   const owned = sql`SELECT dealer_id, (count(*) FILTER (is_owner))::INTEGER AS owned FROM claims_today
     WHERE sighted_on = ${today} GROUP BY dealer_id`;
   return [
     {
-      table: "deliveries",
+      table: "feeds",
       partition: calendarMonth(day),
-      rows: sql`SELECT *, ${today} AS delivery_date FROM deliveries_today LEFT JOIN (${owned}) USING (dealer_id)`,
+      rows: sql`SELECT *, ${today} AS delivery_date FROM feeds_today LEFT JOIN (${owned}) USING (dealer_id)`,
     },
     { table: "rejects", partition: calendarMonth(day), rows: sql`SELECT *, ${today} AS delivery_date FROM issues` },
   ];

@@ -37,7 +37,7 @@ import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims, mergeDuplicateRows } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
-import { type Judgement, judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
+import { type Judgement, judgeFeeds } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
 import { FeedParser } from "./normalize/parse.ts";
 import { fillFromVins } from "./normalize/vin-filling.ts";
@@ -97,7 +97,7 @@ export async function ingestDay(
   begin("attributing VINs to owners");
   await createYesterdayViews(session);
   await mergeDuplicateRows(session);
-  await judgeDeliveries(session, day, judgement);
+  await judgeFeeds(session, day, judgement);
   await attributeClaims(session, spellings, day);
 
   begin("updating listing states");
@@ -157,7 +157,7 @@ async function normalizeDay(session: Session, next: Pick<Manifest, "keys">): Pro
 
 /**
  * Creates views of the previous version: the listings of its day as `lake_active`, `lake_missing` and
- * `lake_contenders`, the first and the last with their claims; what its dealers had delivered as `lake_deliveries`; and the rows of the files
+ * `lake_contenders`, the first and the last with their claims; what its dealers had delivered as `lake_feeds`; and the rows of the files
  * that hold as `held_listings` and `held_contenders`.
  */
 async function createPreviousViews(session: Session, lake: string, previous: Manifest | undefined): Promise<void> {
@@ -165,15 +165,12 @@ async function createPreviousViews(session: Session, lake: string, previous: Man
   const { tables, as_of } = version;
   const claim = ["claimed_since", "file", "row"].map((column) => ident(column));
   const listings = (inventory: Inventory, extra: readonly Sql[] = []): Sql =>
-    unorderedListings(inventory, { folder: lake, hasDeliveries: true }, extra);
+    unorderedListings(inventory, { folder: lake, hasFeeds: true }, extra);
   const views = {
     lake_active: listings({ ...activeOn(version, as_of), valuations: [] }, claim),
     lake_missing: listings(missingIn(version)),
     lake_contenders: listings(contendersIn(version), claim),
-    lake_deliveries:
-      previous === undefined
-        ? rowsOfFiles("deliveries", [], lake)
-        : rowsOfDay("deliveries", tables.deliveries, lake, as_of),
+    lake_feeds: previous === undefined ? rowsOfFiles("feeds", [], lake) : rowsOfDay("feeds", tables.feeds, lake, as_of),
     held_listings: rowsOfFiles("listings", tables.listings, lake),
     held_contenders: rowsOfFiles("contenders", filesIn(tables.contenders, openPartition), lake),
   };

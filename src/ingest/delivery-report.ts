@@ -115,7 +115,7 @@ export const describeIssue = ({ outcome, field, reason, count, first }: IssueCou
 
 async function judgedFeeds(session: Session): Promise<readonly JudgedFeed[]> {
   const rows = await session.rows(sql`
-    SELECT dealer_id, verdict, vins, min_vins, known_prices, jumped_prices FROM deliveries_today WHERE verdict IN ('collapsed', 'resized')
+    SELECT dealer_id, verdict, vins, min_vins, known_prices, jumped_prices FROM feeds_today WHERE verdict IN ('collapsed', 'resized')
     ORDER BY coalesce(list_max(accepted_vins), 0) DESC, dealer_id`);
   return rows.map((row) => ({
     dealer_id: textIn(row, "dealer_id"),

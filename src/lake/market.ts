@@ -2,7 +2,7 @@
  * The market: the listings of a day, or of those that have left, as relations with the columns of a listing (`listingColumns`).
  *
  * A day's active listings are the rows of `listings` and `past_listings` whose interval contains it. What counts days follows from the day, from
- * `listed_at`, and from the dealer's deliveries up to the day.
+ * `listed_at`, and from the dealer's feeds up to the day.
  */
 import { calendarMonth, plusDays } from "../base/day.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
@@ -23,19 +23,19 @@ export interface Inventory {
   readonly between?: readonly [first: string, last: string];
   /** Whether every row of the files is one of the listings. */
   readonly isWhole: boolean;
-  /** The deliveries of the dealers up to the day. */
-  readonly deliveries: readonly LakeFile[];
+  /** The feeds of the dealers up to the day. */
+  readonly feeds: readonly LakeFile[];
   /** The valuations of the listings; none but those of the published day have some. */
   readonly valuations: readonly LakeFile[];
 }
 
 /**
- * How to read an inventory: from `folder`, and either with the columns that follow from deliveries, or with the values of those columns in its
+ * How to read an inventory: from `folder`, and either with the columns that follow from feeds, or with the values of those columns in its
  * rows.
  */
 export interface ReadOptions {
   readonly folder: string;
-  readonly hasDeliveries: boolean;
+  readonly hasFeeds: boolean;
 }
 
 export function activeOn(manifest: Pick<Manifest, "tables" | "days" | "as_of">, day: string): Inventory {
@@ -46,7 +46,7 @@ export function activeOn(manifest: Pick<Manifest, "tables" | "days" | "as_of">, 
     count: days[day] ?? 0,
     day,
     isWhole,
-    deliveries: filesOfDay(tables.deliveries, day),
+    feeds: filesOfDay(tables.feeds, day),
     valuations: isWhole ? tables.valuations : [],
   };
 }
@@ -55,7 +55,7 @@ export function activeOn(manifest: Pick<Manifest, "tables" | "days" | "as_of">, 
 export function intervalsBetween(manifest: Pick<Manifest, "tables">, first: string, last: string): Inventory {
   const files = intervalFiles(manifest, first);
   const count = files.reduce((sum, { rows }) => sum + rows, 0);
-  return { files, count, between: [first, last], isWhole: false, deliveries: [], valuations: [] };
+  return { files, count, between: [first, last], isWhole: false, feeds: [], valuations: [] };
 }
 
 /** Returns the listings of some files of `absent` or `sold`. */
@@ -64,7 +64,7 @@ export function goneIn(files: readonly LakeFile[]): Inventory {
     files,
     count: files.reduce((sum, { rows }) => sum + rows, 0),
     isWhole: true,
-    deliveries: [],
+    feeds: [],
     valuations: [],
   };
 }
@@ -77,22 +77,17 @@ export const missingIn = ({ tables }: Pick<Manifest, "tables">): Inventory =>
 export const contendersIn = ({ tables, as_of }: Pick<Manifest, "tables" | "as_of">): Inventory => ({
   ...goneIn(filesIn(tables.contenders, openPartition)),
   day: as_of,
-  deliveries: filesOfDay(tables.deliveries, as_of),
+  feeds: filesOfDay(tables.feeds, as_of),
 });
 
 export const filesIn = (files: readonly LakeFile[], partition: string): readonly LakeFile[] =>
   files.filter((file) => file.partition === partition);
 
-/** Returns the files of `deliveries` or `rejects` that can have rows of a day. */
+/** Returns the files of `feeds` or `rejects` that can have rows of a day. */
 export const filesOfDay = (files: readonly LakeFile[], day: string): readonly LakeFile[] =>
   filesIn(files, calendarMonth(day)).filter(({ min, max }) => day >= (min ?? "") && day <= (max ?? day));
 
-export const rowsOfDay = (
-  table: "deliveries" | "rejects",
-  files: readonly LakeFile[],
-  folder: string,
-  day: string,
-): Sql =>
+export const rowsOfDay = (table: "feeds" | "rejects", files: readonly LakeFile[], folder: string, day: string): Sql =>
   sql`SELECT * FROM (${rowsOfFiles(table, filesOfDay(files, day), folder)}) WHERE delivery_date = DATE ${literal(day)}`;
 
 /** A condition on `valid_from` and `valid_to`: the row holds on a day. */
@@ -119,7 +114,7 @@ export function positionedListings(inventory: Inventory, options: ReadOptions, e
  */
 export function listingsOfMatches(inventory: Inventory, folder: string, matches: Sql): Sql {
   const { day, between, isWhole } = inventory;
-  const options = { folder, hasDeliveries: day !== undefined };
+  const options = { folder, hasFeeds: day !== undefined };
   const isPositioned = day !== undefined && isWhole;
   const listings = isPositioned ? positionedListings(inventory, options) : unorderedListings(inventory, options);
   const key = isPositioned ? sql`row_number` : between === undefined ? sql`id` : sql`id, valid_from`;
@@ -154,19 +149,19 @@ export function listingsAt(
 function asListings(
   inventory: Inventory,
   rows: Sql,
-  { folder, hasDeliveries }: ReadOptions,
+  { folder, hasFeeds }: ReadOptions,
   extra: readonly Sql[] = [],
 ): Sql {
-  const { day, between, isWhole, deliveries, valuations } = inventory;
+  const { day, between, isWhole, feeds, valuations } = inventory;
   if (between !== undefined) return heldBetween(rows, between, extra);
   if (day === undefined) return sql`SELECT ${join([...goneColumns, ...extra])} FROM (${rows})`;
   const today = sql`DATE ${literal(day)}`;
   const where = isWhole ? sql`` : sql`WHERE ${holdsOn(today)}`;
   const joins = [
-    ...(hasDeliveries ? [sql`LEFT JOIN (${delivered(deliveries, folder, day)}) AS delivered USING (dealer_key)`] : []),
+    ...(hasFeeds ? [sql`LEFT JOIN (${delivered(feeds, folder, day)}) AS delivered USING (dealer_key)`] : []),
     ...(valuations.length > 0 ? [sql`LEFT JOIN (${valuesIn(valuations, folder)}) AS valued USING (id)`] : []),
   ];
-  const columns = activeColumns(today, hasDeliveries, valuations.length > 0);
+  const columns = activeColumns(today, hasFeeds, valuations.length > 0);
   return sql`SELECT ${join([...columns, ...extra])} FROM (${rows}) ${join(joins, sql` `)} ${where}`;
 }
 
@@ -174,9 +169,9 @@ function asListings(
 const valuesIn = (files: readonly LakeFile[], folder: string): Sql =>
   sql`SELECT id, ${join(Object.keys(valuedColumns).map((column) => ident(column)))} FROM (${rowsOfFiles("valuations", files, folder)})`;
 
-/** The values of listings that follow from the deliveries of a day. */
+/** The values of listings that follow from the feeds of a day. */
 const delivered = (files: readonly LakeFile[], folder: string, day: string): Sql =>
-  sql`SELECT dealer_key, deliveries, last_delivered_on, last_delivered_at FROM (${rowsOfDay("deliveries", files, folder, day)})
+  sql`SELECT dealer_key, feeds, last_delivered_on, last_delivered_at FROM (${rowsOfDay("feeds", files, folder, day)})
       WHERE dealer_key IS NOT NULL`;
 
 /** The columns of a listing that is no longer active. */
@@ -190,14 +185,14 @@ export const daysOnMarket = (day: Sql): Sql =>
   sql`CASE WHEN ${day} < listed_at::DATE THEN 0 ELSE ${day} - listed_at::DATE END`;
 
 /** The columns of an active listing on a day, over rows of intervals and perhaps `delivered` and `valued`. */
-export function activeColumns(day: Sql, hasDeliveries: boolean, hasValues = false): readonly Sql[] {
+export function activeColumns(day: Sql, hasFeeds: boolean, hasValues = false): readonly Sql[] {
   const computed: Readonly<Record<string, Sql>> = {
     ...derivedColumns,
     days_on_market: daysOnMarket(day),
-    days_seen: sql`-unseen_deliveries`,
-    ...(hasDeliveries
+    days_seen: sql`-unseen_feeds`,
+    ...(hasFeeds
       ? {
-          days_seen: sql`coalesce(delivered.deliveries, 0) - unseen_deliveries`,
+          days_seen: sql`coalesce(delivered.feeds, 0) - unseen_feeds`,
           last_seen: sql`coalesce(last_seen, last_delivered_on)`,
           last_checked_at: sql`coalesce(last_checked_at, last_delivered_at)`,
         }
@@ -242,7 +237,7 @@ function unionOfFiles(
 
 /**
  * Returns the rows of a file with `row_number` and the days from which and up to which each holds. Columns that count days are null, and so is
- * `last_checked_at` if it follows from the dealer's last delivery. `values` is a relation of their values by `row_number`, if they have some.
+ * `last_checked_at` if it follows from the dealer's last feed. `values` is a relation of their values by `row_number`, if they have some.
  */
 export function storedRows(table: "listings" | "sold", file: LakeFile, folder: string, values?: Sql): Sql {
   const columns =

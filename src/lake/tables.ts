@@ -82,16 +82,16 @@ export const keptColumns: TableDefinition["columns"] = columnsKept("counted", "g
 
 /**
  * A row that holds from `valid_from` until the day before `valid_to`; it still holds while `valid_to` is null. What counts days follows from
- * `deliveries`: see `market.ts`.
+ * `feeds`: see `market.ts`.
  */
 const intervals: TableDefinition = {
   columns: {
     ...columnsKept(),
-    /** How many of its dealer's deliveries so far did not contain it; negative if it was seen before the first one. */
-    unseen_deliveries: "INTEGER",
-    /** Null while its dealer's last delivery contained it. */
+    /** How many of its dealer's feeds so far did not contain it; negative if it was seen before the first one. */
+    unseen_feeds: "INTEGER",
+    /** Null while its dealer's last feed contained it. */
     last_seen: "DATE",
-    /** Null while its dealer's last delivery contained it at the time of the delivery or later. */
+    /** Null while its dealer's last feed contained it at the time of the feed or later. */
     last_checked_at: "TIMESTAMP",
     /** The dealer's claim: its first day, the rule that decided, and where its newest row was delivered. */
     claimed_since: "DATE",
@@ -190,7 +190,7 @@ export const tables = {
     order: ["option_key"],
     isAppendOnly: true,
   },
-  deliveries: {
+  feeds: {
     columns: {
       dealer_id: "VARCHAR",
       verdict: "VARCHAR",
@@ -201,10 +201,10 @@ export const tables = {
       accepted_vins: listTypeOf("INTEGER"),
       collapsed_in_a_row: "INTEGER",
       dealer_key: "INTEGER",
-      /** The time of the last delivery so far, or of a later observation in it; the numbers of all deliveries and of accepted ones so far. */
+      /** The time of the last feed so far, or of a later observation in it; the numbers of all feeds and of accepted ones so far. */
       last_delivered_at: "TIMESTAMP",
-      deliveries: "INTEGER",
-      accepted_deliveries: "INTEGER",
+      feeds: "INTEGER",
+      accepted_feeds: "INTEGER",
       delivery_date: "DATE",
       /** What of a collapsed feed did, `rows` or `prices`; and what that rests on: see `ComparedFeed` and `vinsMinOf`. */
       collapse: "VARCHAR",

@@ -68,14 +68,14 @@ export async function requireSaved(accountId: string, id: string, { administrati
   return search;
 }
 
-/** Parameters of `listChanges` that deliveries set. */
-const deliveryParameters = ["since", "data_version", "cursor", "limit"] as const;
+/** Parameters of `listChanges` that messages set. */
+const messageParameters = ["since", "data_version", "cursor", "limit"] as const;
 
 /** Returns the changes that a query string asks for. Refuses parameters that `listChanges` does not have, and their invalid values. */
 function queryOf(query: string, since: string): QueryOf<"listChanges"> {
   const named = new URLSearchParams(query);
-  const set = deliveryParameters.find((name) => named.has(name));
-  if (set !== undefined) throw invalid("query", query, `no parameter ${set}, which each delivery sets`);
+  const set = messageParameters.find((name) => named.has(name));
+  if (set !== undefined) throw invalid("query", query, `no parameter ${set}, which each message sets`);
   return decoderOf("listChanges")(changesQuery({ query, since }), {}).query;
 }
 
@@ -113,8 +113,8 @@ export function servedSearch(search: SavedSearch): Served {
     since,
     changes_url: `/v1/changes?${changesQuery(search)}`,
     feed_url: `/feeds/${searchId}.${feedSignature(search).toString("base64url")}`,
-    deliveries: {
-      messages,
+    messages: {
+      delivered: messages,
       failed_attempts: attempts,
       last_attempt_at: timeOf(lastAtMs),
       last_outcome: lastOutcome,

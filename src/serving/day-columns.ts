@@ -1,5 +1,5 @@
 /**
- * The columns of active listings that follow from the day on which a row is read: days on market; `days_seen`, the number of its dealer's deliveries
+ * The columns of active listings that follow from the day on which a row is read: days on market; `days_seen`, the number of its dealer's feeds
  * added to what the row has; and `last_checked_at`, the time of the last of them unless the row has another. `market.ts` computes the same in SQL.
  */
 import { epochDay } from "../base/day.ts";
@@ -14,16 +14,16 @@ const [dealerKey, listedAt, daysOnMarket, daysSeen, lastCheckedAt] = (
   ["dealer_key", "listed_at", "days_on_market", "days_seen", "last_checked_at"] as const
 ).map((column) => listingRow.indexOf(column)) as [number, number, number, number, number];
 
-/** Selects how often each dealer had delivered, and when last, from the deliveries of a day. */
-const deliveredStatement = (deliveries: readonly LakeFile[], folder: string, day: string): Sql => sql`
-  SELECT dealer_key, deliveries::INTEGER AS deliveries, ${servedColumns.last_checked_at} AS delivered_at
-  FROM   (SELECT dealer_key, deliveries, last_delivered_at AS last_checked_at FROM (${rowsOfDay("deliveries", deliveries, folder, day)})) AS facts
+/** Selects how often each dealer had delivered, and when last, from the feeds of a day. */
+const deliveredStatement = (feeds: readonly LakeFile[], folder: string, day: string): Sql => sql`
+  SELECT dealer_key, feeds::INTEGER AS feeds, ${servedColumns.last_checked_at} AS delivered_at
+  FROM   (SELECT dealer_key, feeds, last_delivered_at AS last_checked_at FROM (${rowsOfDay("feeds", feeds, folder, day)})) AS facts
   WHERE  dealer_key IS NOT NULL`;
 
 const dayLength = "YYYY-MM-DD".length;
 
 interface Delivered {
-  readonly deliveries: number;
+  readonly feeds: number;
   /** The time of the last delivery, as JSON. */
   readonly last: string;
 }
@@ -32,8 +32,8 @@ export class DayColumns {
   /** The columns of a row from which others follow. */
   static readonly needed = ["dealer_key", "listed_at", "days_seen", "last_checked_at"] as const;
 
-  /** The columns that follow from deliveries. */
-  static readonly ofDeliveries: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
+  /** The columns that follow from feeds. */
+  static readonly ofFeeds: readonly ServedColumn[] = ["days_seen", "last_checked_at"];
 
   private constructor(
     /** Days since 1970. */
@@ -42,23 +42,23 @@ export class DayColumns {
     private readonly delivered: ReadonlyMap<string, Delivered>,
   ) {}
 
-  /** Reads a day's columns from its deliveries. `rows` runs a statement. */
+  /** Reads a day's columns from its feeds. `rows` runs a statement. */
   static async read(
     day: string,
-    deliveries: readonly LakeFile[],
+    feeds: readonly LakeFile[],
     folder: string,
     rows: (statement: Sql) => Promise<readonly Row[]>,
   ): Promise<DayColumns> {
-    const found = deliveries.length === 0 ? [] : await rows(deliveredStatement(deliveries, folder, day));
+    const found = feeds.length === 0 ? [] : await rows(deliveredStatement(feeds, folder, day));
     const delivered = found.map((row): [string, Delivered] => [
       String(integerIn(row, "dealer_key")),
-      { deliveries: integerIn(row, "deliveries"), last: JSON.stringify(row.delivered_at ?? null) },
+      { feeds: integerIn(row, "feeds"), last: JSON.stringify(row.delivered_at ?? null) },
     ]);
     return new DayColumns(epochDay(day), new Map(delivered));
   }
 
-  /** Returns the columns of a day for requests without those of deliveries. */
-  static withoutDeliveries(day: string): DayColumns {
+  /** Returns the columns of a day for requests without those of feeds. */
+  static withoutFeeds(day: string): DayColumns {
     return new DayColumns(epochDay(day), new Map());
   }
 
@@ -72,7 +72,7 @@ export class DayColumns {
     }
     const delivered = this.delivered.get(row[dealerKey] ?? "");
     if (row[lastCheckedAt] === "null") completed[lastCheckedAt] = delivered?.last ?? "null";
-    if (delivered !== undefined) completed[daysSeen] = String(Number(row[daysSeen]) + delivered.deliveries);
+    if (delivered !== undefined) completed[daysSeen] = String(Number(row[daysSeen]) + delivered.feeds);
     return completed;
   }
 }

@@ -1,4 +1,4 @@
-/** Records of the ingests of a version's days: the tables `deliveries` and `rejects`, for operators, and those about a VIN. */
+/** Records of the ingests of a version's days: the tables `feeds` and `rejects`, for operators, and those about a VIN. */
 import { integerIn, type Row, textIn, textOrNullIn } from "../base/json.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/derived-relations.ts";
@@ -29,32 +29,32 @@ interface IssueGroup {
   readonly example: string | null;
 }
 
-export class DeliveryRecords {
+export class FeedRecords {
   constructor(
     private readonly manifest: Manifest,
     private readonly folder: string,
     private readonly runQuery: (files: readonly LakeFile[], query: Sql) => Promise<readonly Row[]>,
   ) {}
 
-  /** The days with deliveries, newest first. */
+  /** The days with feeds, newest first. */
   get days(): readonly string[] {
     return Object.keys(this.manifest.days).reverse();
   }
 
   /** Returns counts of the read and refused rows of some days, newest first. */
   async summaries(days: readonly string[]): Promise<readonly IngestedDay[]> {
-    const deliveries = this.filesOf("deliveries", days);
+    const feeds = this.filesOf("feeds", days);
     const rejects = this.filesOf("rejects", days);
     const ofDays = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
     const rows = await this.runQuery(
-      [...deliveries, ...rejects],
+      [...feeds, ...rejects],
       sql`
       SELECT strftime(delivery_date, '%Y-%m-%d') AS day, feeds, vins, collapsed,
              coalesce(rejected, 0)::INTEGER AS rejected, coalesce(unknown, 0)::INTEGER AS unknown,
              coalesce(noted, 0)::INTEGER AS noted
       FROM (SELECT delivery_date, count(*) FILTER (WHERE verdict <> 'none')::INTEGER AS feeds,
                    coalesce(sum(vins), 0)::INTEGER AS vins, count(*) FILTER (WHERE verdict = 'collapsed')::INTEGER AS collapsed
-            FROM (${rowsOfFiles("deliveries", deliveries, this.folder)}) WHERE ${ofDays} GROUP BY delivery_date)
+            FROM (${rowsOfFiles("feeds", feeds, this.folder)}) WHERE ${ofDays} GROUP BY delivery_date)
       LEFT JOIN (SELECT delivery_date, count(DISTINCT (file, "row")) FILTER (WHERE outcome = 'rejected') AS rejected,
                         count(*) FILTER (WHERE outcome = 'unknown') AS unknown, count(*) FILTER (WHERE outcome = 'noted') AS noted
                  FROM (${rowsOfFiles("rejects", rejects, this.folder)}) WHERE ${ofDays} GROUP BY delivery_date)
@@ -95,7 +95,7 @@ export class DeliveryRecords {
     return this.runQuery(
       [...owned, ...contenders],
       sql`
-      SELECT id, dealer_id, dealer_key, build_key, is_owner, decided_by, file, "row"::DOUBLE AS "row", unseen_deliveries, ${textsOf("claimed_since", "valid_from")},
+      SELECT id, dealer_id, dealer_key, build_key, is_owner, decided_by, file, "row"::DOUBLE AS "row", unseen_feeds, ${textsOf("claimed_since", "valid_from")},
              ${textsOf("valid_to", "last_seen")}, to_json({${join(deliveredFields)}})::VARCHAR AS delivered
       FROM (${ofVin("listings", owned, sql`true`)} UNION ALL BY NAME ${ofVin("contenders", contenders, sql`false`)}) AS facts
       JOIN (SELECT dealer_key, dealer_id FROM dealers) USING (dealer_key)
@@ -129,18 +129,18 @@ export class DeliveryRecords {
   }
 
   /** Returns what dealers delivered on each day from the first one on, in order. `usual_vins` is the median of the accepted feeds. */
-  deliveriesOf(dealers: readonly string[], first: string): Promise<readonly Row[]> {
+  feedsOf(dealers: readonly string[], first: string): Promise<readonly Row[]> {
     const files = this.filesOf(
-      "deliveries",
+      "feeds",
       this.days.filter((day) => day >= first),
     );
     return this.runQuery(
       files,
       sql`
-      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, min_vins, deliveries,
-             coalesce(accepted_deliveries, count(*) FILTER (verdict IN ('accepted', 'resized')) OVER (PARTITION BY dealer_id ORDER BY delivery_date))::INTEGER
-               AS accepted_deliveries
-      FROM (${rowsOfFiles("deliveries", files, this.folder)})
+      SELECT dealer_id, ${textsOf("delivery_date", "last_delivered_on")}, verdict, vins, list_median(accepted_vins) AS usual_vins, min_vins, feeds,
+             coalesce(accepted_feeds, count(*) FILTER (verdict IN ('accepted', 'resized')) OVER (PARTITION BY dealer_id ORDER BY delivery_date))::INTEGER
+               AS accepted_feeds
+      FROM (${rowsOfFiles("feeds", files, this.folder)})
       WHERE dealer_id IN (SELECT unnest(${dealers})) AND delivery_date >= DATE ${literal(first)} ORDER BY delivery_date`,
     );
   }

@@ -17,8 +17,8 @@ import { listingRow, type ServedColumn, withoutValues } from "../lake/served-col
 import type { ListingSource, PageRequest, Place, TrendSource } from "../listing/source.ts";
 import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
-import { DeliveryRecords } from "./delivery-records.ts";
 import type { Dimensions } from "./dimensions.ts";
+import { FeedRecords } from "./feed-records.ts";
 import type { VersionFiles } from "./files/version-files.ts";
 import { countValues } from "./index/count-matches.ts";
 import {
@@ -48,11 +48,7 @@ export interface Listings extends ListingSource {
 }
 
 /** The files that the columns of listings come from. */
-const filesOf = ({ files, deliveries, valuations }: Inventory): readonly LakeFile[] => [
-  ...files,
-  ...deliveries,
-  ...valuations,
-];
+const filesOf = ({ files, feeds, valuations }: Inventory): readonly LakeFile[] => [...files, ...feeds, ...valuations];
 
 export class LakeVersion {
   readonly manifest: Manifest;
@@ -163,8 +159,8 @@ export class LakeVersion {
   }
 
   /** Records of the ingests of its days. */
-  get deliveries(): DeliveryRecords {
-    return new DeliveryRecords(this.manifest, this.folder, (files, query) => this.rowsFrom(files, query));
+  get feeds(): FeedRecords {
+    return new FeedRecords(this.manifest, this.folder, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
@@ -173,8 +169,8 @@ export class LakeVersion {
     const stored = await serving.lookUp(key, value);
     if (stored !== undefined) return this.foundIn(stored, columns);
     const listings = listingFiles(manifest).flatMap(({ state, file }) => (state === "past" ? [] : [file]));
-    const { deliveries, valuations } = activeOn(manifest, manifest.as_of);
-    const files = [...listings, ...deliveries, ...valuations];
+    const { feeds, valuations } = activeOn(manifest, manifest.as_of);
+    const files = [...listings, ...feeds, ...valuations];
     const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
   }
@@ -199,15 +195,15 @@ export class LakeVersion {
    * so that no request that ends early takes them with it.
    */
   private async columnsOn(
-    { day, deliveries }: Inventory,
+    { day, feeds }: Inventory,
     columns: readonly ServedColumn[],
   ): Promise<DayColumns | undefined> {
     if (day === undefined) return undefined;
     const { dayColumns, folder } = this.resources;
-    if (!DayColumns.ofDeliveries.some((column) => columns.includes(column))) return DayColumns.withoutDeliveries(day);
+    if (!DayColumns.ofFeeds.some((column) => columns.includes(column))) return DayColumns.withoutFeeds(day);
     const service = this.withJob(serviceJob());
     return createOnce(dayColumns, day, () =>
-      DayColumns.read(day, deliveries, folder, (query) => service.rowsFrom(deliveries, query)),
+      DayColumns.read(day, feeds, folder, (query) => service.rowsFrom(feeds, query)),
     );
   }
 
@@ -262,7 +258,7 @@ export class LakeVersion {
     columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
     const needed: readonly ServedColumn[] = [...new Set([...columns, ...DayColumns.needed])];
-    const query = listingsAt(inventory, { folder: this.resources.folder, hasDeliveries: false }, places, needed);
+    const query = listingsAt(inventory, { folder: this.resources.folder, hasFeeds: false }, places, needed);
     const rows = await this.rowsFrom([...inventory.files, ...inventory.valuations], query);
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return places.map((place) => listingRow.encode(byPlace.get(place) ?? {}));

@@ -73,7 +73,7 @@ export function lookUpStatement(manifest: Manifest, folder: string, { key, value
   const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
   const selects = Object.entries(inventoriesOf(manifest)).flatMap(([state, inventory]) => {
     if (inventory.files.length === 0) return [];
-    const rows = positionedListings(inventory, { folder, hasDeliveries: true });
+    const rows = positionedListings(inventory, { folder, hasFeeds: true });
     return [sql`SELECT ${literal(state)} AS state, ${selectServed(columns)} FROM (${rows}) AS facts WHERE ${isMatch}`];
   });
   return selects.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(selects, sql` UNION ALL `);

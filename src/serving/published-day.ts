@@ -6,7 +6,7 @@ import { rowsOfFiles } from "../lake/derived-relations.ts";
 import type { LakeFile } from "../lake/manifest.ts";
 import { filesOfDay, holdsOn, intervalFiles, rowsOfDay } from "../lake/market.ts";
 import { life } from "../listing/lifecycle-rules.ts";
-import type { IngestedDay } from "./delivery-records.ts";
+import type { IngestedDay } from "./feed-records.ts";
 import type { LakeVersion } from "./lake-version.ts";
 
 /** How many calendar days are shown, the published one last. */
@@ -36,14 +36,14 @@ export interface DeliveredDay {
 }
 
 /** A version whose Parquet files a statement can read. */
-type PublishedVersion = Pick<LakeVersion, "manifest" | "folder" | "rowsFrom" | "deliveries">;
+type PublishedVersion = Pick<LakeVersion, "manifest" | "folder" | "rowsFrom" | "feeds">;
 
 export async function readPublishedDay(version: PublishedVersion): Promise<PublishedDay> {
   const { as_of: day, days, version: name } = version.manifest;
   const published = Object.keys(days);
   const [changes, silence] = await Promise.all([changesOn(version), silenceOn(version)]);
   const shown = lastDays(day);
-  const delivered = await version.deliveries.summaries(shown.filter((one) => published.includes(one)));
+  const delivered = await version.feeds.summaries(shown.filter((one) => published.includes(one)));
   return {
     version: name,
     added: integerIn(changes, "added"),
@@ -96,7 +96,7 @@ export function nextDayOf(published: readonly string[]): string | undefined {
 }
 
 /** Columns of an interval that say when it was delivered and why its claim won, not what it is. */
-const bookkeeping = ["unseen_deliveries", "last_seen", "last_checked_at", "claimed_since", "decided_by"];
+const bookkeeping = ["unseen_feeds", "last_seen", "last_checked_at", "claimed_since", "decided_by"];
 
 /** The columns that are compared, as structs: reading all values takes ten times as long. */
 const comparedColumns = sql`id, {${join(["price", "miles"].map((name) => sql`${ident(name)}: ${ident(name)}`))}} AS "values",
@@ -130,12 +130,12 @@ async function changesOn(version: PublishedVersion): Promise<Row | undefined> {
 async function silenceOn(version: PublishedVersion): Promise<Row | undefined> {
   const { manifest, folder } = version;
   const { as_of: day, tables } = manifest;
-  const files = filesOfDay(tables.deliveries, day);
+  const files = filesOfDay(tables.feeds, day);
   const [counts] = await version.rowsFrom(
     files,
     sql`
     SELECT count(*)::INTEGER AS dealers, to_json(coalesce(list_sort(list(dealer_id) FILTER (verdict = 'none')), []))::VARCHAR AS silent
-    FROM (${rowsOfDay("deliveries", files, folder, day)})
+    FROM (${rowsOfDay("feeds", files, folder, day)})
     WHERE last_delivered_on >= DATE ${literal(plusDays(day, -life.silentDays))}`,
   );
   return counts;

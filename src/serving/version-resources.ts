@@ -137,6 +137,6 @@ async function readDimensions(
   await session.run(sql`CREATE TABLE build_places AS ${buildPlaces}`);
   // Joining market values takes ten times as long as counting listings.
   const inventory = { ...activeOn(manifest, manifest.as_of), valuations: [] };
-  const active = unorderedListings(inventory, { folder, hasDeliveries: false });
+  const active = unorderedListings(inventory, { folder, hasFeeds: false });
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }

@@ -27,7 +27,7 @@ export async function withValuations(writer: Writer, manifest: Manifest): Promis
   const rows = (table: "sold" | "builds" | "dealers" | "tokens" | "options") => rowsOfFiles(table, tables[table], lake);
   const priced = pricedListings(
     {
-      active: unorderedListings(activeOn(bare, as_of), { folder: lake, hasDeliveries: false }),
+      active: unorderedListings(activeOn(bare, as_of), { folder: lake, hasFeeds: false }),
       sold: rows("sold"),
       builds: rows("builds"),
       dealers: rows("dealers"),

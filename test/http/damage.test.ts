@@ -50,7 +50,7 @@ const active = original.listings.find(({ state }) => state === "active")?.id;
 const pagesOfToday = ["/v1/listings", "/v1/facets?facets=make", "/v1/trends?metric=count,sold,new_listings"];
 
 interface Need {
-  readonly table: "sold" | "deliveries";
+  readonly table: "sold" | "feeds";
   readonly hasServingFiles: boolean;
   /** Requests that need the newest file of the table, and others. */
   readonly paths: readonly string[];
@@ -65,7 +65,7 @@ const needs: readonly Need[] = [
     others: [...pagesOfToday, "/v1/facets?facets=make&inventory_status=sold"],
   },
   {
-    table: "deliveries",
+    table: "feeds",
     hasServingFiles: true,
     paths: [`/v1/listings/${active}`, `/v1/listings/${active}?include=price_history`],
     others: [...pagesOfToday, "/v1/listings?inventory_status=sold"],

@@ -146,7 +146,7 @@ test("verify names the file of Iceberg metadata that is missing, cut short or ch
   const files = await readIcebergFiles(lake, `${last}.1`);
   const isNamed = async (path: string): Promise<boolean> =>
     (await lakeFaults(lake)).some((fault) => fault.startsWith(`${path}: missing or changed: `));
-  for (const [path, content] of [...files].filter(([name]) => name.includes("/deliveries/"))) {
+  for (const [path, content] of [...files].filter(([name]) => name.includes("/feeds/"))) {
     for (const [damage, change] of Object.entries(damages))
       for (const place of damage === "changed" ? places : [0]) {
         await writeFile(join(lake, path), change(content, Math.floor(place * content.length)));

@@ -53,10 +53,10 @@ test("many listings are split into files of equal size that together hold each o
     t,
     2,
     (all, lake) =>
-      sql`SELECT ${ids} FROM (${positionedListings(activeIn(all), { folder: lake, hasDeliveries: false })}) ORDER BY row_number`,
+      sql`SELECT ${ids} FROM (${positionedListings(activeIn(all), { folder: lake, hasFeeds: false })}) ORDER BY row_number`,
     () => sorted(ids),
     (all, lake) =>
-      sql`SELECT id, place::INTEGER AS place FROM (${listingsAt(activeIn(all), { folder: lake, hasDeliveries: false }, positions, ["id"])}) ORDER BY place`,
+      sql`SELECT id, place::INTEGER AS place FROM (${listingsAt(activeIn(all), { folder: lake, hasFeeds: false }, positions, ["id"])}) ORDER BY place`,
   );
   const [inFiles, expected, found] = answers;
   assert.equal(files.length, Math.ceil(rows / rowsPerFile));

@@ -17,7 +17,7 @@ import { fileScope } from "../support/scope.ts";
 const sample = await createLake(fileScope);
 
 /** Copies the sample's lake; returns it with one of its files. */
-async function copyOfLake(t: TestContext, table: "listings" | "past_listings" | "builds" | "deliveries" = "listings") {
+async function copyOfLake(t: TestContext, table: "listings" | "past_listings" | "builds" | "feeds" = "listings") {
   const lake = join(await temporaryFolder(t), "lake");
   await cp(sample.lake, lake, { recursive: true, verbatimSymlinks: true });
   const manifest = await currentManifest(lake);
@@ -54,7 +54,7 @@ test("a changed byte is found at any position", async (t) => {
   assert.deepEqual(await lakeFaults(lake), []);
 });
 
-for (const table of ["past_listings", "builds", "deliveries"] as const) {
+for (const table of ["past_listings", "builds", "feeds"] as const) {
   test(`a missing file of ${table} is found`, async (t) => {
     const { lake, file, path } = await copyOfLake(t, table);
     await rm(path);

@@ -36,7 +36,7 @@ test("a table's folder read whole has the rows of the published version after ea
     assert.deepEqual(await differingFolders(lake), [], day);
   }
   const tables = (await currentManifest(lake))?.tables;
-  const march = tables?.deliveries.filter(({ partition }) => partition === "2026-03");
+  const march = tables?.feeds.filter(({ partition }) => partition === "2026-03");
   assert.equal(march?.length, 1, "a closed month is one file");
   await ingestPath(lake, feeds, { replayFrom: days[5] ?? "", hasServingFiles: false });
   assert.equal(await currentVersion(lake), `${days.at(-1)}.2`);
@@ -110,7 +110,7 @@ test("a damaged or lost file stops no publish, and the views that need it fail b
   for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
   await withWriter(lake, {}, () => rewritePaths(lake));
   const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
-  for (const name of ["builds", "deliveries", "sold", "dealers", "active"]) assert.ok(views.includes(name), name);
+  for (const name of ["builds", "feeds", "sold", "dealers", "active"]) assert.ok(views.includes(name), name);
   await queryCatalog(lake, "FROM builds");
   for (const name of ["sold", "dealers", "active"])
     await assert.rejects(queryCatalog(lake, `FROM ${name}`), new RegExp(`VIEW "${name}" cannot be read: `));

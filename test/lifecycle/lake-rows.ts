@@ -69,7 +69,7 @@ async function readDays(reader: LakeReader): Promise<Omit<LakeRows, "days" | "so
     deliveries: await reader.rowsByDay(
       ["dealer_id"],
       `SELECT delivery_date::VARCHAR AS day, dealer_id, verdict, vins, last_delivered_on, accepted_vins, collapsed_in_a_row
-       FROM deliveries`,
+       FROM feeds`,
     ),
   };
 }

@@ -191,7 +191,7 @@ test("a version that is replaced while it is fetched is left, and one that a cac
   const { server } = await serverOf(scope, newer);
   const lake = await newLake(scope);
   server.texts.set("CURRENT", first);
-  const path = (await manifestOf(older)).tables.absent[0]?.path ?? (await manifestOf(older)).tables.deliveries[0]?.path;
+  const path = (await manifestOf(older)).tables.absent[0]?.path ?? (await manifestOf(older)).tables.feeds[0]?.path;
   server.faultOf = (requested) => {
     if (requested !== path || !server.texts.delete("CURRENT")) return undefined;
     return "missing";

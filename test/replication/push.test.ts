@@ -74,7 +74,7 @@ test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads i
   assert.equal((await run("follow", location, "--once", "--lake", lake)).answer?.version, second);
   await assertEqualLakes(lake, source);
   // An object that another program has shortened is uploaded again, all others are left out.
-  const key = [...objects.keys()].find((name) => name.includes("/deliveries/")) ?? "";
+  const key = [...objects.keys()].find((name) => name.includes("/feeds/")) ?? "";
   objects.set(key, { bytes: Buffer.from("x"), sha256: undefined, headers: {}, modifiedMs: 0 });
   assert.equal((await run("push", location, "--lake", source)).answer?.files, 1);
   // A damaged local file is not uploaded.

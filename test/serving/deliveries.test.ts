@@ -17,16 +17,16 @@ const feeds = await writeFeeds(await temporaryFolder(fileScope), day, {
   ],
 });
 const { lake } = await createLake(fileScope, feeds, { hasServingFiles: false });
-const { deliveries } = await openVersion(fileScope, lake, { hasServingFiles: false });
+const { feeds: records } = await openVersion(fileScope, lake, { hasServingFiles: false });
 
 test("a row that is refused for two reasons is one rejected row; unknown values are counted one by one", async () => {
-  const [summary, ...others] = await deliveries.summaries([day]);
+  const [summary, ...others] = await records.summaries([day]);
   assert.deepEqual(others, []);
   assert.deepEqual([summary?.rejected, summary?.unknown, summary?.feeds], [2, 2, 1]);
 });
 
 test("issues are grouped by outcome, field and reason, the largest group first", async () => {
-  const issues = await deliveries.issues(day);
+  const issues = await records.issues(day);
   const rejected = issues.filter(({ outcome }) => outcome === "rejected");
   assert.deepEqual(
     rejected.map(({ field, reason, count, example }) => [field, reason, count, example]),

@@ -78,10 +78,10 @@ test("a dealer's page has its listings by price beside the estimate, its mix and
   }
 });
 
-test("deliveries are ticks, and silent dealers are found", async () => {
+test("feeds are ticks, and silent dealers are found", async () => {
   const { data } = await groupsOf("");
   const page = await pageOf("/dealers");
-  assert.equal([...page.matchAll(/aria-label="\d of 7 deliveries"/g)].length, Math.min(25, data.length));
+  assert.equal([...page.matchAll(/aria-label="\d of 7 feeds"/g)].length, Math.min(25, data.length));
   const [, named = "0"] = /delivery=silent"><strong>(\d+)<\/strong>/.exec(page) ?? [];
   const silent = await pageOf("/dealers?delivery=silent");
   assert.equal(rowsOf(silent).length, Number(named));

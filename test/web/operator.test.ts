@@ -1,4 +1,4 @@
-/** Freshness and the calendar of deliveries against an oracle: a market of four published days with a silent dealer, a held feed and a day that failed. */
+/** Freshness and the calendar of feeds against an oracle: a market of four published days with a silent dealer, a held feed and a day that failed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyChange } from "../../src/accounts/administration/changes.ts";

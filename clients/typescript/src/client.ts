@@ -206,7 +206,7 @@ export class CarquetClient {
     return bodyOf(await this.http.POST("/v1/searches", { body: search, ...options }));
   }
 
-  /** Starts the stopped deliveries of a saved search again. */
+  /** Starts the stopped messages of a saved search again. */
   async resumeSearch(search_id: string, options: RequestOptions = {}) {
     return bodyOf(
       await this.http.POST("/v1/searches/{search_id}/resume", { params: { path: { search_id } }, ...options }),

@@ -1,6 +1,6 @@
 /**
  * The `saved_searches` table: searches with a name whose changes are delivered, by webhook or as an Atom feed. A search remembers the version that its
- * receiver has reached, and the page that is delivered next, so that a delivery goes on where it stopped. The secret signs messages, hence it is kept.
+ * receiver has reached, and the page that is delivered next, so that messages go on where they stopped. The secret signs messages, hence it is kept.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { integerIn, integerOrNullIn, type Row, textIn, textOrNullIn } from "../../base/json.ts";
@@ -12,8 +12,8 @@ import { lockAccount } from "../account.ts";
 /** The most searches of an account. */
 export const accountSearchesMax = 100;
 
-/** What a delivery has reached. */
-export interface DeliveryPosition {
+/** What messages have reached. */
+export interface MessagePosition {
   /** The version whose listings the receiver knows. */
   readonly since: string;
   /** The version that the changes after `since` lead to; null unless pages of them are delivered. */
@@ -22,7 +22,7 @@ export interface DeliveryPosition {
   readonly cursor: string | null;
 }
 
-export interface SavedSearch extends DeliveryPosition {
+export interface SavedSearch extends MessagePosition {
   readonly searchId: string;
   readonly accountId: string;
   /** The key that pays. */
@@ -35,7 +35,7 @@ export interface SavedSearch extends DeliveryPosition {
   /** `whsec_` and 32 bytes in Base64. */
   readonly secret: string;
   readonly createdAtMs: number;
-  /** Why deliveries stopped; null while they go on. */
+  /** Why messages stopped; null while they go on. */
   readonly stopped: string | null;
   /** Failed attempts of the next message. */
   readonly attempts: number;
@@ -84,7 +84,7 @@ export function deleteSearch(database: SqlDatabase, { accountId, searchId }: OfS
   if (rows === 0) throw unknownSearchError(searchId);
 }
 
-/** Starts stopped deliveries again, with the message that failed. Throws a UserError if the account has no such search. */
+/** Starts stopped messages again, with the message that failed. Throws a UserError if the account has no such search. */
 export function resumeSearch(database: SqlDatabase, { accountId, searchId }: OfSearch, atMs: number): SavedSearch {
   database.run(sql`
     UPDATE saved_searches SET stopped = NULL, attempts = 0, next_at_ms = ${atMs}
@@ -109,7 +109,7 @@ interface Claim {
   readonly untilMs: number;
 }
 
-/** Claims the next delivery of a search for a service, by postponing it; null if another service has. */
+/** Claims the next message of a search for a service, by postponing it; null if another service has. */
 export function claimSearch(database: SqlDatabase, { searchId, atMs, untilMs }: Claim): SavedSearch | null {
   const rows = database.run(sql`
     UPDATE saved_searches SET next_at_ms = ${untilMs}
@@ -118,14 +118,14 @@ export function claimSearch(database: SqlDatabase, { searchId, atMs, untilMs }: 
 }
 
 /** The result of an attempt. */
-export interface DeliveryRecord
-  extends Pick<SavedSearch, keyof DeliveryPosition | "searchId" | "stopped" | "attempts" | "nextAtMs" | "messages"> {
+export interface AttemptRecord
+  extends Pick<SavedSearch, keyof MessagePosition | "searchId" | "stopped" | "attempts" | "nextAtMs" | "messages"> {
   readonly lastAtMs: number | null;
   readonly lastOutcome: string | null;
 }
 
 /** Records an attempt, unless the search has been deleted. */
-export function recordDelivery(database: SqlDatabase, record: DeliveryRecord): void {
+export function recordAttempt(database: SqlDatabase, record: AttemptRecord): void {
   const { searchId, since, target, cursor, stopped, attempts, nextAtMs, messages, lastAtMs, lastOutcome } = record;
   database.run(sql`
     UPDATE saved_searches

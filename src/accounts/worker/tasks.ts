@@ -8,12 +8,12 @@ import { type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { listAuditRecords, recordChange } from "../administration/audit-log.ts";
 import { applyChange, type ChangeOutput, type ChangeRequest, changes } from "../administration/changes.ts";
 import {
+  type AttemptRecord,
   claimSearch,
-  type DeliveryRecord,
   dueSearches,
   findSearch,
   listSearches,
-  recordDelivery,
+  recordAttempt,
 } from "../administration/saved-searches.ts";
 import { type ActiveKey, findGrant, type KeyUses, listKeys, localKeyOf, recordKeyUses } from "../keys/keys.ts";
 import { type ChargeBatch, type ChargeEntry, listKnownCharges } from "../ledger/charging.ts";
@@ -121,8 +121,8 @@ const tasks = {
   findSearch: read((database, { searchId }: { readonly searchId: string }) => findSearch(database, searchId)),
   dueSearches: read(dueSearches),
   claimSearch: write(claimSearch),
-  recordDelivery: write((database, record: DeliveryRecord): null => {
-    recordDelivery(database, record);
+  recordAttempt: write((database, record: AttemptRecord): null => {
+    recordAttempt(database, record);
     return null;
   }),
 

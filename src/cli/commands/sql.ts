@@ -46,7 +46,7 @@ export const sqlCommand = (): Command =>
   addSettings(new QueryCommand("sql"), sqlSettings)
     .description(
       "Run a SQL query (DuckDB) over the published version. Views: active, missing, contenders, sold and ended (flat listings), active_days, missing_days and contenders_days (those of every day), builds, " +
-        "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without a query or --file, " +
+        "dealers, tokens, options, claims, feeds, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without a query or --file, " +
         "reads statements from standard input. Statements cannot change files or settings.",
     )
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")

@@ -1,12 +1,12 @@
 /**
- * Deliveries: after each published version, posts the changes of saved searches to their webhooks, signed as Standard Webhooks defines it. Messages of a
+ * Messages: after each published version, posts the changes of saved searches to their webhooks, signed as Standard Webhooks defines it. Messages of a
  * search go out one after the other; its row in the accounts says which is next, so that a service that was killed repeats a message at most.
  */
 import { createHash, createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { Accounts } from "../../accounts/accounts.ts";
-import type { DeliveryPosition, DeliveryRecord, SavedSearch } from "../../accounts/administration/saved-searches.ts";
+import type { AttemptRecord, MessagePosition, SavedSearch } from "../../accounts/administration/saved-searches.ts";
 import type { Clock } from "../../accounts/clock.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
@@ -16,7 +16,7 @@ import type { CurrentVersion } from "../../serving/current-version.ts";
 import type { CallOperation } from "../internal-calls.ts";
 import { hostOf, isPublicAddress, type PublicRequestOptions, requestPublic } from "../service/public-requests.ts";
 
-/** The pauses before a message is posted again; after the last one, deliveries of the search stop. */
+/** The pauses before a message is posted again; after the last one, messages of the search stop. */
 const retryDelaysMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000] as const;
 
 /** Changes of a message. */
@@ -28,7 +28,7 @@ const claimMs = 60_000;
 const pollMs = 1_000;
 const parallelMax = 8;
 
-interface DeliveryServices {
+interface MessageServices {
   readonly accounts: Accounts;
   readonly current: CurrentVersion;
   readonly callOperation: CallOperation;
@@ -37,16 +37,16 @@ interface DeliveryServices {
   readonly webhooks: WebhookOptions;
 }
 
-const publishedVersion = ({ current }: DeliveryServices): Promise<string> =>
+const publishedVersion = ({ current }: MessageServices): Promise<string> =>
   current.use(async ({ manifest }) => manifest.version);
 
-/** Starts the deliveries. Returns a function that stops them, and resolves when none is running; what was interrupted is repeated. */
-export function startDeliveries(services: DeliveryServices): () => Promise<void> {
+/** Starts the messages. Returns a function that stops them, and resolves when none is running; what was interrupted is repeated. */
+export function startMessages(services: MessageServices): () => Promise<void> {
   const { accounts, current, clock, logger } = services;
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
   const warn = (thrown: unknown): void => {
-    if (!stopping.signal.aborted) logger.warn({ message: messageOf(thrown) }, "delivery interrupted");
+    if (!stopping.signal.aborted) logger.warn({ message: messageOf(thrown) }, "message interrupted");
   };
   const start = (search: SavedSearch, version: string): void => {
     const { searchId, since, target } = search;
@@ -77,7 +77,7 @@ export function startDeliveries(services: DeliveryServices): () => Promise<void>
 }
 
 /** Delivers message after message, until the receiver has reached the published version, or one fails. */
-async function deliver({ searchId }: SavedSearch, services: DeliveryServices, signal: AbortSignal): Promise<void> {
+async function deliver({ searchId }: SavedSearch, services: MessageServices, signal: AbortSignal): Promise<void> {
   const { administration } = services.accounts;
   for (;;) {
     const atMs = services.clock.wallMs();
@@ -85,10 +85,10 @@ async function deliver({ searchId }: SavedSearch, services: DeliveryServices, si
     if (search === null) return;
     const attempt = await attemptNext(search, services, signal).catch(async (thrown: unknown) => {
       // Interrupted: another service, or this one after its restart, repeats the message at once.
-      if (signal.aborted) await administration.call("recordDelivery", { ...search, nextAtMs: atMs });
+      if (signal.aborted) await administration.call("recordAttempt", { ...search, nextAtMs: atMs });
       throw thrown;
     });
-    await administration.call("recordDelivery", attempt);
+    await administration.call("recordAttempt", attempt);
     if (attempt.target === null || attempt.attempts > 0 || attempt.stopped !== null) return;
   }
 }
@@ -96,9 +96,9 @@ async function deliver({ searchId }: SavedSearch, services: DeliveryServices, si
 /** Computes and posts the next message of a search. Returns the record of that. */
 async function attemptNext(
   search: SavedSearch,
-  services: DeliveryServices,
+  services: MessageServices,
   signal: AbortSignal,
-): Promise<DeliveryRecord> {
+): Promise<AttemptRecord> {
   const atMs = services.clock.wallMs();
   const { url } = search;
   if (url === null) throw new TypeError(`Search ${search.searchId} has no webhook: expected one that is due.`);
@@ -124,8 +124,8 @@ async function attemptNext(
   }
 }
 
-/** Postpones the message, or stops the deliveries for a reason. */
-function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reason?: string): DeliveryRecord {
+/** Postpones the message, or stops the messages for a reason. */
+function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reason?: string): AttemptRecord {
   const attempts = search.attempts + 1;
   const delayMs = retryDelaysMs[search.attempts];
   const exhausted = `The message failed ${attempts} times, the last time with: ${search.lastOutcome}`;
@@ -133,10 +133,10 @@ function afterFailure(search: SavedSearch & { readonly lastAtMs: number }, reaso
   return { ...search, attempts, stopped, nextAtMs: search.lastAtMs + (delayMs ?? 0) };
 }
 
-/** The next message, if there is one, and where its delivery leads. */
+/** The next message, if there is one, and where it leads. */
 interface NextMessage {
   readonly message: WebhookMessage | undefined;
-  readonly next: DeliveryPosition;
+  readonly next: MessagePosition;
 }
 
 type Position = SavedSearch & { readonly target: string };
@@ -145,7 +145,7 @@ const messageId = (...parts: readonly (string | null)[]): string =>
   `msg_${createHash("sha256").update(parts.join(" ")).digest("base64url")}`;
 
 /** Reads the next page of changes, charged to the key of the search, once for all attempts of a day. */
-async function nextMessage(search: Position, services: DeliveryServices, signal: AbortSignal): Promise<NextMessage> {
+async function nextMessage(search: Position, services: MessageServices, signal: AbortSignal): Promise<NextMessage> {
   const { searchId: search_id, name, keyId, since, target, cursor } = search;
   const id = messageId(search_id, since, target, cursor);
   const identity = await services.accounts.identityOfKey(keyId);

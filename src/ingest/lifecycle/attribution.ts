@@ -34,10 +34,10 @@ async function createCurrentClaims(session: Session, spellings: Spellings, day: 
     JOIN dealer_keys USING (dealer_id)
     LEFT JOIN ${spellings.table("make")} AS make_spellings ON make_spellings.raw_value = parsed_inventory.make`,
   );
-  if (await session.hasRows(sql`FROM deliveries_today WHERE ${keepsClaims}`)) await addStandingClaims(session);
+  if (await session.hasRows(sql`FROM feeds_today WHERE ${keepsClaims}`)) await addStandingClaims(session);
 }
 
-/** A condition on a dealer of `deliveries_today`: its earlier claims stand. */
+/** A condition on a dealer of `feeds_today`: its earlier claims stand. */
 const keepsClaims = sql`NOT is_accepted AND NOT is_silent`;
 
 const addStandingClaims = (session: Session): Promise<void> =>
@@ -47,7 +47,7 @@ const addStandingClaims = (session: Session): Promise<void> =>
            coalesce(len(claims.photo_urls), 0) > 0 AS has_photos,
            coalesce(claims.inventory_type = 'new' AND list_contains(dealer_keys.makes, claims.make), false) AS is_new_at_franchise
     FROM yesterday_claimed AS claims
-    JOIN deliveries_today USING (dealer_id)
+    JOIN feeds_today USING (dealer_id)
     JOIN dealer_keys USING (dealer_id)
     WHERE ${keepsClaims}
       AND NOT EXISTS (FROM current_claims WHERE current_claims.vin = claims.vin AND current_claims.dealer_id = claims.dealer_id)`);

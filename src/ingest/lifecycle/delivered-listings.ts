@@ -51,12 +51,12 @@ export async function createDeliveredListingsView(session: Session, spellings: S
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
   const rules: Readonly<Record<NameOf<{ readonly home: "listings"; readonly feed: "rule" }>, Sql>> = {
     build_key: sql`build_keys.build_key`,
-    dealer_key: sql`deliveries.dealer_key`,
+    dealer_key: sql`feeds.dealer_key`,
     msrp: sql`coalesce(inventory.msrp, inventory.base_msrp + coalesce(options_total.total, 0))`,
     base_exterior_color: baseColor("exterior_color"),
     base_interior_color: baseColor("interior_color"),
     pricing: pricing(),
-    last_checked_at: sql`deliveries.last_delivered_at`,
+    last_checked_at: sql`feeds.last_delivered_at`,
     filled_from_vin: sql`inventory.filled_from_vin`,
   };
   const columns = deliveredColumns.map((column) => {
@@ -75,7 +75,7 @@ export async function createDeliveredListingsView(session: Session, spellings: S
     JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
       ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
     JOIN build_keys ON ${matchesBuild(sql`inventory`)}
-    JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
+    JOIN feeds_today AS feeds ON feeds.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
     ${join([...tokensNames.map(tokenKeysJoin), ...spellingJoins(spellings)], sql` `)}`,
   );

@@ -20,11 +20,11 @@ export interface Judgement {
 }
 
 /**
- * Creates the table `deliveries_today`: one row per dealer that ever delivered, with the columns of the deliveries table except `owned`, and
+ * Creates the table `feeds_today`: one row per dealer that ever delivered, with the columns of the feeds table except `owned`, and
  * `is_accepted` (VINs that are not in the feed are absent) and `is_silent` (the dealer's claims lapse). Removes the rows of feeds whose prices
  * collapsed from `parsed_inventory`, and records them as held: the listings stay as they were.
  */
-export async function judgeDeliveries(session: Session, day: string, judgement: Judgement): Promise<void> {
+export async function judgeFeeds(session: Session, day: string, judgement: Judgement): Promise<void> {
   const { thresholds } = judgement;
   const feed: ComparedFeed = {
     vins: sql`vins`,
@@ -35,7 +35,7 @@ export async function judgeDeliveries(session: Session, day: string, judgement: 
     isReleased: sql`is_released`,
   };
   await session.createTempTable(
-    "deliveries_today",
+    "feeds_today",
     sql`
     WITH compared AS (${comparedFeeds(day, judgement)}), judged AS (
       SELECT *, CASE WHEN vins IS NULL THEN 'none' ELSE ${feedVerdict(feed, thresholds)} END AS verdict, ${collapseOf(feed, thresholds)} AS collapse,
@@ -47,7 +47,7 @@ export async function judgeDeliveries(session: Session, day: string, judgement: 
              ELSE accepted_vins END AS accepted_vins,
            CASE verdict WHEN 'collapsed' THEN collapsed_in_a_row + 1 WHEN 'none' THEN collapsed_in_a_row ELSE 0 END AS collapsed_in_a_row,
            dealer_key, if(is_delivered, greatest(delivered_at, observed_at), last_delivered_at) AS last_delivered_at,
-           deliveries + is_delivered::INTEGER AS deliveries, accepted_deliveries + is_accepted::INTEGER AS accepted_deliveries,
+           feeds + is_delivered::INTEGER AS feeds, accepted_feeds + is_accepted::INTEGER AS accepted_feeds,
            if(verdict = 'collapsed', collapse, NULL) AS collapse, if(is_delivered, min_vins, NULL) AS min_vins,
            if(is_delivered, known_prices, NULL) AS known_prices, if(is_delivered, jumped_prices, NULL) AS jumped_prices,
            is_accepted, verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
@@ -68,11 +68,11 @@ function comparedFeeds(day: string, { thresholds, released }: Judgement): Sql {
   const previous = sql`
     SELECT * EXCLUDE (delivered_at, vins, verdict, dealer_key, delivery_date, collapse, min_vins, known_prices, jumped_prices),
            if(collapsed_in_a_row > 0, ${releasedVins(sql`last_delivered_on`)}, NULL) AS released_vins
-    FROM lake_deliveries`;
+    FROM lake_feeds`;
   return sql`
     SELECT dealer_id, CASE WHEN vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at, observed_at, vins,
            last_delivered_on, last_delivered_at, released_vins, accepted_vins, if(released_vins IS NULL, accepted_vins, [released_vins]) AS usual_vins,
-           coalesce(collapsed_in_a_row, 0) AS collapsed_in_a_row, coalesce(deliveries, 0) AS deliveries, coalesce(accepted_deliveries, 0) AS accepted_deliveries,
+           coalesce(collapsed_in_a_row, 0) AS collapsed_in_a_row, coalesce(feeds, 0) AS feeds, coalesce(accepted_feeds, 0) AS accepted_feeds,
            coalesce(known_prices, 0)::INTEGER AS known_prices, coalesce(jumped_prices, 0)::INTEGER AS jumped_prices,
            ${releasedVins(sql`DATE ${day}`)} IS NOT NULL AS is_released
     FROM (${delivered}) FULL JOIN (${previous}) USING (dealer_id) LEFT JOIN (${comparedPrices(thresholds)}) USING (dealer_id)`;
@@ -89,7 +89,7 @@ const comparedPrices = ({ jumpFactor }: CollapseThresholds): Sql => sql`
   FROM (SELECT vin, dealer_id, price FROM yesterday_claimed WHERE price IS NOT NULL) AS was
   JOIN parsed_inventory AS now USING (vin, dealer_id) GROUP BY dealer_id`;
 
-const heldDealers = sql`SELECT dealer_id FROM deliveries_today WHERE collapse = 'prices'`;
+const heldDealers = sql`SELECT dealer_id FROM feeds_today WHERE collapse = 'prices'`;
 
 async function holdRows(session: Session): Promise<void> {
   await session.run(sql`

@@ -155,7 +155,7 @@ export async function createAbsentTable(session: Session, day: string): Promise<
     SELECT was.*, coalesce(was.feeds_without, 0) + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
            owners.dealer_id AS owner
     FROM yesterday AS was
-    JOIN deliveries_today AS deliveries USING (dealer_id)
+    JOIN feeds_today AS feeds USING (dealer_id)
     LEFT JOIN (SELECT vin, dealer_id FROM claims_today WHERE is_owner) AS owners USING (vin)
     WHERE owners.dealer_id IS DISTINCT FROM was.dealer_id`;
   const state = stateOfAbsent({
@@ -188,19 +188,19 @@ const state = sql`hash(${join(comparedColumns.map((column) => ident(column)))})`
 
 /**
  * Returns listings of the day as the rows that hold on it, valid from the first day since which they equal a row of `held`. Requires `claims_today`
- * and `deliveries_today`.
+ * and `feeds_today`.
  */
 export const holdingRows = (rows: Sql, held: Sql, day: string): Sql => sql`
   SELECT next.* EXCLUDE (state, valid_from), coalesce(was.valid_from, DATE ${literal(day)}) AS valid_from
   FROM (SELECT *, ${state} AS state FROM (${storedRows(rows)})) AS next
   LEFT JOIN (SELECT vin, ${state} AS state, valid_from FROM ${held}) AS was USING (vin, state)`;
 
-/** Returns listings as the files hold them. What follows from the dealer's deliveries becomes null. */
+/** Returns listings as the files hold them. What follows from the dealer's feeds becomes null. */
 function storedRows(rows: Sql): Sql {
   const derived: Readonly<Record<string, Sql>> = {
-    unseen_deliveries: sql`deliveries.deliveries - listings.days_seen`,
-    last_seen: sql`nullif(listings.last_seen, deliveries.last_delivered_on)`,
-    last_checked_at: sql`nullif(listings.last_checked_at, deliveries.last_delivered_at)`,
+    unseen_feeds: sql`feeds.feeds - listings.days_seen`,
+    last_seen: sql`nullif(listings.last_seen, feeds.last_delivered_on)`,
+    last_checked_at: sql`nullif(listings.last_checked_at, feeds.last_delivered_at)`,
     claimed_since: sql`claims.claimed_since`,
     decided_by: sql`claims.decided_by`,
     file: sql`claims.file`,
@@ -213,8 +213,8 @@ function storedRows(rows: Sql): Sql {
   );
   return sql`
     SELECT ${join(columns)} FROM (${rows}) AS listings
-    JOIN deliveries_today AS deliveries ON deliveries.dealer_key = listings.dealer_key
-    JOIN claims_today AS claims ON claims.vin = listings.vin AND claims.dealer_id = deliveries.dealer_id`;
+    JOIN feeds_today AS feeds ON feeds.dealer_key = listings.dealer_key
+    JOIN claims_today AS claims ON claims.vin = listings.vin AND claims.dealer_id = feeds.dealer_id`;
 }
 
 /** Returns the rows of a relation that held until the day before and are not among those that hold on a day. */

@@ -23,7 +23,7 @@ const plainTables = [
 /** Returns the statements that create the views and table macros of a version. */
 export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
   const { tables, as_of } = manifest;
-  const options = { folder, hasDeliveries: true };
+  const options = { folder, hasFeeds: true };
   const rows = (table: TableName, files: readonly LakeFile[] = tables[table]): Sql => rowsOfFiles(table, files, folder);
   const today = sql`DATE ${literal(as_of)}`;
   const days = dayRelations(manifest, folder);
@@ -58,7 +58,7 @@ function basesOf(manifest: Manifest, folder: string): Readonly<Record<string, Sq
     ...Object.fromEntries(plainTables.map((table) => [table, rows(table)])),
     tokens_in_order: tokensInOrder,
     days: publishedDays(manifest),
-    deliveries: rows("deliveries"),
+    feeds: rows("feeds"),
     intervals: sql`${rows("listings")} UNION ALL ${rows("past_listings")}`,
     active_days: flat(dayRelations(manifest, folder).active, [sql`snapshot_date`]),
   };
@@ -97,9 +97,9 @@ export function publishedDays({ days }: Pick<Manifest, "days">): Sql {
     : sql`SELECT * FROM (VALUES ${join(rows)}) AS days(snapshot_date, listings)`;
 }
 
-/** The deliveries of each dealer up to each day, for `activeColumns`. */
-const deliveredByDay = sql`(SELECT dealer_key, delivery_date AS snapshot_date, deliveries, accepted_deliveries, last_delivered_on, last_delivered_at
-  FROM deliveries) AS delivered`;
+/** The feeds of each dealer up to each day, for `activeColumns`. */
+const deliveredByDay = sql`(SELECT dealer_key, delivery_date AS snapshot_date, feeds, accepted_feeds, last_delivered_on, last_delivered_at
+  FROM feeds) AS delivered`;
 
 /** Joins intervals with the published days on which they hold. */
 const heldOn = sql`snapshot_date >= valid_from AND snapshot_date < coalesce(valid_to, DATE '9999-12-31')`;
@@ -130,7 +130,7 @@ const listingIntervals = sql`SELECT * EXCLUDE (${join(absentFromIntervals)}) FRO
 function missingDays(sold: Sql, ended: Sql): Sql {
   const computed: Readonly<Record<string, Sql>> = {
     missing_since: sql`missing_since`,
-    feeds_without: sql`(accepted_by_then - delivered.accepted_deliveries)::INTEGER`,
+    feeds_without: sql`(accepted_by_then - delivered.accepted_feeds)::INTEGER`,
   };
   const names = Object.keys(listingColumns);
   const values = activeColumns(sql`snapshot_date`, true).map((column, index) => {
@@ -152,7 +152,7 @@ function missingDays(sold: Sql, ended: Sql): Sql {
     )
     SELECT ${join(values)}, as_of
     FROM absent LEFT JOIN ${deliveredByDay} USING (dealer_key, snapshot_date)
-    LEFT JOIN (SELECT dealer_id, delivery_date AS as_of, accepted_deliveries AS accepted_by_then FROM deliveries) USING (dealer_id, as_of)`;
+    LEFT JOIN (SELECT dealer_id, delivery_date AS as_of, accepted_feeds AS accepted_by_then FROM feeds) USING (dealer_id, as_of)`;
 }
 
 /** Returns every claim of each day: that of the owner, which is the active listing, and those of contenders. */

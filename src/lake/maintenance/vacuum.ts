@@ -30,12 +30,7 @@ export interface VacuumResult {
 }
 
 /** Tables of the past, in partitions of months. What was sold or has ended is kept. */
-const tablesOfThePast = [
-  "past_listings",
-  "contenders",
-  "deliveries",
-  "rejects",
-] as const satisfies readonly TableName[];
+const tablesOfThePast = ["past_listings", "contenders", "feeds", "rejects"] as const satisfies readonly TableName[];
 
 /** Returns the first month that is kept, as `2026-11`; undefined if all are. */
 export function firstKeptMonth(asOf: string, { months }: Retention): string | undefined {

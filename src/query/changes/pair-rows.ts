@@ -112,7 +112,7 @@ function listingsOf(
 ): Sql {
   const relations = Object.entries(inventories).map(([state, inventory]) => {
     const extra = [sql`${literal(state)} AS listing_state`, sql`${sinceOf[state as ListingState]} AS since`];
-    const rows = unorderedListings(inventory, { folder, hasDeliveries: false }, extra);
+    const rows = unorderedListings(inventory, { folder, hasFeeds: false }, extra);
     const isLater = since !== undefined && (state === "active" || state === "sold");
     return isLater ? sql`FROM (${rows}) WHERE since > DATE ${literal(since)}` : rows;
   });
@@ -178,7 +178,7 @@ export function attributesOf(
   const inventory = { ...inventoriesOf(manifest)[state], valuations: [] };
   const isWanted = sql`id IN (${join(ids.map(literal))})`;
   const query = sql`SELECT facts.id, ${attributeRow.selectText()} AS attributes
-    FROM (SELECT * FROM (${unorderedListings(inventory, { folder, hasDeliveries: false })}) WHERE ${isWanted}) AS facts ${starJoins}`;
+    FROM (SELECT * FROM (${unorderedListings(inventory, { folder, hasFeeds: false })}) WHERE ${isWanted}) AS facts ${starJoins}`;
   const dimensions = isForeign ? manifest : undefined;
   const files = [...inventory.files, ...(isForeign ? dimensionFiles(manifest) : [])];
   return [files, withDimensions(dimensions, folder, query)];

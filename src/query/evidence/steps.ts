@@ -1,6 +1,6 @@
 /**
  * The steps of evidence about a VIN, without their sentences: what the feeds of dealers stated, the issues of rows, and the decisions about its listings.
- * Decisions and the rules that made them are those that the lake records; deliveries have the numbers that they rest on.
+ * Decisions and the rules that made them are those that the lake records; feeds have the numbers that they rest on.
  */
 import { epochDay } from "../../base/day.ts";
 import { isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
@@ -263,8 +263,8 @@ function decideAbsence(day: string, open: OpenListing | undefined, history: VinH
   const now = history.dealerOn(claim.dealerId, day);
   const soldAfter = (threshold: number): number | null => (state === "sold" ? threshold : null);
   const daysAbsent = epochDay(day) - epochDay(seenBy(claim, lastDay, history));
-  const feedsWithout = now.acceptedDeliveries - then.acceptedDeliveries;
-  const daysSeen = then.deliveries - claim.unseenDeliveries;
+  const feedsWithout = now.acceptedFeeds - then.acceptedFeeds;
+  const daysSeen = then.feeds - claim.unseenFeeds;
   const daysMissing = epochDay(day) - epochDay(missingFrom);
   return [
     finding({

@@ -1,4 +1,4 @@
-/** What the lake records about a VIN: claims, ends of listings, issues, and the deliveries of the claiming dealers. */
+/** What the lake records about a VIN: claims, ends of listings, issues, and the feeds of the claiming dealers. */
 import { integerIn, isRow, type Json, type Row, stringOrNull, textIn } from "../../base/json.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { buildRow } from "../../serving/dimensions.ts";
@@ -18,8 +18,8 @@ export interface ClaimInterval {
   readonly decidedBy: string;
   readonly from: string;
   readonly until: string | null;
-  readonly unseenDeliveries: number;
-  /** Null while the dealer's last delivery contained it. */
+  readonly unseenFeeds: number;
+  /** Null while the dealer's last feed contained it. */
   readonly lastSeen: string | null;
   readonly file: string;
   readonly row: number;
@@ -35,8 +35,8 @@ interface DealerDay {
   /** The size below which the feed is collapsed. */
   readonly minVins: number;
   readonly lastDeliveredOn: string;
-  readonly deliveries: number;
-  readonly acceptedDeliveries: number;
+  readonly feeds: number;
+  readonly acceptedFeeds: number;
 }
 
 export interface VinHistory {
@@ -51,14 +51,14 @@ export interface VinHistory {
 }
 
 export async function readVinHistory(vin: string, version: LakeVersion): Promise<VinHistory> {
-  const records = version.deliveries;
+  const records = version.feeds;
   const [rows, ends, issues] = await Promise.all([records.claimsOf(vin), records.endsOf(vin), records.issuesOf(vin)]);
   const claims = rows.map((row) => claimOf(row, version));
   const first = claims[0]?.from ?? version.manifest.as_of;
   const dealers = [...new Set(claims.map(({ dealerId }) => dealerId))];
-  const deliveries = dealers.length === 0 ? [] : await records.deliveriesOf(dealers, first);
+  const feeds = dealers.length === 0 ? [] : await records.feedsOf(dealers, first);
   const byDay = new Map(
-    deliveries.map((row) => [`${textIn(row, "dealer_id")} ${textIn(row, "delivery_date")}`, dealerDayOf(row)]),
+    feeds.map((row) => [`${textIn(row, "dealer_id")} ${textIn(row, "delivery_date")}`, dealerDayOf(row)]),
   );
   return {
     claims,
@@ -80,7 +80,7 @@ function claimOf(row: Row, { dimensions }: LakeVersion): ClaimInterval {
     decidedBy: textIn(row, "decided_by"),
     from: textIn(row, "valid_from"),
     until: stringOrNull(row.valid_to),
-    unseenDeliveries: integerIn(row, "unseen_deliveries"),
+    unseenFeeds: integerIn(row, "unseen_feeds"),
     lastSeen: stringOrNull(row.last_seen),
     file: textIn(row, "file"),
     row: integerIn(row, "row"),
@@ -94,8 +94,8 @@ const nothingDelivered: DealerDay = {
   usualVins: 0,
   minVins: 0,
   lastDeliveredOn: "",
-  deliveries: 0,
-  acceptedDeliveries: 0,
+  feeds: 0,
+  acceptedFeeds: 0,
 };
 
 const dealerDayOf = (row: Row): DealerDay => ({
@@ -104,8 +104,8 @@ const dealerDayOf = (row: Row): DealerDay => ({
   usualVins: numberOr0(row.usual_vins),
   minVins: numberOr0(row.min_vins),
   lastDeliveredOn: textIn(row, "last_delivered_on"),
-  deliveries: integerIn(row, "deliveries"),
-  acceptedDeliveries: integerIn(row, "accepted_deliveries"),
+  feeds: integerIn(row, "feeds"),
+  acceptedFeeds: integerIn(row, "accepted_feeds"),
 });
 
 const numberOr0 = (value: Json | undefined): number => (typeof value === "number" ? value : 0);

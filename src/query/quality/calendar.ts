@@ -1,4 +1,4 @@
-/** The calendar of deliveries: for each dealer and day, whether its feed came, was held, had refused rows, or is absent. It is derived from the lake. */
+/** The calendar of feeds: for each dealer and day, whether its feed came, was held, had refused rows, or is absent. It is derived from the lake. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
@@ -39,13 +39,13 @@ interface CalendarRequest {
 }
 
 /** Dealers, those with a problem on the last day first, then the largest; how many there are in all, and how many feeds of the last day are in each state. */
-export interface DeliveryCalendar {
+export interface FeedCalendar {
   readonly dealers: readonly CalendarDealer[];
   readonly total: number;
   readonly states: Readonly<Partial<Record<FeedState, number>>>;
 }
 
-export async function deliveryCalendar(source: QualitySource, request: CalendarRequest): Promise<DeliveryCalendar> {
+export async function feedCalendar(source: QualitySource, request: CalendarRequest): Promise<FeedCalendar> {
   const { days, hasProblems, limit } = request;
   const last = days.at(-1) ?? source.manifest.as_of;
   const { files, feeds } = feedsOn(source, days);
@@ -80,8 +80,8 @@ export async function deliveryCalendar(source: QualitySource, request: CalendarR
 const statesWithoutProblems = async (
   source: QualitySource,
   { days, hasProblems }: CalendarRequest,
-): Promise<DeliveryCalendar["states"]> =>
-  hasProblems ? (await deliveryCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
+): Promise<FeedCalendar["states"]> =>
+  hasProblems ? (await feedCalendar(source, { days, hasProblems: false, limit: 1 })).states : {};
 
 /** Returns the state of each dealer's feed on some days, by day; without dealers that had none. */
 export async function feedStates(
@@ -98,7 +98,7 @@ export async function feedStates(
 
 /** Returns the files and the relation of the feeds of some days: a row for each dealer and day. */
 function feedsOn({ manifest, folder }: QualitySource, days: readonly string[]) {
-  const deliveries = filesOfDays(manifest.tables.deliveries, days);
+  const feedFiles = filesOfDays(manifest.tables.feeds, days);
   const rejects = filesOfDays(manifest.tables.rejects, days);
   const isShown = sql`delivery_date IN (${join(days.map((day) => sql`DATE ${literal(day)}`))})`;
   const feeds = sql`refused AS (
@@ -107,8 +107,8 @@ function feedsOn({ manifest, folder }: QualitySource, days: readonly string[]) {
     feeds AS (
       SELECT dealer_id, delivery_date::VARCHAR AS "day", ${feedState} AS state, coalesce(vins, 0) AS vins, coalesce(refused, 0) AS refused,
              min_vins, known_prices, jumped_prices, last_delivered_on::VARCHAR AS "last"
-      FROM (FROM (${rowsOfFiles("deliveries", deliveries, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date))`;
-  return { files: [...deliveries, ...rejects], feeds };
+      FROM (FROM (${rowsOfFiles("feeds", feedFiles, folder)}) WHERE ${isShown}) LEFT JOIN refused USING (dealer_id, delivery_date))`;
+  return { files: [...feedFiles, ...rejects], feeds };
 }
 
 /** Rows of a feed that were refused count as a problem from the share on from which the check `rejected` warns. */

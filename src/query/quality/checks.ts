@@ -8,7 +8,7 @@ import { type ReleasedFeed, releaseFeed } from "../../lake/ingest-record.ts";
 import type { Attribute } from "../../listing/attribute.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
 import { type AttributeName, attributeOf, namesIn } from "../../listing/schema.ts";
-import type { DeliveryRecords } from "../../serving/delivery-records.ts";
+import type { FeedRecords } from "../../serving/feed-records.ts";
 
 /** Every check: the distance of its share from the usual one from which it warns, and what it counts. */
 export const qualityChecks = {
@@ -116,10 +116,10 @@ export const byCheck = (value: (check: QualityCheckName) => Sql): Sql =>
 /** Releases the feed of a dealer and day. Throws a UserError if it is not held. */
 export async function releaseHeldFeed(
   lake: string,
-  deliveries: DeliveryRecords,
+  feeds: FeedRecords,
   { dealerId: dealer_id, day }: { readonly dealerId: string; readonly day: string },
 ): Promise<ReleasedFeed> {
-  const feed = (await deliveries.deliveriesOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
+  const feed = (await feeds.feedsOf([dealer_id], day)).find(({ delivery_date }) => delivery_date === day);
   if (feed?.verdict !== "collapsed")
     throw new UserError(
       `The feed of ${printable(dealer_id, 60)} of ${day} is not held (${feed?.verdict ?? "none"}): expected a collapsed feed.`,

@@ -1,11 +1,11 @@
-/** What operators see of deliveries: the calendar, what waits for a decision, and one feed in detail. */
+/** What operators see of feeds: the calendar, what waits for a decision, and one feed in detail. */
 import { type Row, textIn, textOrNullIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import { life } from "../../listing/lifecycle-rules.ts";
-import type { IngestedDay } from "../../serving/delivery-records.ts";
+import type { IngestedDay } from "../../serving/feed-records.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { type DeliveredDay, hasFailed, lastDays } from "../../serving/published-day.ts";
-import { type CalendarFeed, type DeliveryCalendar, deliveryCalendar, refusedRows } from "./calendar.ts";
+import { type CalendarFeed, type FeedCalendar, feedCalendar, refusedRows } from "./calendar.ts";
 
 /** How many dealers are shown: at first, and of all; and how many refused rows of a feed. */
 const fewDealers = 16;
@@ -45,12 +45,12 @@ export interface FeedDetails {
   readonly refused: readonly Row[];
 }
 
-export interface DeliveryOverview {
+export interface FeedOverview {
   /** Calendar days, in order; the published one is the last. */
   readonly days: readonly string[];
   /** Days that were expected and not published. */
   readonly failed: readonly string[];
-  readonly calendar: DeliveryCalendar;
+  readonly calendar: FeedCalendar;
   readonly names: ReadonlyMap<string, string>;
   readonly problems: readonly FeedProblem[];
   readonly summary: IngestedDay | undefined;
@@ -58,11 +58,11 @@ export interface DeliveryOverview {
 }
 
 /** Returns the overview of a version. Refuses a day that was not ingested. */
-export async function deliveryOverview(version: LakeVersion, request: OverviewRequest): Promise<DeliveryOverview> {
+export async function feedOverview(version: LakeVersion, request: OverviewRequest): Promise<FeedOverview> {
   const { as_of: asOf, days: published } = version.manifest;
   const days = lastDays(asOf, 7 * request.weeks);
   const known = Object.keys(published);
-  const calendar = await deliveryCalendar(version, {
+  const calendar = await feedCalendar(version, {
     days: days.filter((day) => published[day] !== undefined),
     hasProblems: request.dealers === "problems",
     limit: request.dealers === undefined ? fewDealers : allDealers,
@@ -70,7 +70,7 @@ export async function deliveryOverview(version: LakeVersion, request: OverviewRe
   const { dealer = calendar.dealers[0]?.dealerId, day = asOf } = request;
   if (published[day] === undefined) throw refuse("not_found", { what: "ingested day", id: day });
   const nameOf = (id: string): string => version.dealers.nameOf(id) ?? id;
-  const [summary] = await version.deliveries.summaries([asOf]);
+  const [summary] = await version.feeds.summaries([asOf]);
   return {
     days,
     calendar,
@@ -120,16 +120,16 @@ interface DetailsRequest {
   readonly days: readonly string[];
 }
 
-/** Returns a dealer's feed of a day; undefined for a dealer without deliveries. */
+/** Returns a dealer's feed of a day; undefined for a dealer without feeds. */
 async function feedDetails(
   version: LakeVersion,
   { dealer, name, day, days }: DetailsRequest,
 ): Promise<FeedDetails | undefined> {
   const [first = day] = [day, ...days].sort();
-  const deliveries = await version.deliveries.deliveriesOf([dealer], first);
-  const byDay = new Map(deliveries.map((row) => [textIn(row, "delivery_date"), row]));
+  const feeds = await version.feeds.feedsOf([dealer], first);
+  const byDay = new Map(feeds.map((row) => [textIn(row, "delivery_date"), row]));
   const row = byDay.get(day);
-  if (deliveries.length === 0) return undefined;
+  if (feeds.length === 0) return undefined;
   return {
     dealerId: dealer,
     name,

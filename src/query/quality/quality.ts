@@ -1,6 +1,6 @@
 /**
  * The quality report of a day: for each dealer and check, how many rows it finds, beside the usual share of the dealer's last feeds. It is derived from
- * the claims, deliveries and issues that the lake keeps.
+ * the claims, feeds and issues that the lake keeps.
  */
 import { calendarMonth } from "../../base/day.ts";
 import type { Row } from "../../base/json.ts";
@@ -59,7 +59,7 @@ export async function qualityReport(
   const files = {
     claims: intervalFiles(manifest, first),
     contenders: contendersSince(manifest, first),
-    deliveries: filesOfDays(manifest.tables.deliveries, days),
+    feeds: filesOfDays(manifest.tables.feeds, days),
     rejects: filesOfDays(manifest.tables.rejects, days),
     builds: manifest.tables.builds,
     dealers: manifest.tables.dealers,
@@ -96,9 +96,7 @@ interface QualityWindow {
 
 /** The relations `feeds` of the window, `delivered` (today's feeds and the last ones of their dealers), `facts` (claims) and `issues`. */
 function inputs(
-  files: Readonly<
-    Record<"claims" | "contenders" | "deliveries" | "rejects" | "builds" | "dealers", readonly LakeFile[]>
-  >,
+  files: Readonly<Record<"claims" | "contenders" | "feeds" | "rejects" | "builds" | "dealers", readonly LakeFile[]>>,
   window: QualityWindow,
 ): Sql {
   const { folder, first, day } = window;
@@ -108,7 +106,7 @@ function inputs(
     feeds AS (
       SELECT dealer_id, delivery_date AS "day", verdict, vins, if(verdict = 'collapsed', coalesce("collapse", 'rows'), NULL) AS "collapse",
              known_prices, jumped_prices, last_delivered_on
-      FROM (${rowsOfFiles("deliveries", files.deliveries, folder)}) WHERE ${inWindow}),
+      FROM (${rowsOfFiles("feeds", files.feeds, folder)}) WHERE ${inWindow}),
     delivered AS (
       SELECT * FROM feeds SEMI JOIN (SELECT dealer_id FROM feeds WHERE "day" = DATE ${literal(day)} AND verdict <> 'none') USING (dealer_id)
       WHERE verdict <> 'none'

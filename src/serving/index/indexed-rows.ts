@@ -106,12 +106,12 @@ function groupsOf(
   return groups;
 }
 
-/** Months that are over. Rows that held on their last day may have ended since; their deliveries and departed listings have not changed. */
+/** Months that are over. Rows that held on their last day may have ended since; their feeds and departed listings have not changed. */
 function closedMonths({ tables, days }: Manifest, months: readonly string[]): IndexedRows {
   const { first, last } = daysIn(months[0] ?? "", months.at(-1) ?? "");
   const isIn = ({ partition }: LakeFile): boolean => months.includes(calendarMonth(partition ?? ""));
   const published = Object.entries(days).filter(([day]) => months.includes(calendarMonth(day)));
-  const unchanging = [tables.deliveries, tables.past_listings, tables.sold, tables.absent].flat().filter(isIn);
+  const unchanging = [tables.feeds, tables.past_listings, tables.sold, tables.absent].flat().filter(isIn);
   return {
     first,
     last,
@@ -171,13 +171,13 @@ function listingsToIndex({ first, last, today, past, ...left }: IndexedRows, fol
       if (left[state].length === 0) return [];
       const day = sql`DATE '1970-01-01' + ${integerLiteral(gone[state])}`;
       const days = [sql`${day} AS valid_from`, sql`${day} AS valid_to`];
-      return [sql`(${unorderedListings(goneIn(left[state]), { folder, hasDeliveries: false }, days)})`];
+      return [sql`(${unorderedListings(goneIn(left[state]), { folder, hasFeeds: false }, days)})`];
     }),
   ];
   const selects = [
     ...(today === undefined
       ? []
-      : [positionedListings(today, { folder, hasDeliveries: false }, [sql`valid_from`, sql`NULL::DATE AS valid_to`])]),
+      : [positionedListings(today, { folder, hasFeeds: false }, [sql`valid_from`, sql`NULL::DATE AS valid_to`])]),
     ...(others.length === 0
       ? []
       : [

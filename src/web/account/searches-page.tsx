@@ -148,7 +148,7 @@ export const deletionPage =
       path,
       "Delete a saved search",
       <Confirmation visitor={visitor} action={`${path}/${searchId}/delete`} button="Delete the search" keepPath={path}>
-        “{name}”, its deliveries and its feed end for good.
+        “{name}”, its messages and its feed end for good.
       </Confirmation>,
     );
   };

@@ -1,7 +1,7 @@
-/** The calendar of deliveries: a row for each dealer, a cell for each day, shaded by rows. */
+/** The calendar of feeds: a row for each dealer, a cell for each day, shaded by rows. */
 import type { JSX } from "preact";
 import type { CalendarDealer, CalendarFeed } from "../../query/quality/calendar.ts";
-import type { DeliveryOverview } from "../../query/quality/delivery-overview.ts";
+import type { FeedOverview } from "../../query/quality/feed-overview.ts";
 import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, weekday } from "../shell/format.ts";
 
@@ -11,7 +11,7 @@ const phoneDays = 10;
 const marks: Readonly<Record<string, string>> = { held: "!", refused: "×" };
 
 export interface CalendarTableProps {
-  readonly overview: DeliveryOverview;
+  readonly overview: FeedOverview;
   readonly href: (changes: Readonly<Record<string, string>>) => string;
 }
 

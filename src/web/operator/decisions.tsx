@@ -1,14 +1,14 @@
 /** What waits for a decision of an operator, each with the command that acts on it. */
 import type { ComponentChildren, JSX } from "preact";
 import type { IngestRecord, ReleasedFeed } from "../../lake/ingest-record.ts";
-import type { DeliveryOverview, FeedProblem } from "../../query/quality/delivery-overview.ts";
+import type { FeedOverview, FeedProblem } from "../../query/quality/feed-overview.ts";
 import { Block } from "../shell/blocks.tsx";
 import { count, day as dayText, time } from "../shell/format.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
 interface DecisionsProps {
-  readonly overview: DeliveryOverview;
+  readonly overview: FeedOverview;
   readonly lastIngest: IngestRecord | undefined;
   readonly released: readonly ReleasedFeed[];
   readonly visitor: Visitor;

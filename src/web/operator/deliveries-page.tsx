@@ -4,7 +4,7 @@ import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { readReleasedFeeds } from "../../lake/ingest-record.ts";
 import { releaseHeldFeed } from "../../query/quality/checks.ts";
-import { type DeliveryOverview, deliveryOverview } from "../../query/quality/delivery-overview.ts";
+import { type FeedOverview, feedOverview } from "../../query/quality/feed-overview.ts";
 import { diskOf } from "../../serving/kept-versions.ts";
 import { type Figure, Figures, Notice } from "../shell/blocks.tsx";
 import { age, count, day as dayText, share, size, time } from "../shell/format.ts";
@@ -25,7 +25,7 @@ export const deliveriesPage =
     const dealer = query.get("dealer") ?? undefined;
     const day = query.get("day") ?? undefined;
     const weeks = query.get("weeks") === "12" ? 12 : 4;
-    const overview = await current.use((version) => deliveryOverview(version, { weeks, dealers, dealer, day }));
+    const overview = await current.use((version) => feedOverview(version, { weeks, dealers, dealer, day }));
     const released = await readReleasedFeeds(exports.lake).catch(() => []);
     const href = (changes: Readonly<Record<string, string>>): string =>
       `${path}?${new URLSearchParams({ ...Object.fromEntries(query), ...changes })}`;
@@ -47,7 +47,7 @@ export const deliveriesPage =
 
 async function figuresOf(
   { current, freshness, exports, accounts }: SiteServices,
-  { summary }: DeliveryOverview,
+  { summary }: FeedOverview,
 ): Promise<readonly Figure[]> {
   const { publishedAtMs, dueAtMs } = freshness.report;
   const disk = await diskOf(exports.lake);
@@ -97,9 +97,9 @@ export const releaseFeedByForm =
   ({ current, exports: { lake }, accounts: { administration } }: SiteServices) =>
   async ({ visitor, fields }: VisitorForm) => {
     const feed = { dealerId: fields.get("dealer") ?? "", day: fields.get("day") ?? "" };
-    await current.use(async ({ deliveries }) => {
-      if (!deliveries.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
-      return releaseHeldFeed(lake, deliveries, feed);
+    await current.use(async ({ feeds }) => {
+      if (!feeds.days.includes(feed.day)) throw refuse("not_found", { what: "ingested day", id: feed.day });
+      return releaseHeldFeed(lake, feeds, feed);
     });
     await administration.change(visitor.identity.key.accountId, "release", feed);
     return { location: `${path}?released=${feed.dealerId}` };

@@ -1,7 +1,7 @@
 /** One feed in the operator's view: its size, refused rows, and the rows of its dealer on each day. */
 import type { JSX } from "preact";
 import { textIn, textOrNullIn } from "../../base/json.ts";
-import type { FeedDetails } from "../../query/quality/delivery-overview.ts";
+import type { FeedDetails } from "../../query/quality/feed-overview.ts";
 import { Block, DataTable, Facts } from "../shell/blocks.tsx";
 import { count, day as dayText, text } from "../shell/format.ts";
 import { DayBars } from "../shell/freshness-bar.tsx";

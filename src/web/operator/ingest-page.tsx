@@ -14,10 +14,10 @@ import { operatorOf, operatorPage } from "./operator-page.tsx";
 export const ingestDayPage =
   ({ current }: SiteServices): PageHandler =>
   async ({ params: { day = "" } }) => {
-    const { summary, issues } = await current.use(async ({ deliveries }) => {
-      if (!deliveries.days.includes(day)) throw refuse("not_found", { what: "ingested day", id: day });
-      const [found] = await deliveries.summaries([day]);
-      return { summary: found, issues: await deliveries.issues(day) };
+    const { summary, issues } = await current.use(async ({ feeds }) => {
+      if (!feeds.days.includes(day)) throw refuse("not_found", { what: "ingested day", id: day });
+      const [found] = await feeds.summaries([day]);
+      return { summary: found, issues: await feeds.issues(day) };
     });
     return operatorPage(
       "/operator",

@@ -8,7 +8,7 @@ import {
   dueSearches,
   findSearch,
   listSearches,
-  recordDelivery,
+  recordAttempt,
   resumeSearch,
 } from "../../../src/accounts/administration/saved-searches.ts";
 import { testOnBothEngines } from "../../support/accounts.ts";
@@ -41,7 +41,7 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
 
   const position = { since: "2026-11-18.1", target: "2026-11-19.1", cursor: "abc" };
   const failed = { ...position, attempts: 1, nextAtMs: atMs + 5_000, messages: 2, lastAtMs: atMs, lastOutcome: "500" };
-  recordDelivery(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
+  recordAttempt(database, { searchId, ...failed, stopped: "The receiver is gone (410)." });
   const found = findSearch(database, searchId);
   assert.deepEqual({ ...found, ...failed }, found);
   assert.deepEqual(dueFor("2026-11-19.1", atMs + 10_000), [], "stopped");
@@ -53,7 +53,7 @@ testOnBothEngines("a search is due after a new version, claimed once, and keeps 
     assert.throws(change, /Unknown saved search .*: expected one of the account/);
   deleteSearch(database, { accountId, searchId });
   assert.equal(findSearch(database, searchId), null);
-  recordDelivery(database, { searchId, ...failed, stopped: null });
+  recordAttempt(database, { searchId, ...failed, stopped: null });
   assert.equal(findSearch(database, searchId), null, "an attempt that ends after the deletion");
   for (let n = 1; n < accountSearchesMax; n += 1) createSearch(database, { ...search, atMs });
   assert.throws(() => createSearch(database, { ...search, atMs }), /Too many saved searches: expected at most 100/);

@@ -139,8 +139,8 @@ test("messages lead from market to market across failures, restarts, a gone rece
     [1, 5_000],
     [2, 300_000],
   ] as const) {
-    await until("a failure", first, ({ deliveries }) => deliveries.failed_attempts === attempts);
-    const { last_attempt_at: last, next_attempt_at: next } = (await search(first)).deliveries;
+    await until("a failure", first, ({ messages }) => messages.failed_attempts === attempts);
+    const { last_attempt_at: last, next_attempt_at: next } = (await search(first)).messages;
     assert.equal(Date.parse(next ?? "") - Date.parse(last ?? ""), pauseMs);
     await sleep(50);
     assert.equal(receiver.received.length, attempts, "repeated after the pause only");
@@ -153,11 +153,11 @@ test("messages lead from market to market across failures, restarts, a gone rece
   assert.equal(new Set(receiver.received.map(({ id }) => id)).size, pages, "ids of repeated messages");
   assert.deepEqual(receiver.received[1], { ...receiver.received[0], status: 302 });
 
-  // A receiver that is gone ends the deliveries; two versions later they go on with the message that it refused.
+  // A receiver that is gone ends the messages; two versions later they go on with the message that it refused.
   receiver.responses.push(204, 410);
   await publish(3);
   await until("stopped", first, ({ status }) => status === "stopped");
-  assert.match((await search(first)).deliveries.stopped_because ?? "", /gone \(410\)/);
+  assert.match((await search(first)).messages.stopped_because ?? "", /gone \(410\)/);
   await publish(4);
   receiver.responses.push("none");
   const { message: _, ...resumed } = await send(first, "POST", `/v1/searches/${saved.data.search_id}/resume`);

@@ -90,7 +90,7 @@ async function stateOf(lake: string, day: string): Promise<Readonly<Record<strin
     lake,
     `${listings("active")} UNION ALL ${listings("missing")} UNION ALL
      SELECT 'feeds', concat_ws(' ', verdict, "collapse", vins, 'of', coalesce(min_vins, 0), jumped_prices, 'of', known_prices), dealer_id
-     FROM deliveries WHERE delivery_date = '${day}' ORDER BY key`,
+     FROM feeds WHERE delivery_date = '${day}' ORDER BY key`,
   );
   const grouped: Record<string, string[]> = {};
   for (const { of, text } of rows) grouped[String(of)] = [...(grouped[String(of)] ?? []), String(text)];

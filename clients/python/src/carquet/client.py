@@ -275,7 +275,7 @@ class Client:
         return body
 
     def resume_search(self, search_id: str) -> SearchEnvelope:
-        """Starts the stopped deliveries of a saved search again."""
+        """Starts the stopped messages of a saved search again."""
         path = f"/v1/searches/{path_segment(search_id)}/resume"
         body: SearchEnvelope = self._send(self._http.build_request("POST", self._url + path)).json()
         return body

@@ -25,7 +25,7 @@ export const qualityCommand = (): Command =>
     .action((day: string | undefined, { dealer, status, format, ...settings }: ValuesOf<typeof qualitySettings>) =>
       withPublishedRecords({ ...settings, day }, async (records) => {
         const { as_of } = records.manifest;
-        if (dealer !== undefined && (await records.deliveries.deliveriesOf([dealer], as_of)).length === 0)
+        if (dealer !== undefined && (await records.feeds.feedsOf([dealer], as_of)).length === 0)
           throw new UserError(
             `Unknown dealer ${printable(dealer, 60)}: expected a dealer that has delivered by ${as_of}.`,
           );

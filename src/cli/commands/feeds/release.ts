@@ -9,7 +9,7 @@ import { type DatabaseOptions, DuckDatabase } from "../../../db/duckdb.ts";
 import { requireDay, requireManifest } from "../../../lake/published-lake.ts";
 import { releaseHeldFeed } from "../../../query/quality/checks.ts";
 import type { QualitySource } from "../../../query/quality/quality.ts";
-import { DeliveryRecords } from "../../../serving/delivery-records.ts";
+import { FeedRecords } from "../../../serving/feed-records.ts";
 import { addSettings, type SharedValues, sharedSettings } from "../../settings.ts";
 
 export const releaseCommand = (): Command =>
@@ -21,9 +21,9 @@ export const releaseCommand = (): Command =>
     .argument("<dealer>", "id of the dealer")
     .argument("[day]", "day of the feed, YYYY-MM-DD (default: that of the dealer's last feed)")
     .action((dealer: string, day: string | undefined, { lake }: SharedValues<"lake">) =>
-      withPublishedRecords({ lake, day }, async ({ deliveries, manifest: { as_of } }) => {
-        const last = await lastDayOf(deliveries, dealer, as_of);
-        const feed = await releaseHeldFeed(lake, deliveries, { dealerId: dealer, day: day ?? last });
+      withPublishedRecords({ lake, day }, async ({ feeds, manifest: { as_of } }) => {
+        const last = await lastDayOf(feeds, dealer, as_of);
+        const feed = await releaseHeldFeed(lake, feeds, { dealerId: dealer, day: day ?? last });
         const next =
           feed.day === last ? "The dealer's next feed is compared with it." : "The dealer has delivered since then.";
         process.stdout.write(
@@ -33,8 +33,8 @@ export const releaseCommand = (): Command =>
     );
 
 /** Returns the day of a dealer's last feed. Throws a UserError for an unknown dealer. */
-async function lastDayOf(deliveries: DeliveryRecords, dealer: string, asOf: string): Promise<string> {
-  const [newest] = await deliveries.deliveriesOf([dealer], asOf);
+async function lastDayOf(feeds: FeedRecords, dealer: string, asOf: string): Promise<string> {
+  const [newest] = await feeds.feedsOf([dealer], asOf);
   if (newest !== undefined) return textIn(newest, "last_delivered_on");
   throw new UserError(`Unknown dealer ${printable(dealer, 60)}: expected a dealer that has delivered by ${asOf}.`);
 }
@@ -47,7 +47,7 @@ export interface RecordOptions extends DatabaseOptions {
 }
 
 interface PublishedRecords extends QualitySource {
-  readonly deliveries: DeliveryRecords;
+  readonly feeds: FeedRecords;
 }
 
 /** Calls `work` with the records of a version. Throws a UserError for an unknown lake, version or day. */
@@ -61,7 +61,7 @@ export async function withPublishedRecords<T>(
   try {
     return await database.using((session) => {
       const rowsFrom: QualitySource["rowsFrom"] = (_files, query) => session.rows(query);
-      return work({ manifest, folder: lake, rowsFrom, deliveries: new DeliveryRecords(manifest, lake, rowsFrom) });
+      return work({ manifest, folder: lake, rowsFrom, feeds: new FeedRecords(manifest, lake, rowsFrom) });
     });
   } finally {
     database.close();

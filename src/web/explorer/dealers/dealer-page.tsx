@@ -109,7 +109,7 @@ const Head = ({ dealer, numbers, feeds }: HeadProps): JSX.Element => {
           <span key={fact}>{fact}</span>
         ))}
         <span>
-          deliveries <Ticks feeds={feeds} />
+          feeds <Ticks feeds={feeds} />
         </span>
         {site === undefined ? null : (
           <a href={site} rel="noopener noreferrer nofollow">

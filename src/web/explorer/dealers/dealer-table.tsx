@@ -58,7 +58,7 @@ const columns: readonly DealerColumn[] = [
     key: ({ toValue }) => toValue,
     cell: ({ toValue }) => <AgainstMarket fraction={toValue} />,
   },
-  { name: "~Deliveries, 14 days", cell: ({ id }, { feeds }) => <Ticks feeds={feeds.get(id)} /> },
+  { name: "~Feeds, 14 days", cell: ({ id }, { feeds }) => <Ticks feeds={feeds.get(id)} /> },
 ];
 
 const nameOf = (sort: string): string => sort.replace("-", "");
@@ -126,7 +126,7 @@ interface TicksProps {
 /** What came on each day: full, or hollow if nothing did. */
 export const Ticks = ({ feeds = {} }: TicksProps): JSX.Element => {
   const days = Object.entries(feeds).map(([day, state]) => ({ day, state, isAbsent: /silent|none/.test(state) }));
-  const label = `${days.filter(({ isAbsent }) => !isAbsent).length} of ${days.length} deliveries`;
+  const label = `${days.filter(({ isAbsent }) => !isAbsent).length} of ${days.length} feeds`;
   return (
     <svg class="ticks" width={days.length * 7} height="14" role="img" aria-label={label}>
       {days.map(({ day, state, isAbsent }, index) => (
