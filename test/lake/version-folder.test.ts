@@ -107,7 +107,7 @@ test("the next writer repairs copies that followed links or left them out", asyn
 test("a damaged or lost file stops no publish, and the views that need it fail by name", async (t) => {
   const lake = await copyOf(t);
   for (const { path } of (await currentManifest(lake))?.tables.sold ?? []) await writeFile(join(lake, path), "damaged");
-  for (const { path } of (await currentManifest(lake))?.tables.tokens ?? []) await rm(join(lake, path));
+  for (const { path } of (await currentManifest(lake))?.tables.dealers ?? []) await rm(join(lake, path));
   await withWriter(lake, {}, () => rewritePaths(lake));
   const views = await queryCatalog(lake, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   for (const name of ["builds", "feeds", "sold", "dealers", "active"]) assert.ok(views.includes(name), name);

@@ -1,8 +1,8 @@
-/** Decides which deliveries are accepted: a feed far smaller than the dealer's usual ones is collapsed. */
+/** Decides which feeds are accepted: a feed far smaller than the dealer's usual ones is collapsed. */
 
 export type Verdict = "accepted" | "collapsed";
 
-/** The oracle's record of a dealer's deliveries. */
+/** The oracle's record of a dealer's feeds. */
 export interface DealerHistory {
   readonly lastDelivery: string;
   /** Sizes of the last accepted feeds, oldest first; at most seven. */

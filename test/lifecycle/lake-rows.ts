@@ -15,7 +15,7 @@ export interface LakeRows {
   readonly missing: (day: string) => RowsByKey;
   readonly contenders: (day: string) => RowsByKey;
   readonly claims: (day: string) => RowsByKey;
-  readonly deliveries: (day: string) => RowsByKey;
+  readonly feeds: (day: string) => RowsByKey;
   readonly sold: readonly Row[];
   readonly ended: readonly Row[];
   /** Keys that occur more than once on a day. */
@@ -66,7 +66,7 @@ async function readDays(reader: LakeReader): Promise<Omit<LakeRows, "days" | "so
       ["vin", "dealer_id"],
       "SELECT as_of::VARCHAR AS day, vin, dealer_id, claimed_since, sighted_on, is_owner FROM claims_days",
     ),
-    deliveries: await reader.rowsByDay(
+    feeds: await reader.rowsByDay(
       ["dealer_id"],
       `SELECT delivery_date::VARCHAR AS day, dealer_id, verdict, vins, last_delivered_on, accepted_vins, collapsed_in_a_row
        FROM feeds`,

@@ -22,8 +22,8 @@ function compareDay(comparison: LakeComparison, lakeRows: LakeRows, expected: Or
   const { day } = expected;
   const active = lakeRows.active(day);
   const missing = lakeRows.missing(day);
-  const normalized = normalizeRows(lakeRows.deliveries(day), normalizeDelivery);
-  comparison.compareRows(`${day} delivery`, normalized, expectedDeliveries(expected));
+  const normalized = normalizeRows(lakeRows.feeds(day), normalizeFeed);
+  comparison.compareRows(`${day} delivery`, normalized, expectedFeeds(expected));
   comparison.compareRows(`${day} claim`, lakeRows.claims(day), expectedClaims(expected));
   comparison.compareRows(`${day} active`, normalizeRows(active, withoutId), expectedListings(expected.active));
   comparison.compareRows(`${day} missing`, normalizeRows(missing, withoutId), expectedListings(expected.missing, true));
@@ -99,13 +99,13 @@ function normalizeRows(rows: RowsByKey, normalize: (row: Row) => Row): RowsByKey
 
 const withoutId = ({ id, ...row }: Row): Row => row;
 
-/** A `resized` feed is accepted with its new size; a dealer without a delivery has no size. */
-function normalizeDelivery({ vins, verdict, ...row }: Row): Row {
+/** A `resized` feed is accepted with its new size; a dealer without a feed has no size. */
+function normalizeFeed({ vins, verdict, ...row }: Row): Row {
   if (verdict === "none") return { ...row, verdict };
   return { ...row, vins: vins ?? null, verdict: verdict === "resized" ? "accepted" : (verdict ?? null) };
 }
 
-function expectedDeliveries({ verdicts, history }: OracleDay): RowsByKey {
+function expectedFeeds({ verdicts, history }: OracleDay): RowsByKey {
   return new Map(
     [...history].map(([dealer_id, { lastDelivery, sizes, collapsedInARow }]) => {
       const delivery = verdicts.get(dealer_id);

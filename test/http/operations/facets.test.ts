@@ -76,7 +76,7 @@ test("meta repeats the request and names the published version", async () => {
     sort: "metric",
     minimum_metric_count: 10,
     as_of: "2026-11-19",
-    version: "2026-11-19.1",
+    data_version: "2026-11-19.1",
   });
 });
 
@@ -88,7 +88,7 @@ test("meta has no nulls: the metric defaults to count, and the minimum count is 
     sort: "-count",
     minimum_metric_count: 10,
     as_of: "2026-11-19",
-    version: "2026-11-19.1",
+    data_version: "2026-11-19.1",
   });
 });
 

@@ -1,4 +1,4 @@
-/** The report of a day's deliveries for operators. */
+/** The report of a day's feeds for operators. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
