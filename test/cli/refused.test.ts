@@ -17,7 +17,7 @@ function assertRefused({ code, out, err }: CommandResult, says: RegExp): void {
   assert.ok(code !== null && code > 0, "it exits with an error");
   assert.equal(out, "");
   assert.match(err, /^(carquet: [^\n]+|\{[^\n]+"msg":"run failed"\})\n$/);
-  assert.match(err, says);
+  assert.match(err.replaceAll(`\\"`, `"`), says);
 }
 
 const foreign = await temporaryFolder(fileScope);

@@ -217,7 +217,7 @@ test("API6, unrestricted access to sensitive flows: nothing can be bought, and o
 
 /** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes and fetch feeds. */
 const senders =
-  /^(web\/client\/|web\/explorer\/api-requests|http\/service\/public-requests|replication\/|sources\/|cli\/.*(feeds\/(fetch|run)|follow|push|replication))/;
+  /^(web\/client\/|web\/explorer\/api-requests|http\/service\/public-requests|replication\/|sources\/|connectors\/|cli\/.*(feeds\/(fetch|run)|follow|push|replication))/;
 
 /** All other source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })
@@ -229,7 +229,7 @@ test("API7 and API10, forged requests and trust in other services: one module se
     /(?<!handler\.)\bfetch\(|\bhttps?\.(get|request)\(|import \{[^}]*\b(get|request)\b[^}]*\} from "node:https?"|from "(undici|axios|got)"|node:dgram/;
   for (const source of sources) {
     assert.doesNotMatch(source, calls);
-    assert.doesNotMatch(source, /from "[^"]*\/(replication|sources)\//);
+    assert.doesNotMatch(source, /from "[^"]*\/(replication|sources|connectors)\//);
   }
 });
 
