@@ -122,7 +122,7 @@ async function readDay(
   { delivery, isFirst }: { readonly delivery: Delivery; readonly isFirst: boolean },
   settings: ReadSettings,
 ): Promise<Pick<DeliveryReport, "rows" | "remarks">> {
-  const parser = await FeedParser.begin(session, { day: delivery.day, isFirst });
+  const parser = await FeedParser.begin(session, { day: delivery.day, currency: "USD", isFirst });
   const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
   return { rows: await parser.finish(), remarks };
 }

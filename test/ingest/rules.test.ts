@@ -89,7 +89,11 @@ test("a dealer is silent after 7 days without a delivery, and not after 6", asyn
 });
 
 test("a time is valid from the year 1990 to the end of the day after the delivery", async () => {
-  const { converted, value } = fieldReader("observed_at", { type: "string", format: "date-time" }, "2026-03-01");
+  const { converted, value } = fieldReader(
+    "observed_at",
+    { type: "string", format: "date-time" },
+    { day: "2026-03-01", currency: "USD" },
+  );
   const isValid = (time: string): Promise<unknown> =>
     evaluate(sql`${value(converted?.(sql`${time}`) ?? sql``)} IS NOT NULL`);
   for (const time of ["1990-01-01T00:00:00Z", "2026-03-02T23:59:59Z", "2026-03-03T04:59:59+05:00"])

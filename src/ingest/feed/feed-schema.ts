@@ -15,6 +15,8 @@ export interface FeedField {
   readonly "x-column-aliases"?: readonly string[];
   /** Synonyms of `enum` values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
+  /** What a whole number counts, if it has a unit. */
+  readonly "x-quantity"?: "money" | "distance";
   /** Whether words such as NONE are values of the field, not markers of an unknown value. */
   readonly "x-words-are-values"?: boolean;
 }

@@ -170,41 +170,15 @@ function withoutHtml(text: Sql): Sql {
   return sql`CASE WHEN ${isPlain} THEN ${text} ELSE trim(regexp_replace(${decoded}, '\\s+', ' ', 'g')) END`;
 }
 
-/** What one of each unit is, in the unit of its field. */
-const units: Readonly<Record<string, number>> = {
-  ...Object.fromEntries(
-    ["", "mi", "mi.", "mile", "miles", "smi", "usd", "us$", "$", "l", "liter", "cyl", "cylinders"].map((unit) => [
-      unit,
-      1,
-    ]),
-  ),
-  ...Object.fromEntries(
-    ["km", "kms", "km.", "kmt", "kilometer", "kilometers", "kilometre", "kilometres"].map((unit) => [
-      unit,
-      1 / 1.609344,
-    ]),
-  ),
-};
-
-const numberPattern = "^\\s*(?i:us\\$|usd|\\$)?\\s*([-+]?(?:[0-9][0-9,\\s]*\\.?[0-9]*|\\.[0-9]+))\\s*([^0-9]*?)\\s*$";
-
-/** Returns the digits of a number with a known unit, converted to that of its field. Other texts are unchanged. */
+/** Returns the text of a number with what a mapping knows of it: points and commas swapped if the comma is decimal, the unit if it has none. */
 function numberText(
   text: Sql,
   { unit = "", unitColumn, decimal = "." }: NonNullable<Conversions["number"]>,
   scope: RuleScope,
 ): Sql {
-  const pointed = decimal === "," ? sql`replace(replace(${text}, '.', ''), ',', '.')` : text;
+  const pointed = decimal === "," ? sql`translate(${text}, '.,', ',.')` : text;
   const [column] = unitColumn === undefined ? [] : scope.columnsOf(unitColumn);
-  const otherwise =
-    column === undefined ? sql`${unit.toLowerCase()}` : sql`coalesce(lower(${column}), ${unit.toLowerCase()})`;
-  const cases = Object.entries(units).map(
-    ([name, factor]) => sql`WHEN ${literal(name)} THEN ${literal(String(factor))}::DOUBLE`,
-  );
-  const digits = sql`regexp_replace(part.digits, '[,\\s]', '', 'g')`;
-  const factor = sql`CASE coalesce(nullif(lower(part.unit), ''), ${otherwise}) ${join(cases, sql` `)} END`;
-  const isDone = sql`${otherwise} IN ('', 'mi', 'miles') AND regexp_full_match(${text}, '[0-9]+')`;
-  return sql`CASE WHEN ${isDone} THEN ${text} ELSE coalesce(list_transform([regexp_extract(${pointed}, ${numberPattern}, ['digits', 'unit'])], lambda part:
-    CASE WHEN part.digits = '' THEN NULL WHEN ${factor} = 1 THEN ${digits}
-    ELSE TRY_CAST(round(TRY_CAST(${digits} AS DOUBLE) * ${factor}) AS BIGINT)::VARCHAR END)[1], ${text}) END`;
+  if (column === undefined && unit === "") return pointed;
+  const added = column === undefined ? literal(unit) : sql`coalesce(${column}, ${literal(unit)})`;
+  return sql`CASE WHEN regexp_matches(${text}, '[0-9]\\W*$') THEN concat_ws(' ', ${pointed}, nullif(${added}, '')) ELSE ${pointed} END`;
 }

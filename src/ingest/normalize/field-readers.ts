@@ -4,10 +4,11 @@
  */
 import { plusDays } from "../../base/day.ts";
 import type { DuckType } from "../../db/duck-type.ts";
-import { any, columnType, join, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { any, columnType, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
 import { lineItemsType } from "../../listing/nested-types.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
+import { bound, type NumberForm, numberOf } from "./number-forms.ts";
 
 export interface FieldReader {
   readonly type: DuckType;
@@ -20,18 +21,29 @@ export interface FieldReader {
   readonly value: (converted: Sql) => Sql;
   /** Returns why a text, or an item of a list, is invalid. For text fields and list items, null if it is valid. */
   readonly reason: (converted: Sql) => Sql;
+  /** Returns the decimal sign that a text shows, of fields whose texts can leave it open. */
+  readonly sign?: (converted: Sql) => Sql;
+  /** Returns the value of a text that leaves its decimal sign open, with a decimal comma. */
+  readonly valueWithComma?: (text: Sql) => Sql;
+  /** Why a value that differs from its text is noted. */
+  readonly changed?: string;
 }
 
-/** Returns the reader of a field. `day` is the day of the delivery. */
-export function fieldReader(field: string, schema: FeedField, day: string): FieldReader {
+/** What texts are read by: the day of the delivery, and the lake's currency (ISO 4217). */
+export interface ReadingContext {
+  readonly day: string;
+  readonly currency: string;
+}
+
+/** Returns the reader of a field. */
+export function fieldReader(field: string, schema: FeedField, { day, currency }: ReadingContext): FieldReader {
   if (field === "vin") return vinReader;
+  if (field === "postal_code") return zipReader(schema);
   switch (schema.type) {
     case "integer":
-      return numberReader(schema, wholeNumber, "INTEGER", "not a whole number");
-    case "number": {
-      const type = columnTypes[field] ?? "DOUBLE";
-      return numberReader(schema, (text) => sql`TRY_CAST(${text} AS ${columnType(type)})`, type, "not a number");
-    }
+      return wholeNumberReader(schema, { quantity: schema["x-quantity"] ?? "count", currency });
+    case "number":
+      return numberReader(schema, columnTypes[field] ?? "DOUBLE");
     case "boolean":
       return booleanReader;
     case "array":
@@ -53,29 +65,65 @@ const vinReader: FieldReader = {
     THEN 'contains I, O or Q' ELSE 'contains an invalid character' END`,
 };
 
-/** Parses a whole number in any of the forms `25995`, `$25,995` and `25995.00`. */
-function wholeNumber(text: Sql): Sql {
-  const digits = sql`regexp_replace(${text}, '^\\$|,|\\s+', '', 'g')`;
-  return sql`CASE WHEN regexp_full_match(${text}, '[0-9]{1,15}') THEN TRY_CAST(${text} AS BIGINT)
-    WHEN regexp_full_match(${digits}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${digits} AS DECIMAL(18, 2))::BIGINT END`;
+/** Reads a ZIP code. A spreadsheet drops its leading zeros, and can add a fraction. */
+function zipReader(schema: FeedField): FieldReader {
+  const { value, reason } = textReader(schema, "");
+  return {
+    type: "VARCHAR",
+    converted: (text) =>
+      sql`CASE WHEN regexp_full_match(${text}, '[0-9]{3,5}(\\.0)?') THEN lpad(split_part(${text}, '.', 1), 5, '0') ELSE ${text} END`,
+    value,
+    reason,
+    changed: "read with its leading zeros",
+  };
 }
 
-function numberReader(
-  schema: FeedField,
-  number: (text: Sql) => Sql,
-  type: DuckType,
-  invalidReason: string,
-): FieldReader {
-  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+/** Returns a condition: a number is within the bounds of its field. */
+function isWithin(
+  amount: Sql,
+  { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: FeedField,
+): Sql {
+  return sql`${amount} BETWEEN ${numberLiteral(minimum)} AND ${numberLiteral(maximum)}`;
+}
+
+/** Returns why a number is invalid that is not within the bounds of its field; `other` if it is no number. */
+function numberReason(amount: Sql, { minimum, maximum }: FeedField, other: Sql): Sql {
+  const cases = [
+    ...(minimum === undefined ? [] : [sql`WHEN ${amount} < ${numberLiteral(minimum)} THEN ${`below ${minimum}`}`]),
+    ...(maximum === undefined ? [] : [sql`WHEN ${amount} > ${numberLiteral(maximum)} THEN ${`above ${maximum}`}`]),
+  ];
+  return cases.length === 0 ? other : sql`CASE ${join(cases, sql` `)} ELSE ${other} END`;
+}
+
+/** Reads a whole number as others write it; amounts of money and distances are rounded. */
+function wholeNumberReader(schema: FeedField, form: NumberForm): FieldReader {
+  const valueIn = (converted: Sql): Sql => {
+    const isWhole = form.quantity === "count" ? sql`${converted}.amount = trunc(${converted}.amount)` : sql`true`;
+    const isValid = sql`${converted}.problem IS NULL AND ${isWhole} AND ${isWithin(sql`round(${converted}.amount)`, schema)}`;
+    return sql`CASE WHEN ${isValid} THEN round(${converted}.amount)::INTEGER END`;
+  };
+  const invalid = literal("not a whole number");
+  return {
+    type: "INTEGER",
+    converted: (text) => numberOf(text, form),
+    value: valueIn,
+    reason: (converted) =>
+      sql`coalesce(${converted}.problem, ${numberReason(sql`round(${converted}.amount)`, schema, invalid)})`,
+    ...(form.quantity === "count"
+      ? {}
+      : {
+          sign: (converted: Sql) => sql`${converted}.sign`,
+          valueWithComma: (text: Sql) => bound(numberOf(text, form, ","), sql`converted`, valueIn(sql`converted`)),
+        }),
+  };
+}
+
+function numberReader(schema: FeedField, type: DuckType): FieldReader {
   return {
     type,
-    converted: number,
-    value: (converted) =>
-      sql`CASE WHEN ${converted} BETWEEN ${numberLiteral(minimum)} AND ${numberLiteral(maximum)} THEN ${converted}::${columnType(type)} END`,
-    reason: (
-      converted,
-    ) => sql`CASE WHEN ${converted} < ${numberLiteral(minimum)} THEN ${`below ${minimum}`} WHEN ${converted} > ${numberLiteral(maximum)}
-      THEN ${`above ${maximum}`} ELSE ${invalidReason} END`,
+    converted: (text) => sql`TRY_CAST(${text} AS ${columnType(type)})`,
+    value: (converted) => sql`CASE WHEN ${isWithin(converted, schema)} THEN ${converted} END`,
+    reason: (converted) => numberReason(converted, schema, literal("not a number")),
   };
 }
 
@@ -202,17 +250,25 @@ export function isMarker(text: Sql, markers: readonly string[]): Sql {
   return sql`(strlen(${text}) <= ${bytesMax} AND list_contains(${markers}, lower(${text})))`;
 }
 
-/** Characters that are trimmed: ASCII white space and the no-break space. */
-const whiteSpace = " \t\r\n\u00a0";
-
 /**
- * Trims a text; null if it is blank or a marker. Testing the first and last character before trimming is six times as fast: the engine's
- * `trim` builds a character set for every value.
+ * Returns a text in one form: composed (NFC), without invisible characters, each run of white space as one space, trimmed; null if it is blank or a
+ * marker. Nearly all texts are in that form, which is cheaper to test than to reach.
  */
 export function knownText(text: Sql, markers: readonly string[]): Sql {
-  const endsBlank = any([...whiteSpace].map((character) => sql`suffix(${text}, ${character})`));
-  const known = (trimmed: Sql): Sql =>
-    markers.length === 0 ? trimmed : sql`CASE WHEN ${isMarker(trimmed, markers)} THEN NULL ELSE ${trimmed} END`;
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND NOT ${endsBlank} THEN ${known(text)}
-    ELSE ${known(sql`nullif(trim(${text}, ${whiteSpace}), '')`)} END`;
+  const isAscii = sql`strlen(${text}) = length(${text})`;
+  const hasOtherSpaces = any(["  ", "\t", "\n", "\r"].map((spaces) => sql`contains(${text}, ${literal(spaces)})`));
+  const known = (folded: Sql): Sql =>
+    markers.length === 0 ? folded : sql`CASE WHEN ${isMarker(folded, markers)} THEN NULL ELSE ${folded} END`;
+  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
+    ELSE ${known(foldedText(text))} END`;
 }
+
+/** Characters that are not seen: format and control characters other than white space, variation selectors, fillers. */
+const invisible =
+  "[\\p{Cf}\\x00-\\x08\\x0e-\\x1f\\x7f\\x{034f}\\x{115f}\\x{1160}\\x{180b}-\\x{180f}\\x{2800}\\x{3164}\\x{fe00}-\\x{fe0f}]";
+
+/** Returns a text in the form of all texts; null if nothing remains. */
+const foldedText = (text: Sql): Sql => {
+  const visible = sql`regexp_replace(${text}, ${literal(invisible)}, '', 'g')`;
+  return sql`nullif(nfc_normalize(trim(regexp_replace(${visible}, '[\\s\\p{Z}]+', ' ', 'g'))), '')`;
+};

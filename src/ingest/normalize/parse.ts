@@ -5,13 +5,14 @@
  * reason.
  */
 import { plusDays } from "../../base/day.ts";
-import { integerIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { hasValidCheckDigit } from "../../listing/vins.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
-import { type FieldReader, fieldReader, isMarker, knownText, markersOf } from "./field-readers.ts";
+import { type FieldReader, fieldReader, isMarker, knownText, markersOf, type ReadingContext } from "./field-readers.ts";
+import { ambiguousSign } from "./number-forms.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
 const rejectedCharactersMax = 200;
@@ -34,8 +35,7 @@ interface ParsedField {
 
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
-export interface ParsedDay {
-  readonly day: string;
+export interface ParsedDay extends ReadingContext {
   /** Whether it is the first day of the lake, whose observations may be older than the delivery. */
   readonly isFirst: boolean;
 }
@@ -67,17 +67,21 @@ export class FeedParser {
 
   /** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. Returns the number of inventory rows before that. */
   async finish(): Promise<number> {
-    for (const table of feedTables) if (!this.created.has(table)) await createEmpty(this.session, table, this.day.day);
+    for (const table of feedTables) if (!this.created.has(table)) await createEmpty(this.session, table, this.day);
     const rows = await this.session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`);
-    for (const table of this.created) await collectIssues(this.session, table);
+    for (const table of this.created) {
+      await collectIssues(this.session, table);
+      await readWithComma(this.session, table, this.day);
+      await this.session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN signs`);
+    }
     return integerIn(rows, "n");
   }
 }
 
 /** Creates `parsed_<table>` without rows, as of a delivery without files of the table. */
-async function createEmpty(session: Session, table: FeedTable, day: string): Promise<void> {
+async function createEmpty(session: Session, table: FeedTable, context: ReadingContext): Promise<void> {
   const columns = Object.entries(feed[table].properties).map(
-    ([field, schema]) => sql`${ident(field)} ${columnType(fieldReader(field, schema, day).type)}`,
+    ([field, schema]) => sql`${ident(field)} ${columnType(fieldReader(field, schema, context).type)}`,
   );
   await session.run(
     sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} (file VARCHAR, "row" BIGINT, ${join(columns)})`,
@@ -99,11 +103,37 @@ async function collectIssues(session: Session, table: FeedTable): Promise<void> 
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
+/**
+ * Reads the texts that left their decimal sign open in files whose other texts in that column show that it is the comma, and none that it is the point.
+ */
+async function readWithComma(session: Session, table: FeedTable, context: ReadingContext): Promise<void> {
+  const isOpen = sql`feed = ${table} AND outcome = 'unknown' AND reason = ${ambiguousSign}`;
+  const open = await session.rows(sql`SELECT DISTINCT field FROM issues WHERE ${isOpen}`);
+  for (const field of open.map((row) => textIn(row, "field"))) {
+    const schema = feed[table].properties[field];
+    const readAgain = schema === undefined ? undefined : fieldReader(field, schema, context).valueWithComma;
+    if (readAgain === undefined) continue;
+    const sign = sql`signs.${ident(field)}`;
+    await session.createTempTable(
+      "read_with_comma",
+      sql`SELECT file, "row", ${readAgain(sql`"value"`)} AS amount
+          FROM issues JOIN ${parsedTable(table)} AS parsed USING (file, "row")
+          JOIN (SELECT file, count_if(${sign} = ',') AS commas, count_if(${sign} = '.') AS points FROM ${parsedTable(table)} GROUP BY file) AS shown USING (file)
+          WHERE ${isOpen} AND field = ${field} AND points = 0 AND commas > if(parsed.${sign} = ',', 1, 0)`,
+    );
+    await session.run(sql`UPDATE ${parsedTable(table)} AS parsed SET ${ident(field)} = amount FROM read_with_comma AS one
+      WHERE one.file = parsed.file AND one."row" = parsed."row" AND amount IS NOT NULL`);
+    await session.run(sql`DELETE FROM issues WHERE ${isOpen} AND field = ${field}
+      AND (file, "row") IN (SELECT (file, "row") FROM read_with_comma WHERE amount IS NOT NULL)`);
+    await session.drop("read_with_comma");
+  }
+}
+
 /** Returns parsed rows as nested queries: trimmed texts without markers, then converted texts, then typed values, then issues. */
 function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const { properties, required } = feed[table];
   const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => {
-    const reader = fieldReader(field, schema, parsedDay.day);
+    const reader = fieldReader(field, schema, parsedDay);
     const raw = ident(`raw ${field}`);
     const converted = reader.converted === undefined ? raw : ident(`converted ${field}`);
     return { field, schema, isRequired: required.includes(field), reader, raw, converted, value: ident(field) };
@@ -116,7 +146,11 @@ function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const columns = fields.map(({ field, value }) =>
     field === "observed_at" ? sql`${observed.clamped} AS ${value}` : value,
   );
-  return sql`SELECT file, "row", ${join(columns)}, ${issuesOfRow(table, fields, observed)} AS row_issues
+  const signs = fields.flatMap(({ reader, converted: column, value }) =>
+    reader.sign === undefined ? [] : [sql`${value} := ${reader.sign(column)}`],
+  );
+  const shown = signs.length === 0 ? sql`NULL` : sql`struct_pack(${join(signs)})`;
+  return sql`SELECT file, "row", ${join(columns)}, ${shown} AS signs, ${issuesOfRow(table, fields, observed)} AS row_issues
     FROM (SELECT *, ${join(values)} FROM (SELECT *, ${join(converted)} FROM (${knownTexts(fields, rows)})))`;
 }
 
@@ -180,6 +214,7 @@ function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed:
   const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
   const checks = fields.filter(({ schema }) => !isTextList(schema)).map(checkValue);
+  checks.push(...fields.filter(({ reader }) => reader.changed !== undefined).map(checkChange));
   if (table === "inventory") checks.push(checkDigit, checkObservation(observed));
   const lists = fields.filter(({ schema }) => isTextList(schema)).map(checkList);
   const hasIssue = join(
@@ -227,6 +262,15 @@ function checkValue({ field, isRequired, reader, raw, converted, value }: Parsed
   const reasonOrMissing = sql`CASE WHEN ${raw} IS NULL THEN 'missing' ELSE ${reason} END`;
   return { outcome: "rejected", field, value: raw, reason: reasonOrMissing, hasIssue: sql`${value} IS NULL` };
 }
+
+/** An issue if a value was read that differs from its text. */
+const checkChange = ({ field, reader, raw, value }: ParsedField): IssueCheck => ({
+  outcome: "noted",
+  field,
+  value: raw,
+  reason: literal(reader.changed ?? ""),
+  hasIssue: sql`coalesce(${raw} <> ${value}, false)`,
+});
 
 const checkDigit: IssueCheck = {
   outcome: "noted",

@@ -14,6 +14,7 @@ import { foldName, matchingColumns, preset, presetNames } from "../mapping/mappi
 import { ruleItems, ruleText } from "../mapping/rule-values.ts";
 import type { Conversions, FileSource, Mapping, Rule, Source } from "../mapping/rules.ts";
 import { fieldReader } from "../normalize/field-readers.ts";
+import { bound } from "../normalize/number-forms.ts";
 import { attributeOfVocabulary, spellingKey } from "../normalize/vocabularies.ts";
 
 /** The entry of a field in `data/mappings/aliases.json`. */
@@ -210,7 +211,7 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   if (schema === undefined) return sql`false`;
   const rule = { ...(when === undefined ? target : {}), from: [{ ...plain, column: "text" }] };
   const scope = { columnsOf: () => [text], file: sql`''` };
-  const reader = fieldReader(field, schema, lastDay);
+  const reader = fieldReader(field, schema, { day: lastDay, currency: "USD" });
   const raw = (isTextList(schema) ? ruleItems : ruleText)(rule, scope) ?? text;
   const rawText = sql`raw_text`;
   const converted = sql`converted`;
@@ -221,8 +222,6 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
   return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${isUsable} END` : isUsable;
 }
-
-const bound = (value: Sql, name: Sql, use: Sql): Sql => sql`list_transform([${value}], lambda ${name}: ${use})[1]`;
 
 /** A day after all times in files. */
 const lastDay = "9000-01-01";

@@ -49,7 +49,7 @@ async function checkIn(scope: Scope): Promise<Target<MappingCase>["check"]> {
     try {
       const mapping = await readMapping(mappingPath);
       await database.using(async (session) => {
-        const parser = await FeedParser.begin(session, { day, isFirst: true });
+        const parser = await FeedParser.begin(session, { day, currency: "USD", isFirst: true });
         const settings = { limits: defaultFeedLimits, mapping };
         await readDelivery(session, { day, files: [file] }, settings, (table, read) => parser.parse(table, read));
         const read = await parser.finish();
