@@ -170,13 +170,17 @@ function withoutHtml(text: Sql): Sql {
   return sql`CASE WHEN ${isPlain} THEN ${text} ELSE trim(regexp_replace(${decoded}, '\\s+', ' ', 'g')) END`;
 }
 
-/** Returns the text of a number with what a mapping knows of it: points and commas swapped if the comma is decimal, the unit if it has none. */
+/** Returns the text of a number with what a mapping knows of it: its decimal sign as a point that groups no thousands, the unit if it has none. */
 function numberText(
   text: Sql,
-  { unit = "", unitColumn, decimal = "." }: NonNullable<Conversions["number"]>,
+  { unit = "", unitColumn, decimal }: NonNullable<Conversions["number"]>,
   scope: RuleScope,
 ): Sql {
-  const pointed = decimal === "," ? sql`translate(${text}, '.,', ',.')` : text;
+  const swapped = decimal === "," ? sql`translate(${text}, '.,', ',.')` : text;
+  const pointed =
+    decimal === undefined
+      ? text
+      : sql`regexp_replace(${swapped}, '^([^0-9]*[0-9]+\\.[0-9]{3})([^0-9.,]*)$', '\\10\\2')`;
   const [column] = unitColumn === undefined ? [] : scope.columnsOf(unitColumn);
   if (column === undefined && unit === "") return pointed;
   const added = column === undefined ? literal(unit) : sql`coalesce(${column}, ${literal(unit)})`;

@@ -150,7 +150,8 @@ function foreignCurrency(units: Sql, currency: string): Sql {
 
 /** Returns why the words beside a number are no unit of its field; null if they are. */
 function unitProblem(units: Sql, { quantity, currency }: NumberForm): Sql {
-  if (quantity !== "money") return sql`if(${factorOf(units, { quantity, currency })} IS NULL, 'unknown unit', NULL)`;
+  const other = quantity === "distance" ? "unknown unit" : "not a whole number";
+  if (quantity !== "money") return sql`if(${factorOf(units, { quantity, currency })} IS NULL, ${literal(other)}, NULL)`;
   const signs = Object.entries({ ...currencySigns, $: "$" });
   const cases = signs.map(([sign, code]) => sql`WHEN ${literal(sign)} THEN ${literal(code)}`);
   const foreign = sql`foreign_word`;

@@ -210,7 +210,7 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const schema = when === undefined ? feed[table].properties[field] : ({ type: "boolean" } as const);
   if (schema === undefined) return sql`false`;
   const rule = { ...(when === undefined ? target : {}), from: [{ ...plain, column: "text" }] };
-  const scope = { columnsOf: () => [text], file: sql`''` };
+  const scope = { columnsOf: (name: string) => (name === "text" ? [text] : []), file: sql`''` };
   const reader = fieldReader(field, schema, { day: lastDay, currency: "USD" });
   const raw = (isTextList(schema) ? ruleItems : ruleText)(rule, scope) ?? text;
   const rawText = sql`raw_text`;

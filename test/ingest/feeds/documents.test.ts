@@ -28,7 +28,7 @@ const summary = ({ inventory, dealers }: ReadForeign) => ({
 
 const expected = {
   cars: [
-    [1, "V1", "Café “S”", "621", ["a", "b"]],
+    [1, "V1", "Café “S”", "1000 km", ["a", "b"]],
     [2, "V2", null, "5", []],
   ],
   dealers: ["Nörth & Co"],

@@ -87,19 +87,19 @@ const rules: Readonly<Record<string, RuleCase>> = {
     field: "miles",
     rule: { from: "m", number: {} },
     csv: 'm\n"52,777 miles"\n"10499 USD"\n"US$10,499.00"\n    1500.00\n1500 KM\n12 furlongs\nexempt\n',
-    texts: ["52777", "10499", "10499.00", "1500.00", "932", "12 furlongs", "exempt"],
+    texts: ["52,777 miles", "10499 USD", "US$10,499.00", "1500.00", "1500 KM", "12 furlongs", "exempt"],
   },
   "a unit in another column, else a constant one": {
     field: "miles",
     rule: { from: "m", number: { unitColumn: "u", unit: "km" } },
     csv: "m,u\n1000,MI\n1000,km\n1000,\n1000 miles,km\n",
-    texts: ["1000", "621", "621", "1000"],
+    texts: ["1000 MI", "1000 km", "1000 km", "1000 miles"],
   },
   "a decimal comma": {
     field: "price",
     rule: { from: "p", number: { decimal: "," } },
-    csv: 'p\n"12.345,50"\n',
-    texts: ["12345.50"],
+    csv: 'p\n"12.345,50"\n"20000,125"\n"15.990 €"\n',
+    texts: ["12,345.50", "20000.1250", "15,990 €"],
   },
   "a regular expression with a group, and without": {
     field: "doors",
