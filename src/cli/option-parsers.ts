@@ -17,6 +17,13 @@ export function dayParser(text: string): string {
   throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
 }
 
+/** Parses the ISO 4217 code of a currency, in any case. */
+export function currencyParser(text: string): string {
+  const code = text.toUpperCase();
+  if (Intl.supportedValuesOf("currency").includes(code)) return code;
+  throw new InvalidArgumentError("Expected the ISO 4217 code of a currency, such as USD or CAD.");
+}
+
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function integerParser(max: number, min = 0): (text: string) => number {
   return (text) => {

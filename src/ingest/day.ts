@@ -8,7 +8,7 @@ import { join as joinPath } from "node:path";
 import type { Session } from "../db/duckdb.ts";
 import { ident, type Sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/derived-relations.ts";
-import { firstKeys, type Manifest, noFiles } from "../lake/manifest.ts";
+import { defaultCurrency, firstKeys, type Manifest, noFiles } from "../lake/manifest.ts";
 import {
   activeOn,
   contendersIn,
@@ -39,7 +39,7 @@ import { attributeClaims, mergeDuplicateRows } from "./lifecycle/attribution.ts"
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { type Judgement, judgeFeeds } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createYesterdayViews } from "./lifecycle/lifecycle.ts";
-import { FeedParser } from "./normalize/parse.ts";
+import { FeedParser, type ParsedDay } from "./normalize/parse.ts";
 import { fillFromVins } from "./normalize/vin-filling.ts";
 import { createSpellings, loadReferenceTables, type Spellings } from "./normalize/vocabularies.ts";
 
@@ -88,7 +88,11 @@ export async function ingestDay(
   const kept = await session.tempTables();
   await createPreviousViews(session, lake, previous);
   const readSettings = { scratch: joinPath(lake, "spill"), ...settings };
-  const { rows, remarks } = await readDay(session, { delivery, isFirst: previous === undefined }, readSettings);
+  const { rows, remarks } = await readDay(
+    session,
+    { delivery, isFirst: previous === undefined, currency: next.currency },
+    readSettings,
+  );
 
   begin("normalizing values");
   const filled = await fillFromVins(session, day);
@@ -119,19 +123,19 @@ export async function ingestDay(
 /** Reads and checks the rows of a delivery. Returns the number of inventory rows, and the remarks of the report. */
 async function readDay(
   session: Session,
-  { delivery, isFirst }: { readonly delivery: Delivery; readonly isFirst: boolean },
+  { delivery, ...context }: { readonly delivery: Delivery } & Omit<ParsedDay, "day">,
   settings: ReadSettings,
 ): Promise<Pick<DeliveryReport, "rows" | "remarks">> {
-  const parser = await FeedParser.begin(session, { day: delivery.day, currency: "USD", isFirst });
+  const parser = await FeedParser.begin(session, { day: delivery.day, ...context });
   const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
   return { rows: await parser.finish(), remarks };
 }
 
-/** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. */
-export async function tryDay(session: Session, delivery: Delivery, settings: ReadSettings) {
+/** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. `currency` is that of its prices. */
+export async function tryDay(session: Session, delivery: Delivery, settings: ReadSettings, currency = defaultCurrency) {
   await beginDays({ session, lake: "" }, undefined);
   await createPreviousViews(session, "", undefined);
-  const read = await readDay(session, { delivery, isFirst: true }, settings);
+  const read = await readDay(session, { delivery, isFirst: true, currency }, settings);
   return { ...read, spellings: await normalizeDay(session, { keys: firstKeys }) };
 }
 

@@ -4,7 +4,7 @@
  * A failure leaves the published version unchanged. A replay starts again from the version before a day and publishes once, when all of
  * its days are written.
  */
-import { UserError } from "../base/user-error.ts";
+import { printable, UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { readReleasedFeeds } from "../lake/ingest-record.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
@@ -24,6 +24,8 @@ export interface IngestOptions extends DatabaseOptions {
   readonly limits?: Partial<FeedLimits>;
   /** When a feed is collapsed. Default: `life`. */
   readonly thresholds?: Partial<CollapseThresholds>;
+  /** ISO 4217 code of the currency of prices. Default: the lake's, of an empty lake USD. */
+  readonly currency?: string;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;
@@ -98,7 +100,7 @@ async function ingestDays(
   await beginDays(writer, base);
   for await (const [delivery, isLast] of markLast(deliveries)) {
     requireNewDay(previous, delivery);
-    const next = nextManifest(writer, previous, delivery.day);
+    const next = withCurrency(nextManifest(writer, previous, delivery.day), previous, options.currency);
     const judgement = { thresholds, released: await readReleasedFeeds(writer.lake) };
     const settings = { ...options, limits, judgement };
     const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, settings);
@@ -109,6 +111,14 @@ async function ingestDays(
     options.onDay?.(report);
   }
   return reports;
+}
+
+/** Returns a manifest with the currency that an ingest asks for. Throws a UserError if the lake has another. */
+function withCurrency(next: Manifest, previous: Manifest | undefined, currency = next.currency): Manifest {
+  if (previous === undefined || previous.currency === currency) return { ...next, currency };
+  throw new UserError(
+    `Invalid value "${printable(currency)}" for --currency: expected ${previous.currency}, the currency of the lake.`,
+  );
 }
 
 /** Yields each delivery with whether it is the last. */

@@ -44,6 +44,8 @@ export interface Manifest {
   /** The first day that was ingested again, of a version that replays days, or that a follower published after one that it skipped. */
   readonly replayed_from?: string;
   readonly engine: string;
+  /** ISO 4217 code of the currency of all prices; that of the lake's first ingest. */
+  readonly currency: string;
   readonly keys: Readonly<Record<DimensionTable, number>>;
   readonly tables: TableFiles;
   /** The number of active listings of each day that was published, in the order of days. */
@@ -52,6 +54,9 @@ export interface Manifest {
 }
 
 const check = checker<Manifest & { readonly sha256: string }>("manifest");
+
+/** The currency of a lake whose first ingest names none. */
+export const defaultCurrency = "USD";
 
 /** The tables of a lake without rows. */
 export const noFiles = Object.fromEntries(tableNames.map((table) => [table, []])) as unknown as TableFiles;

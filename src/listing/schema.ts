@@ -54,6 +54,7 @@ const dealers = {
   country: { type: "VARCHAR", feed: "rule", serve: "none" },
   latitude: { type: "DOUBLE", feed: "rule" },
   longitude: { type: "DOUBLE", feed: "rule" },
+  coordinates_source: { type: "VARCHAR", feed: "rule", serve: "none" },
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
   makes: { type: listTypeOf("VARCHAR"), feed: "rule", serve: "none" },

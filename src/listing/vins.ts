@@ -20,10 +20,17 @@ export function checkDigitOf(vin: Sql): Sql {
     lambda digits: substr('0123456789X', ((${join(products, sql` + `)}) % 11 + 1)::INTEGER, 1))[1]`;
 }
 
-/** A condition: a well-formed VIN has the correct check digit. The rule applies only in North America, so a mismatch is only noted. */
-export function hasValidCheckDigit(vin: Sql): Sql {
-  return sql`(${checkDigitOf(vin)} = substr(${vin}, 9, 1))`;
+/**
+ * A condition: a well-formed VIN has another check digit than the rule of North America and China demands. VINs of other regions may have any character
+ * there.
+ */
+export function hasWrongCheckDigit(vin: Sql): Sql {
+  return sql`(left(${vin}, 1) IN ('1', '2', '3', '4', '5', 'L') AND ${checkDigitOf(vin)} <> substr(${vin}, 9, 1))`;
 }
+
+/** A condition: a well-formed VIN is one character throughout, or but for one, as those that stand for no VIN. */
+export const isFiller = (vin: Sql): Sql =>
+  sql`(length(replace(${vin}, left(${vin}, 1), '')) <= 1 OR length(replace(${vin}, right(${vin}, 1), '')) <= 1)`;
 
 /** The file of patterns that VINs match. Of those of an attribute that match a VIN, the first applies. */
 export const vinPatternsPath = projectPath("data/reference/vins.parquet");
@@ -44,7 +51,8 @@ const decodedAttributes = {
   model: [sql`split_part(model, '|', 2)`, "model"],
   trim: [sql`"trim"`, "trim"],
   body_type: [sql`body_type`, "body_type"],
-  drivetrain: [sql`drivetrain`, "drivetrain"],
+  // `2WD` is either FWD or RWD.
+  drivetrain: [sql`nullif(drivetrain, '2WD')`, "drivetrain"],
   fuel_type: [
     sql`CASE ${powertrain} WHEN 'HEV' THEN 'Hybrid' WHEN 'PHEV' THEN 'Plug-In Hybrid' ELSE if(second_fuel = 'Flex Fuel', second_fuel, fuel) END`,
     ...(["electrification", "fuel", "second_fuel"] as const),
@@ -102,6 +110,6 @@ export function buildsOf(candidates: Sql, names: readonly DecodedName[] = decode
 /** Selects the attributes that follow from a VIN; no row if none do, or if its check digit is wrong. */
 export function decodedVin(vin: string, newestYear: number): Sql {
   const descriptor = sql`SELECT ${descriptorOf(sql`${vin}`)} AS descriptor
-    WHERE length(${vin}) = 17 AND ${hasValidCheckDigit(sql`${vin}`)}`;
+    WHERE length(${vin}) = 17 AND NOT ${hasWrongCheckDigit(sql`${vin}`)}`;
   return sql`SELECT ${join(decodedNames.map((name) => ident(name)))} FROM (${buildsOf(sql`(${candidatesOf(descriptor, newestYear)})`)})`;
 }

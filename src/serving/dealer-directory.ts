@@ -5,8 +5,8 @@ import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 
 /** The columns of schema `Dealer`, in response order. */
-const profileColumns = ["dealer_id", "name", "city", "state", "postal_code", "country", "latitude", "longitude", "type"]
-  .concat(["website", "makes", "listing_count"])
+const profileColumns = ["dealer_id", "name", "city", "state", "postal_code", "country", "latitude", "longitude"]
+  .concat(["coordinates_source", "type", "website", "makes", "listing_count"])
   .map((column) => ident(column));
 
 const addressFields = ["line1", "city", "state", "postal_code", "country"];

@@ -96,8 +96,9 @@ export class LakeVersion {
   }
 
   /** The version part of a response's `meta`. */
-  get meta(): { readonly as_of: string; readonly data_version: string } {
-    return { as_of: this.manifest.as_of, data_version: this.manifest.version };
+  get meta(): { readonly as_of: string; readonly currency: string; readonly data_version: string } {
+    const { as_of, currency, version } = this.manifest;
+    return { as_of, currency, data_version: version };
   }
 
   /** Whether the file of the search index is in use, instead of an index in memory, and the row store, instead of Parquet files. */

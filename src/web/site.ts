@@ -42,6 +42,7 @@ import { ingestDayPage, qualityDownload, qualityPage } from "./operator/ingest-p
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
 import { addAssets } from "./shell/assets.ts";
+import { showCurrency } from "./shell/format.ts";
 import { visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 
@@ -50,6 +51,10 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   const router = createRouter();
   addAssets(router);
   router.use(refuseHiddenRequests);
+  router.use(async (_ctx, next) => {
+    if (services.current.version !== undefined) await services.current.use(async ({ manifest }) => showCurrency(manifest.currency));
+    return next();
+  });
   addDocsRoutes(router, services);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);

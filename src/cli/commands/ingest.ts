@@ -15,7 +15,7 @@ import { type PresetName, preset, presetNames, readMapping } from "../../ingest/
 import type { Mapping } from "../../ingest/mapping/rules.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
-import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
+import { currencyParser, dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { sizeLimitSettings } from "../size-limit-settings.ts";
@@ -32,6 +32,8 @@ const ingestSettings = {
   preset: { flags: "--preset <name>", env: "CARQUET_PRESET", choices: presetNames,
     help: "mapping of a common layout; without it and --mapping, files of these layouts are recognized by their columns" },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
+  currency: { flags: "--currency <code>", env: "CARQUET_CURRENCY", parse: currencyParser,
+    help: "currency of all prices, as an ISO 4217 code, set by the first ingest (default: the lake's, else USD); a price in another is refused" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
   ...collapseSettings,

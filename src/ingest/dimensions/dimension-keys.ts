@@ -3,8 +3,9 @@
  * greatest key on, in the order of their content, so that the same feeds produce the same keys. A dealer whose row changed gets a new key; earlier keys
  * keep their earlier row.
  */
+import { projectPath } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { all, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { all, ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/derived-relations.ts";
 import type { DimensionTable, TableFiles } from "../../lake/manifest.ts";
 import { buildColumns, dealerColumns, tokenKinds } from "../../lake/tables.ts";
@@ -199,6 +200,7 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
     country: sql`coalesce(${spellings.lookUp("country", sql`country`)}, 'US')`,
     latitude: sql`CASE WHEN ${hasCoordinates} THEN latitude END`,
     longitude: sql`CASE WHEN ${hasCoordinates} THEN longitude END`,
+    coordinates_source: sql`CASE WHEN ${hasCoordinates} THEN 'feed' END`,
     website: sql`regexp_replace(regexp_extract(lower(trim(website)), '^(?:https?://)?([^/?#:]+)', 1), '^www\\.', '')`,
     makes: sql`coalesce(${makes}, [])`,
   };
@@ -208,6 +210,7 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
     return sql`${derivedValues[attribute] ?? column} AS ${column}`;
   });
   await session.createTempTable("dealers_today", sql`SELECT ${join(values)} FROM parsed_dealers`);
+  await deriveCoordinates(session);
   const columns = Object.keys(dealerColumns).map((column) => ident(column));
   const isUnchanged = all(columns.map((column) => sql`existing.${column} IS NOT DISTINCT FROM today.${column}`));
   const newest = sql`SELECT DISTINCT ON (dealer_id) * FROM lake_dealers ORDER BY dealer_id, dealer_key DESC`;
@@ -218,6 +221,16 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
         WHERE NOT EXISTS (FROM (${newest}) AS existing WHERE ${isUnchanged})`,
   );
   await session.createTempTable("dealer_keys", sql`SELECT dealer_id, dealer_key, makes FROM (${newest})`);
+}
+
+/** Sets the coordinates of dealers in the US that have none to those of their ZIP. */
+async function deriveCoordinates(session: Session): Promise<void> {
+  const lacks = sql`dealers_today.latitude IS NULL AND dealers_today.country = 'US'`;
+  if (!(await session.hasRows(sql`FROM dealers_today WHERE ${lacks} AND postal_code IS NOT NULL`))) return;
+  const zips = sql`read_csv(${pathLiteral(projectPath("data/reference/zip_codes.csv"))}, header = true, all_varchar = true)`;
+  await session.run(sql`
+    UPDATE dealers_today SET latitude = zips.latitude::DOUBLE, longitude = zips.longitude::DOUBLE, coordinates_source = 'postal_code'
+    FROM ${zips} AS zips WHERE zips.postal_code = dealers_today.postal_code AND ${lacks}`);
 }
 
 /** Keeps the last row of each dealer and records the others as merged. */

@@ -9,7 +9,7 @@ import { integerIn, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, columnType, ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
-import { hasValidCheckDigit } from "../../listing/vins.ts";
+import { hasWrongCheckDigit, isFiller } from "../../listing/vins.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader, isMarker, knownText, markersOf, type ReadingContext } from "./field-readers.ts";
 import { ambiguousSign } from "./number-forms.ts";
@@ -215,7 +215,7 @@ function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed:
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
   const checks = fields.filter(({ schema }) => !isTextList(schema)).map(checkValue);
   checks.push(...fields.filter(({ reader }) => reader.changed !== undefined).map(checkChange));
-  if (table === "inventory") checks.push(checkDigit, checkObservation(observed));
+  if (table === "inventory") checks.push(checkDigit, fillerVin, checkObservation(observed));
   const lists = fields.filter(({ schema }) => isTextList(schema)).map(checkList);
   const hasIssue = join(
     [...checks, ...lists].map((check) => check.hasIssue),
@@ -277,7 +277,15 @@ const checkDigit: IssueCheck = {
   field: "vin",
   value: sql`vin`,
   reason: literal("wrong check digit"),
-  hasIssue: sql`(vin IS NOT NULL AND NOT ${hasValidCheckDigit(sql`vin`)})`,
+  hasIssue: sql`(vin IS NOT NULL AND ${hasWrongCheckDigit(sql`vin`)})`,
+};
+
+const fillerVin: IssueCheck = {
+  outcome: "noted",
+  field: "vin",
+  value: sql`vin`,
+  reason: literal("one character repeated"),
+  hasIssue: sql`(vin IS NOT NULL AND ${isFiller(sql`vin`)})`,
 };
 
 /** An issue if the time of the observation was clamped. */

@@ -1,6 +1,6 @@
 /** A price over days as steps, each labeled with its change, against another price by day. */
 import type { JSX } from "preact";
-import { dollars, shortDollars } from "../shell/format.ts";
+import { dollars, shortPrice } from "../shell/format.ts";
 import { type Axis, circleAt, dayAxis, percentText, roundAxis, steadyExtent, timeOfDay } from "./axis.ts";
 import { knownValues, Lines, type ValueOfDay as PriceOfDay, pathOverDays, spanText } from "./lines.tsx";
 import { PlotArea } from "./plot-area.tsx";
@@ -26,7 +26,7 @@ export const PriceSteps = ({ title, steps, others, otherName }: PriceStepsProps)
     steps.map(({ day }) => day),
     3,
   );
-  const y = roundAxis(steadyExtent([...prices, ...otherPrices]), shortDollars);
+  const y = roundAxis(steadyExtent([...prices, ...otherPrices]), shortPrice);
   const end = prices.at(-1);
   const otherEnd = otherPrices.at(-1);
   return (

@@ -1,6 +1,6 @@
 /** Prices on a line, one dot each, stacked where they are close: filled for sale, open sold, with an estimate, its interval, and a subject. */
 import type { JSX } from "preact";
-import { dollars, shortDollars } from "../shell/format.ts";
+import { dollars, shortPrice } from "../shell/format.ts";
 import { type Axis, percentText, roundAxis } from "./axis.ts";
 import { anchorAt } from "./plot-area.tsx";
 
@@ -44,7 +44,7 @@ export const PriceStrip = (props: PriceStripProps): JSX.Element => {
           key={variant.name}
           {...props}
           variant={variant}
-          axis={roundAxis([Math.min(...extent), Math.max(...extent)], shortDollars, variant.ticks)}
+          axis={roundAxis([Math.min(...extent), Math.max(...extent)], shortPrice, variant.ticks)}
         />
       ))}
       <p class="tiny muted">{`80% of comparable prices lie between ${dollars(low)} and ${dollars(high)}.`}</p>

@@ -15,17 +15,29 @@ const decimals = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
 /** Formats a number with all its decimals. */
 export const decimal = (value: number): string => decimals.format(value);
 
-/** Formats whole dollars. */
+/** The sign before amounts of the lake's currency. */
+let currencySign = "$";
+
+/** Sets the currency of prices (ISO 4217), that of the one lake which a process serves. */
+export function showCurrency(code: string): void {
+  const parts = new Intl.NumberFormat("en-US", { style: "currency", currency: code, currencyDisplay: "narrowSymbol" });
+  const sign = parts.formatToParts(0).find(({ type }) => type === "currency")?.value ?? code;
+  currencySign = sign === code ? `${code} ` : sign;
+}
+
+/** Formats a price: a whole number of the lake's currency. */
 export const dollars = (value: number | null | undefined): string =>
-  value === null || value === undefined ? unknown : `${value < 0 ? "−" : ""}$${integers.format(Math.abs(value))}`;
+  value === null || value === undefined
+    ? unknown
+    : `${value < 0 ? "−" : ""}${currencySign}${integers.format(Math.abs(value))}`;
 
 const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
 
 /** Formats a number for an axis, for example `25K`. */
 export const shortCount = (value: number): string => shortNumbers.format(value);
 
-/** Formats dollars for an axis, for example `$25K`. */
-export const shortDollars = (value: number): string => `$${shortNumbers.format(value)}`;
+/** Formats a price for an axis, for example `$25K`. */
+export const shortPrice = (value: number): string => `${currencySign}${shortNumbers.format(value)}`;
 
 /** Formats a price or balance in micros, with as many decimals as it needs, at least two and at most six. */
 export function usd(micros: number): string {

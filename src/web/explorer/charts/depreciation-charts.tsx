@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { NumbersColumn } from "../../charts/chart-figure.tsx";
 import { CurvePlot, type CurvePoint } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
-import { amountOf, count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import { amountOf, count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
@@ -152,7 +152,7 @@ const FollowedPrices = ({ view, followed }: FollowedPricesProps): JSX.Element =>
         curves={curves}
         step={axis.step}
         xFormat={shortCount}
-        yFormat={shortDollars}
+        yFormat={shortPrice}
       />
     </SearchFigure>
   );

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { percentText, roundAxis } from "../../charts/axis.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { PlotArea, ValueText } from "../../charts/plot-area.tsx";
-import { count, dollars, shortDollars } from "../../shell/format.ts";
+import { count, dollars, shortPrice } from "../../shell/format.ts";
 import { nameOf } from "../listing-fields.tsx";
 import { listingPath, type ViewParameters } from "../view.ts";
 import type { ListingSample } from "./vin-sample.ts";
@@ -23,7 +23,7 @@ export const FewPrices = ({ view, listings }: FewPricesProps): JSX.Element => {
     )
     .sort((one, other) => one.price - other.price);
   const unpriced = listings.length - priced.length;
-  const x = roundAxis([priced[0]?.price ?? 0, priced.at(-1)?.price ?? 0], shortDollars, 4);
+  const x = roundAxis([priced[0]?.price ?? 0, priced.at(-1)?.price ?? 0], shortPrice, 4);
   return (
     <ChartFigure
       id="prices"

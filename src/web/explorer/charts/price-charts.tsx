@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import { ScatterPlot } from "../../charts/scatter-plot.tsx";
-import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import { count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
 import { nameOf } from "../listing-fields.tsx";
 import { filterTitle } from "../search/applied-filters.tsx";
 import { apiFilters, listingPath, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
@@ -81,7 +81,7 @@ const PricesAndMiles = ({ sampled }: { readonly sampled: readonly SampledSearch[
         title="Price in US dollars against miles"
         scatters={drawn.map(({ points }) => points)}
         xFormat={shortCount}
-        yFormat={shortDollars}
+        yFormat={shortPrice}
       />
     </SearchFigure>
   );

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { TextParameters } from "../../../operations/caller.ts";
 import { HistogramPlot } from "../../charts/histogram-plot.tsx";
-import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import { count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
 import { facetDefinitions } from "../facets.ts";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
 import { besidePart, type ChartsRequest, type CountedSearch } from "./chart-searches.ts";
@@ -14,7 +14,7 @@ const definitions = {
     title: "Prices",
     unit: "price in US dollars",
     format: dollars,
-    tickFormat: shortDollars,
+    tickFormat: shortPrice,
   },
   days_on_market: {
     id: "days-on-market",

@@ -5,7 +5,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/caller.ts";
 import { timeOfDay } from "../../charts/axis.ts";
 import { LinePlot, type LinePoint, type ShadedDays } from "../../charts/line-plot.tsx";
-import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import { count, day, dollars, shortCount, shortPrice } from "../../shell/format.ts";
 import type { SnapshotDays } from "../search/market-control.tsx";
 import type { ViewParameters } from "../view.ts";
 import {
@@ -108,7 +108,7 @@ const trendMetrics: readonly TrendMetric[] = [
     title: "Median price",
     note: "US dollars, of the listings for sale on each day.",
     format: dollars,
-    tickFormat: shortDollars,
+    tickFormat: shortPrice,
   },
   { name: "count", title: "Inventory", note: "Listings for sale on each day.", ...level },
   {
