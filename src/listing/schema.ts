@@ -54,10 +54,10 @@ const dealers = {
   country: { type: "VARCHAR", feed: "rule", serve: "none" },
   latitude: { type: "DOUBLE", feed: "rule" },
   longitude: { type: "DOUBLE", feed: "rule" },
-  coordinates_source: { type: "VARCHAR", feed: "rule", serve: "none" },
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
   makes: { type: listTypeOf("VARCHAR"), feed: "rule", serve: "none" },
+  coordinates_source: { type: "VARCHAR", feed: "rule", serve: "none" },
 } as const satisfies Readonly<Record<string, SharedAttribute<"field" | "spelled" | "rule">>>;
 
 /** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */

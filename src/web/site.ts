@@ -52,7 +52,8 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addAssets(router);
   router.use(refuseHiddenRequests);
   router.use(async (_ctx, next) => {
-    if (services.current.version !== undefined) await services.current.use(async ({ manifest }) => showCurrency(manifest.currency));
+    if (services.current.version !== undefined)
+      await services.current.use(async ({ manifest }) => showCurrency(manifest.currency));
     return next();
   });
   addDocsRoutes(router, services);

@@ -98,6 +98,7 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       minimum_metric_count: sampleListingsMin,
       ...definedOf(metric === undefined ? [] : [metric]),
       as_of: inventory.asOf,
+      currency: inventory.currency,
       data_version: inventory.version,
       ...oracleUnmatched(inventory, query),
     },

@@ -51,6 +51,7 @@ export function oracleGroups(inventory: OracleInventory, query: Query) {
       minimum_metric_count: sampleListingsMin,
       ...definedOf(metrics),
       as_of: inventory.asOf,
+      currency: inventory.currency,
       data_version: inventory.version,
       ...oracleUnmatched(inventory, query),
     },

@@ -71,6 +71,7 @@ export interface OraclePoint {
 export interface OracleInventory {
   /** As-of date and name of the version. */
   readonly asOf: string;
+  readonly currency: string;
   readonly version: string;
   readonly active: readonly FlatListing[];
   readonly sold: readonly FlatListing[];
@@ -119,6 +120,7 @@ async function inventoryIn(
   assertInOrder(sold, await idsIn(rowsOf, lake, manifest.tables.sold));
   return {
     asOf: manifest.as_of,
+    currency: manifest.currency,
     version: manifest.version,
     active,
     sold,

@@ -89,6 +89,7 @@ export function oracleTrends(inventory: OracleInventory, query: Query) {
       missing_days: rangesOf(days.filter((day) => !inventory.snapshots.has(day))),
       minimum_metric_count: levelListingsMin,
       as_of: inventory.asOf,
+      currency: inventory.currency,
       data_version: inventory.version,
     },
   };

@@ -174,7 +174,12 @@ function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly 
 function compareListings(inventory: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
   const { pagination, data } = oracleSearch(inventory, query);
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
-  const meta = { as_of: inventory.asOf, data_version: inventory.version, ...oracleUnmatched(inventory, query) };
+  const meta = {
+    as_of: inventory.asOf,
+    currency: inventory.currency,
+    data_version: inventory.version,
+    ...oracleUnmatched(inventory, query),
+  };
   return ({ body }) => {
     const served = body as {
       readonly data: readonly { readonly id: string }[];
