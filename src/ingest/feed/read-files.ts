@@ -14,6 +14,7 @@ import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { preparedFile, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
 import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
 import type { Mapping } from "../mapping/rules.ts";
+import { loadEntities } from "../normalize/html-entities.ts";
 import { columnsByField } from "./column-names.ts";
 import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { FeedFile, FeedLimits } from "./feed-file.ts";
@@ -44,6 +45,7 @@ export async function readDelivery(
   settings: ReadSettings,
   onRows: RowsHandler,
 ): Promise<readonly string[]> {
+  await loadEntities(session);
   return withScratch(settings, async (scratch) => {
     const reading = new DeliveryReading(session, { ...settings, scratch }, onRows);
     for (const file of delivery.files) await reading.add(file);

@@ -146,28 +146,10 @@ export const dayText = (text: Sql, dates: readonly string[] = []): Sql =>
   sql`strftime(coalesce(${dates.length === 0 ? sql`NULL` : sql`try_strptime(${text}, [${join(dates.map((format) => literal(format)))}])`},
     TRY_CAST(${text} AS TIMESTAMP)), '%Y-%m-%d')`;
 
-/** Entities of HTML and what they stand for; the ampersand last. */
-const entities: readonly (readonly [entity: string, text: string])[] = [
-  ["&nbsp;", " "],
-  ["&#160;", " "],
-  ["&lt;", "<"],
-  ["&gt;", ">"],
-  ["&quot;", '"'],
-  ["&#34;", '"'],
-  ["&apos;", "'"],
-  ["&#39;", "'"],
-  ["''", "'"],
-  ["&amp;", "&"],
-];
-
+/** Returns a text without tags of HTML, and with one apostrophe for two. */
 function withoutHtml(text: Sql): Sql {
-  const untagged = sql`regexp_replace(${text}, '<[^>]*>', ' ', 'g')`;
-  const decoded = entities.reduce(
-    (decoding, [entity, plain]) => sql`replace(${decoding}, ${entity}, ${plain})`,
-    untagged,
-  );
-  const isPlain = sql`NOT regexp_matches(${text}, '[<&]|''''')`;
-  return sql`CASE WHEN ${isPlain} THEN ${text} ELSE trim(regexp_replace(${decoded}, '\\s+', ' ', 'g')) END`;
+  const untagged = sql`replace(regexp_replace(${text}, '<[^>]*>', ' ', 'g'), '''''', '''')`;
+  return sql`CASE WHEN NOT regexp_matches(${text}, '<|''''') THEN ${text} ELSE trim(regexp_replace(${untagged}, '\\s+', ' ', 'g')) END`;
 }
 
 /** Returns the text of a number with what a mapping knows of it: its decimal sign as a point that groups no thousands, the unit if it has none. */

@@ -4,11 +4,13 @@
  */
 import { plusDays } from "../../base/day.ts";
 import type { DuckType } from "../../db/duck-type.ts";
-import { any, columnType, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { any, columnType, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
 import { lineItemsType } from "../../listing/nested-types.ts";
+import { newestYearOn } from "../../listing/vins.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
-import { bound, type NumberForm, numberOf } from "./number-forms.ts";
+import { decodedEntities, hasEntities } from "./html-entities.ts";
+import { bound, type NumberForm, readNumber } from "./number-forms.ts";
 
 export interface FieldReader {
   readonly type: DuckType;
@@ -25,8 +27,8 @@ export interface FieldReader {
   readonly sign?: (converted: Sql) => Sql;
   /** Returns the value of a text that leaves its decimal sign open, with a decimal comma. */
   readonly valueWithComma?: (text: Sql) => Sql;
-  /** Why a value that differs from its text is noted. */
-  readonly changed?: string;
+  /** Why a value is noted that was read from a text with a part missing, and the condition for it. */
+  readonly completed?: { readonly reason: string; readonly isCompleted: (text: Sql, value: Sql) => Sql };
 }
 
 /** What texts are read by: the day of the delivery, and the lake's currency (ISO 4217). */
@@ -39,6 +41,7 @@ export interface ReadingContext {
 export function fieldReader(field: string, schema: FeedField, { day, currency }: ReadingContext): FieldReader {
   if (field === "vin") return vinReader;
   if (field === "postal_code") return zipReader(schema);
+  if (field === "year") return yearReader(schema, { day, currency });
   switch (schema.type) {
     case "integer":
       return wholeNumberReader(schema, { quantity: schema["x-quantity"] ?? "count", currency });
@@ -74,7 +77,7 @@ function zipReader(schema: FeedField): FieldReader {
       sql`CASE WHEN regexp_full_match(${text}, '[0-9]{3,5}(\\.0)?') THEN lpad(split_part(${text}, '.', 1), 5, '0') ELSE ${text} END`,
     value,
     reason,
-    changed: "read with its leading zeros",
+    completed: { reason: "read with its leading zeros", isCompleted: (text, zip) => sql`${text} <> ${zip}` },
   };
 }
 
@@ -105,7 +108,7 @@ function wholeNumberReader(schema: FeedField, form: NumberForm): FieldReader {
   const invalid = literal("not a whole number");
   return {
     type: "INTEGER",
-    converted: (text) => numberOf(text, form),
+    converted: (text) => readNumber(text, form),
     value: valueIn,
     reason: (converted) =>
       sql`coalesce(${converted}.problem, ${numberReason(sql`round(${converted}.amount)`, schema, invalid)})`,
@@ -113,8 +116,24 @@ function wholeNumberReader(schema: FeedField, form: NumberForm): FieldReader {
       ? {}
       : {
           sign: (converted: Sql) => sql`${converted}.sign`,
-          valueWithComma: (text: Sql) => bound(numberOf(text, form, ","), sql`converted`, valueIn(sql`converted`)),
+          valueWithComma: (text: Sql) => bound(readNumber(text, form, ","), sql`converted`, valueIn(sql`converted`)),
         }),
+  };
+}
+
+/** Reads a model year. Two digits are of the last 100 years that can be on sale on the day. */
+function yearReader(schema: FeedField, { day, currency }: ReadingContext): FieldReader {
+  const form: NumberForm = { quantity: "count", currency };
+  const newest = integerLiteral(newestYearOn(day));
+  const short = literal("'?[0-9]{2}");
+  return {
+    ...wholeNumberReader(schema, form),
+    converted: (text) => {
+      const year = sql`(${newest} - (${newest} - right(${text}, 2)::INTEGER) % 100)::VARCHAR`;
+      const whole = sql`CASE WHEN regexp_full_match(${text}, ${short}) THEN ${year} ELSE ${text} END`;
+      return bound(whole, sql`whole_year`, readNumber(sql`whole_year`, form));
+    },
+    completed: { reason: "read with its century", isCompleted: (text) => sql`regexp_full_match(${text}, ${short})` },
   };
 }
 
@@ -146,10 +165,20 @@ function textReader(schema: FeedField, day: string): FieldReader {
   const reason = textReason(schema);
   return {
     type: "VARCHAR",
-    ...(schema.enum === undefined ? {} : { converted: (text: Sql) => enumValue(schema, text) }),
+    ...convertedText(schema, (convert) => convert),
     value: (converted) => sql`CASE WHEN ${reason(converted)} IS NULL THEN ${converted} END`,
     reason,
   };
+}
+
+/** Returns the conversion of texts, or of lists of them: URLs have their blanks encoded, words of a vocabulary their usual form. */
+function convertedText(
+  schema: Omit<FeedField, "items">,
+  ofReader: (convert: (text: Sql) => Sql) => (converted: Sql) => Sql,
+): Pick<FieldReader, "converted"> {
+  if (schema.enum !== undefined) return { converted: ofReader((text) => enumValue(schema, text)) };
+  if (schema.format === "uri") return { converted: ofReader((text) => sql`replace(${text}, ' ', '%20')`) };
+  return {};
 }
 
 /** Maps an alias to its enum value and lower-cases all other texts. */
@@ -214,9 +243,7 @@ function listReader(items: Omit<FeedField, "items">): FieldReader {
   const reason = textReason(items);
   return {
     type: "VARCHAR[]",
-    ...(items.enum === undefined
-      ? {}
-      : { converted: (list: Sql) => sql`list_transform(${list}, lambda item: ${enumValue(items, sql`item`)})` }),
+    ...convertedText(items, (convert) => (list) => sql`list_transform(${list}, lambda item: ${convert(sql`item`)})`),
     value: (converted) => sql`list_filter(${converted}, lambda item: ${reason(sql`item`)} IS NULL)`,
     reason,
   };
@@ -251,7 +278,7 @@ export function isMarker(text: Sql, markers: readonly string[]): Sql {
 }
 
 /**
- * Returns a text in one form: composed (NFC), without invisible characters, each run of white space as one space, trimmed; null if it is blank or a
+ * Returns a text in one form: its entities decoded, composed (NFC), without invisible characters, each run of white space as one space, trimmed; null if it is blank or a
  * marker. Nearly all texts are in that form, which is cheaper to test than to reach.
  */
 export function knownText(text: Sql, markers: readonly string[]): Sql {
@@ -259,7 +286,8 @@ export function knownText(text: Sql, markers: readonly string[]): Sql {
   const hasOtherSpaces = any(["  ", "\t", "\n", "\r"].map((spaces) => sql`contains(${text}, ${literal(spaces)})`));
   const known = (folded: Sql): Sql =>
     markers.length === 0 ? folded : sql`CASE WHEN ${isMarker(folded, markers)} THEN NULL ELSE ${folded} END`;
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
+  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} AND NOT ${hasEntities(text)}
+      THEN ${known(text)}
     ELSE ${known(foldedText(text))} END`;
 }
 
@@ -269,6 +297,8 @@ const invisible =
 
 /** Returns a text in the form of all texts; null if nothing remains. */
 const foldedText = (text: Sql): Sql => {
-  const visible = sql`regexp_replace(${text}, ${literal(invisible)}, '', 'g')`;
+  // Many feeds have entities that were encoded twice.
+  const decoded = sql`if(${hasEntities(text)}, ${decodedEntities(decodedEntities(text))}, ${text})`;
+  const visible = sql`regexp_replace(${decoded}, ${literal(invisible)}, '', 'g')`;
   return sql`nullif(nfc_normalize(trim(regexp_replace(${visible}, '[\\s\\p{Z}]+', ' ', 'g'))), '')`;
 };

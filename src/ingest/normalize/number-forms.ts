@@ -74,7 +74,7 @@ const matches = (text: Sql, pattern: string): Sql => sql`regexp_full_match(${tex
  * Returns the number of a text in the unit of its field, as a struct: `amount`, a DOUBLE, null if there is none; `problem`, why there is none; `sign`, the
  * decimal sign that the text shows. `decimal` is the sign that the other values of the column show.
  */
-export function numberOf(text: Sql, form: NumberForm, decimal?: "," | "."): Sql {
+export function readNumber(text: Sql, form: NumberForm, decimal?: "," | "."): Sql {
   const part = sql`part`;
   const grouped = sql`regexp_replace(part.digits, ${literal(`${groupingMarks}+`)}, '_', 'g')`;
   const units = sql`list_filter([lower(trim(part."before")), lower(trim(part."inner")), lower(trim(part."after"))], lambda word: word <> '')`;
@@ -125,7 +125,7 @@ function plainDigits(grouped: Sql, isDistance: Sql, decimal: "," | "." | undefin
     WHEN ${matches(grouped, "[0-9]*,[0-9]+")} THEN CASE WHEN ${withComma} THEN ${pointed} END END`;
 }
 
-/** Returns the decimal sign that digits show: the last of both, the one that does not group thousands, or that which does not repeat. */
+/** Returns the decimal sign that digits show: the last of both, else that which groups no thousands. */
 const shownSign = (grouped: Sql): Sql => sql`CASE
   WHEN ${matches(grouped, "[0-9]+|[1-9][0-9]{0,2}[.,][0-9]{3}")} THEN NULL
   WHEN ${matches(grouped, "[^,]*,[0-9]+|[0-9]+(?:\\.[0-9]{3}){2,}")} THEN ','

@@ -214,7 +214,7 @@ function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed:
   const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
   const checks = fields.filter(({ schema }) => !isTextList(schema)).map(checkValue);
-  checks.push(...fields.filter(({ reader }) => reader.changed !== undefined).map(checkChange));
+  checks.push(...fields.filter(({ reader }) => reader.completed !== undefined).map(checkCompletion));
   if (table === "inventory") checks.push(checkDigit, fillerVin, checkObservation(observed));
   const lists = fields.filter(({ schema }) => isTextList(schema)).map(checkList);
   const hasIssue = join(
@@ -263,13 +263,13 @@ function checkValue({ field, isRequired, reader, raw, converted, value }: Parsed
   return { outcome: "rejected", field, value: raw, reason: reasonOrMissing, hasIssue: sql`${value} IS NULL` };
 }
 
-/** An issue if a value was read that differs from its text. */
-const checkChange = ({ field, reader, raw, value }: ParsedField): IssueCheck => ({
+/** An issue if a value was read from a text with a part missing. */
+const checkCompletion = ({ field, reader, raw, value }: ParsedField): IssueCheck => ({
   outcome: "noted",
   field,
   value: raw,
-  reason: literal(reader.changed ?? ""),
-  hasIssue: sql`coalesce(${raw} <> ${value}, false)`,
+  reason: literal(reader.completed?.reason ?? ""),
+  hasIssue: sql`(${value} IS NOT NULL AND ${reader.completed?.isCompleted(raw, value) ?? sql`false`})`,
 });
 
 const checkDigit: IssueCheck = {

@@ -132,9 +132,9 @@ export async function loadReferenceTables(session: Session): Promise<void> {
 /** The base colors of the exterior and the interior share a canonical list. All other vocabularies have that of their name. */
 export const attributeOfVocabulary = sql`if(starts_with(vocabulary, 'base_'), 'base_color', vocabulary)`;
 
-/** Collapses white space and replaces the character that separates the attribute's values in a query string. */
+/** Collapses white space. Replaces the character that separates locations in a query string, where no quotes can keep it. */
 const cleanValue = sql`trim(regexp_replace(
-  if(attribute = 'assembly_location', replace(value, '|', '/'), replace(value, ',', ' ')), '\\s+', ' ', 'g'))`;
+  if(attribute = 'assembly_location', replace(value, '|', '/'), value), '\\s+', ' ', 'g'))`;
 
 /** A condition: a cleaned value is a marker, such as one among the items of a list. All others are null already. */
 function isUnknown(): Sql {
