@@ -91,7 +91,7 @@ async function removeOlder(folder: string, startedAtMs: number): Promise<void> {
   const paths = (await readdir(folder)).filter((name) => name.endsWith(".json")).map((name) => join(folder, name));
   const isOlder = await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs < startedAtMs));
   if (!isOlder.includes(false)) return;
-  for (const path of paths.filter((_, place) => isOlder[place])) await rm(path);
+  for (const path of paths.filter((_, index) => isOlder[index])) await rm(path);
 }
 
 /** Returns the program and arguments of a run. `taskset` restricts the suite with all its servers to some processors. */

@@ -49,7 +49,7 @@ interface AccountsLoad {
   readonly postgres: number;
 }
 
-interface AccountsPlace {
+interface AccountsStore {
   /** The accounts file, or the URL of the database. */
   readonly location: string;
   readonly keys: readonly string[];
@@ -58,14 +58,14 @@ interface AccountsPlace {
 /** The parameters of all measurements. */
 interface Fixtures {
   readonly postgres: PostgresProcess;
-  readonly places: Readonly<Record<AccountsVariant, AccountsPlace>>;
+  readonly stores: Readonly<Record<AccountsVariant, AccountsStore>>;
   readonly pageFile: string;
   readonly pageBytes: number;
 }
 
 await withResources(async (acquire) => {
   const fixtures = await createFixtures(acquire);
-  const { postgres, places, pageBytes } = fixtures;
+  const { postgres, stores, pageBytes } = fixtures;
   const loads: Record<AccountsVariant, AccountsLoad[]> = { none: [], SQLite: [], PostgreSQL: [] };
   for (let round = 0; round < rounds; round += 1)
     for (const variant of accountsVariants) {
@@ -85,7 +85,7 @@ await withResources(async (acquire) => {
       ];
     },
   );
-  for (const variant of ["SQLite", "PostgreSQL"] as const) printAudit(variant, places[variant].location);
+  for (const variant of ["SQLite", "PostgreSQL"] as const) printAudit(variant, stores[variant].location);
   const [none = 0, inFile = 0, inPostgres = 0] = medians.map(({ service }) => service);
   const notes = [
     `A page of ${Math.round(pageBytes / 1000)} kB from memory over ${connections} connections, each with its own account; processor time per request. Identifying, limiting and charging a request takes ${inFile - none} µs of the service with SQLite, and ${inPostgres - none} µs with PostgreSQL.`,
@@ -105,18 +105,18 @@ async function createFixtures(acquire: Acquire): Promise<Fixtures> {
   await carquet.close();
   const pageFile = join(folder, "page.json");
   await writeFile(pageFile, page);
-  const placeAt = (location: string): AccountsPlace => ({
+  const storeAt = (location: string): AccountsStore => ({
     location,
     keys: createBenchKeys(location, Number(values.accounts)).map(({ key }) => key),
   });
-  const file = placeAt(join(folder, "accounts.db"));
-  const places = { none: file, SQLite: file, PostgreSQL: placeAt(postgres.url) };
-  return { postgres, places, pageFile, pageBytes: Buffer.byteLength(page) };
+  const file = storeAt(join(folder, "accounts.db"));
+  const stores = { none: file, SQLite: file, PostgreSQL: storeAt(postgres.url) };
+  return { postgres, stores, pageFile, pageBytes: Buffer.byteLength(page) };
 }
 
 /** Measures one variant in its own process. */
-async function measure(variant: AccountsVariant, { postgres, places, pageFile }: Fixtures): Promise<AccountsLoad> {
-  const { location, keys } = places[variant];
+async function measure(variant: AccountsVariant, { postgres, stores, pageFile }: Fixtures): Promise<AccountsLoad> {
+  const { location, keys } = stores[variant];
   const middleware = variant === "none" ? "without" : "with";
   const server = await startScript("bench/accounts/server.ts", [middleware, location, pageFile]);
   try {

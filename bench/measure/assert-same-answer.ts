@@ -7,9 +7,9 @@ import { UserError } from "../../src/base/user-error.ts";
 export function assertSameAnswer(path: string, ours: unknown, server: string, theirs: unknown): void {
   if (isDeepStrictEqual(ours, theirs)) return;
   const difference = firstDifference(ours, theirs, "");
-  const place = difference.path === "" ? "" : ` at ${difference.path}`;
+  const where = difference.path === "" ? "" : ` at ${difference.path}`;
   throw new UserError(
-    `${path}: ${server} returned ${excerpt(difference.theirs)}${place}: expected Carquet's ${excerpt(difference.ours)}.`,
+    `${path}: ${server} returned ${excerpt(difference.theirs)}${where}: expected Carquet's ${excerpt(difference.ours)}.`,
   );
 }
 

@@ -83,7 +83,7 @@ async function databaseSizes(
 ): Promise<Readonly<Record<string, number>>> {
   const sizes: Record<string, number> = { lake: sumOf(Object.values(tables)), "serving files": serving };
   if (peers.length > 0) sizes["flat active rows"] = (await stat(join(dataset.flat, "active.parquet"))).size;
-  // DuckDB reads the flat rows in place.
+  // DuckDB reads the file of flat rows.
   for (const { name } of peers) if (name !== "duckdb") sizes[name] = await folderBytes(join(dataset.folder, name));
   return sizes;
 }

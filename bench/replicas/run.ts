@@ -93,11 +93,11 @@ await withResources(async (acquire) => {
           accounts === "PostgreSQL" ? postgres.url : join(folder, `${number}.db`);
         const replicas = await startReplicas(acquireReplica, ["--lake", dataset.lake, ...cache], locationOf);
         const loads = await measureWorkload(workload, { postgres, replicas }, mix.slice(0, workload.queries));
-        const place = accounts === "SQLite" ? "a file each" : accounts;
+        const store = accounts === "SQLite" ? "a file each" : accounts;
         for (const { clients, replicas: count, ...load } of loads)
           measurements.push(
             ...measurementsOf(
-              `${workload.answers}, ${clients} clients, ${place}, ${count} ${count === 1 ? "replica" : "replicas"}`,
+              `${workload.answers}, ${clients} clients, ${store}, ${count} ${count === 1 ? "replica" : "replicas"}`,
               load,
             ),
           );

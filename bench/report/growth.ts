@@ -5,8 +5,8 @@ import { formatNumber, markdownTable } from "./tables.ts";
 
 export type Dimension = "listings" | "processors";
 
-/** Returns where a run lies in a dimension. */
-export const placeIn = ({ dataset, machine }: Results, dimension: Dimension): number =>
+/** Returns the size of a run in a dimension. */
+export const sizeIn = ({ dataset, machine }: Results, dimension: Dimension): number =>
   dimension === "listings" ? (dataset?.listings ?? 0) : machine.cores;
 
 /** What is fitted: the name of a measurement and its unit. */
@@ -27,17 +27,17 @@ const costs: readonly Cost[] = [
 ];
 
 interface Point {
-  readonly place: number;
+  readonly size: number;
   readonly cost: number;
 }
 
-/** Returns a table of costs by place, with the exponent for each server that was measured in two places or more. */
+/** Returns a table of costs by size, with the exponent for each server that was measured at two sizes or more. */
 export function growthTable(runs: readonly Results[], dimension: Dimension): string {
-  const places = [...new Set(runs.map((run) => placeIn(run, dimension)))].sort((a, b) => a - b);
+  const sizes = [...new Set(runs.map((run) => sizeIn(run, dimension)))].sort((a, b) => a - b);
   const pointsOf = ([name, unit]: Cost, server: string): readonly Point[] =>
     runs.flatMap((run) => {
       const cost = valueIn(run, { name, server, unit });
-      return cost === undefined ? [] : [{ place: placeIn(run, dimension), cost }];
+      return cost === undefined ? [] : [{ size: sizeIn(run, dimension), cost }];
     });
   const fitted = ["carquet", ...peerNames].filter((server) =>
     costs.some((cost) => exponentOf(pointsOf(cost, server)) !== undefined),
@@ -46,18 +46,18 @@ export function growthTable(runs: readonly Results[], dimension: Dimension): str
     const own = pointsOf(cost, "carquet");
     const row = [
       cost.join(", "),
-      ...places.map((place) => formatNumber(own.findLast((point) => point.place === place)?.cost)),
+      ...sizes.map((size) => formatNumber(own.findLast((point) => point.size === size)?.cost)),
       ...fitted.map((server) => formatNumber(exponentOf(pointsOf(cost, server)))),
     ];
     return own.length === 0 ? [] : [row];
   });
-  const heads = places.map((place) => `carquet, ${place.toLocaleString("en")}`);
+  const heads = sizes.map((size) => `carquet, ${size.toLocaleString("en")}`);
   return markdownTable([["cost", ...heads, ...fitted.map((server) => `${server}: exponent`)], ...rows]);
 }
 
-/** Returns the slope of the least-squares line through the logarithms; undefined with fewer than two places. */
+/** Returns the slope of the least-squares line through the logarithms; undefined with fewer than two sizes. */
 function exponentOf(points: readonly Point[]): number | undefined {
-  const pairs = points.map(({ place, cost }) => [Math.log(place), Math.log(cost)] as const);
+  const pairs = points.map(({ size, cost }) => [Math.log(size), Math.log(cost)] as const);
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const meanX = mean(pairs.map(([x]) => x));
   const meanY = mean(pairs.map(([, y]) => y));

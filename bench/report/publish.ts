@@ -11,7 +11,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { peerNames } from "../settings.ts";
 import { budgetsTable } from "./budgets.ts";
 import { costsTable } from "./costs.ts";
-import { type Dimension, growthTable, placeIn } from "./growth.ts";
+import { type Dimension, growthTable, sizeIn } from "./growth.ts";
 import { type PlotPanel, renderPlot } from "./plot.ts";
 import { type Results, readResults, valueIn } from "./results.ts";
 import { formatSection, markdownTable, tablesOf } from "./tables.ts";
@@ -84,9 +84,9 @@ await replacePart(
   separate.map((results) => formatSection(results, "###")),
 );
 
-/** Plots costs by a dimension and returns them with their growth; nothing if the runs have one place in it. */
+/** Plots costs by a dimension and returns them with their growth; nothing if the runs have one size in it. */
 async function publishGrowth(measuredRuns: readonly SuiteRun[], dimension: Dimension): Promise<readonly string[]> {
-  if (new Set(measuredRuns.map((run) => placeIn(run, dimension))).size < 2) return [];
+  if (new Set(measuredRuns.map((run) => sizeIn(run, dimension))).size < 2) return [];
   const panels = plotted.flatMap((of) => panelOf(of, measuredRuns, dimension));
   await writeFile(join(resultsFolder, `cost-by-${dimension}.svg`), renderPlot(panels, dimension));
   const of = dimension === "listings" ? "" : ` of ${measuredRuns[0]?.title ?? ""}`;
@@ -109,7 +109,7 @@ function plotImage(dimension: Dimension, folder: string): string {
   return `![costs by ${dimension}](${folder}cost-by-${dimension}.svg)`;
 }
 
-/** Returns the panel of a measurement; empty if no server has it in two places. */
+/** Returns the panel of a measurement; empty if no server has it at two sizes. */
 function panelOf(
   [name, unit]: (typeof plotted)[number],
   plottedRuns: readonly SuiteRun[],
@@ -120,7 +120,7 @@ function panelOf(
     points: plottedRuns
       .flatMap((run) => {
         const y = valueIn(run, { name, server, unit });
-        return y === undefined ? [] : [{ x: placeIn(run, dimension), y }];
+        return y === undefined ? [] : [{ x: sizeIn(run, dimension), y }];
       })
       .sort((a, b) => a.x - b.x),
   }));

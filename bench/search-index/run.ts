@@ -143,7 +143,7 @@ async function measureIds(session: Session): Promise<void> {
     const known = all.flatMap(([ids]) => [...(ids ?? [])]);
     for (const count of [4, 16, 128]) {
       // Every other one from the middle on.
-      const ids = known.slice(known.length / 2).filter((_, place) => place % 2 === 0 && place < 2 * count);
+      const ids = known.slice(known.length / 2).filter((_, index) => index % 2 === 0 && index < 2 * count);
       const filter = { kind: "in", column, ids } as const;
       const bits = inCondition(filter);
       if (typeof bits === "string") throw new UserError(`Invalid column ${column}: expected several ids.`);

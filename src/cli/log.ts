@@ -39,7 +39,7 @@ export function openLog(onRecovery: (lines: number) => void): ServiceLog {
   output.on("drop", () => {
     dropped += 1;
   });
-  // In place of the handler of pino, which discards all lines after a broken pipe without counting them.
+  // Instead of the handler of pino, which discards all lines after a broken pipe without counting them.
   output.removeAllListeners("error").on("error", () => {
     isFailing = true;
   });

@@ -78,7 +78,7 @@ export class Bucket implements Connector {
     });
   }
 
-  placeOf(path: string): string {
+  locationOf(path: string): string {
     return `s3://${this.#bucket}/${this.#keyOf(path)}`;
   }
 
@@ -93,7 +93,8 @@ export class Bucket implements Connector {
     try {
       const command = new GetObjectCommand({ ...this.#objectAt(path), ...range });
       const { Body, ContentLength, ContentRange, ETag } = await this.#client.send(command, { abortSignal: signal });
-      if (!(Body instanceof Readable)) throw new TransferFault(`${this.placeOf(path)}: no content: expected a file.`);
+      if (!(Body instanceof Readable))
+        throw new TransferFault(`${this.locationOf(path)}: no content: expected a file.`);
       // Without a listener, an abort before the first byte is read would end the process.
       const content = addAbortSignal(signal, Body).on("error", () => undefined);
       // A store without ranges sends the whole object.
@@ -226,7 +227,7 @@ export class Bucket implements Connector {
     const status = statusOf(thrown);
     const name = nameOf(thrown);
     const text = printable(`${name === "" ? "" : `${name}: `}${messageOf(thrown)}`, 500);
-    const message = `${this.placeOf(path)}: ${text}`;
+    const message = `${this.locationOf(path)}: ${text}`;
     const isRefused = status !== undefined && status < 500 && status !== 408 && status !== 429;
     return isRefused || name === "CredentialsProviderError" ? new UserError(message) : new TransferFault(message);
   }

@@ -38,7 +38,7 @@ export interface ReadFrom {
 /** The methods throw a TransferFault if a retry, over a new connection, may help, else a UserError. */
 export interface Connector {
   /** The path or URL of a file, for messages: without secrets. */
-  placeOf(path: string): string;
+  locationOf(path: string): string;
   /** Returns the files that fit a pattern. */
   list(pattern: FilePattern): Promise<readonly RemoteFile[]>;
   /** Opens a file; undefined if it does not exist, "unchanged" if its tag is the known one. */

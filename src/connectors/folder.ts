@@ -8,23 +8,23 @@ import { type Connector, type FolderEntry, findFiles, type OpenedFile } from "./
 
 /** Returns the connector of a folder. Lists no links: they could lead anywhere. Refuses to read files outside the folder, and irregular ones. */
 export function folderConnector(root: string): Connector {
-  const placeOf = (path: string): string => join(root, path);
+  const locationOf = (path: string): string => join(root, path);
   return {
-    placeOf,
+    locationOf,
     async list(pattern) {
       try {
-        return await findFiles(pattern, (folder) => entriesOf(placeOf(folder)));
+        return await findFiles(pattern, (folder) => entriesOf(locationOf(folder)));
       } catch (thrown) {
         throw thrown instanceof UserError ? thrown : new UserError(messageOf(thrown));
       }
     },
     async read(path, { offset = 0 }, signal) {
-      const place = placeOf(path);
+      const location = locationOf(path);
       try {
-        const [folder, target] = await Promise.all([realpath(root), realpath(place)]);
+        const [folder, target] = await Promise.all([realpath(root), realpath(location)]);
         if (!target.startsWith(folder.endsWith(sep) ? folder : folder + sep))
-          throw new UserError(`${place}: links to ${target}: expected a file in ${root}.`);
-        return await openFile(place, target, offset, signal);
+          throw new UserError(`${location}: links to ${target}: expected a file in ${root}.`);
+        return await openFile(location, target, offset, signal);
       } catch (thrown) {
         if (isNotFound(thrown)) return undefined;
         throw thrown;
@@ -47,12 +47,12 @@ async function entriesOf(folder: string): Promise<readonly FolderEntry[]> {
 }
 
 /** Opens a regular file. Without waiting: the open of a pipe would wait for its writer, and could not be aborted. */
-async function openFile(place: string, target: string, offset: number, signal: AbortSignal): Promise<OpenedFile> {
+async function openFile(location: string, target: string, offset: number, signal: AbortSignal): Promise<OpenedFile> {
   const file = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   const status = await file.stat();
   if (!status.isFile()) {
     await file.close();
-    throw new UserError(`${place}: not a regular file: expected one.`);
+    throw new UserError(`${location}: not a regular file: expected one.`);
   }
   const content = file.createReadStream({ start: offset, signal, highWaterMark: 1 << 20 });
   // Without a listener, an abort before the first byte is read would end the process.

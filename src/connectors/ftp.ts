@@ -25,7 +25,7 @@ export async function connectFtp(
   signal.addEventListener("abort", () => client.close(), { once: true });
   await orFault(client.access({ host, port, user, password: password ?? "guest", secure: secured[tls] }));
   return {
-    placeOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
+    locationOf: (path) => `ftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
     list: (pattern) =>
       findFiles(pattern, async (folder) => {
         const entries = await orFault(client.list(serverPath(root, folder)));

@@ -42,24 +42,24 @@ const shownUrl = ({ origin, pathname }: URL): string => `${origin}${pathname}`;
 
 function connectorOf(
   urlOf: (path: string) => URL,
-  placeOf: (path: string) => string,
+  locationOf: (path: string) => string,
   authorization: string | undefined,
 ): Connector {
   const read: Connector["read"] = async (path, options, signal) => {
-    const place = placeOf(path);
+    const location = locationOf(path);
     const headers = { ...(authorization && { Authorization: authorization }), ...headersOf(options) };
-    const response = await requestFile(urlOf(path), headers, place, signal);
+    const response = await requestFile(urlOf(path), headers, location, signal);
     const { status } = response;
-    if (status === 200 || status === 206) return openedBy(response, path, options.offset ?? 0, place);
+    if (status === 200 || status === 206) return openedBy(response, path, options.offset ?? 0, location);
     await response.body?.cancel();
     if (status === 304 && options.knownTag !== undefined) return "unchanged";
     if (status === 416 && (options.offset ?? 0) > 0) return read(path, { ...options, offset: 0 }, signal);
     if (status === 404 || status === 410) return undefined;
-    const message = `${place}: status ${status}: expected 200.`;
+    const message = `${location}: status ${status}: expected 200.`;
     throw status >= 500 || temporary.has(status) ? new TransferFault(message) : new UserError(message);
   };
   return {
-    placeOf,
+    locationOf,
     // A web server lists no folders: the pattern is the path of a file.
     list: async ({ parts }) => [{ path: parts.join("/"), bytes: undefined, modifiedMs: undefined, tag: undefined }],
     read,
@@ -73,7 +73,7 @@ function connectorOf(
 async function requestFile(
   url: URL,
   { Authorization, ...headers }: Readonly<Record<string, string>>,
-  place: string,
+  location: string,
   signal: AbortSignal,
 ): Promise<Response> {
   let at = url;
@@ -82,24 +82,24 @@ async function requestFile(
     const sent = authorization === undefined ? headers : { ...headers, Authorization: authorization };
     const response = await fetch(at, { headers: sent, signal, redirect: "manual" }).catch((thrown: unknown) => {
       const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
-      throw new TransferFault(`${place}: ${messageOf(cause)}`);
+      throw new TransferFault(`${location}: ${messageOf(cause)}`);
     });
-    const location = response.headers.get("Location");
-    if (location === null || !redirects.has(response.status)) return response;
+    const target = response.headers.get("Location");
+    if (target === null || !redirects.has(response.status)) return response;
     await response.body?.cancel();
-    const next = redirectTarget(location, at, place);
+    const next = redirectTarget(target, at, location);
     if (next.origin !== at.origin) authorization = undefined;
     at = next;
   }
-  throw new UserError(`${place}: too many redirects: expected at most ${redirectsMax}.`);
+  throw new UserError(`${location}: too many redirects: expected at most ${redirectsMax}.`);
 }
 
 /** Returns the URL of a redirect. Messages never show its path and query, which can be secret. */
-function redirectTarget(location: string, from: URL, place: string): URL {
-  if (!URL.canParse(location, from)) throw new UserError(`${place}: invalid redirect: expected a URL.`);
-  const url = new URL(location, from);
+function redirectTarget(target: string, from: URL, location: string): URL {
+  if (!URL.canParse(target, from)) throw new UserError(`${location}: invalid redirect: expected a URL.`);
+  const url = new URL(target, from);
   if (url.protocol !== "https:" && (url.protocol !== "http:" || from.protocol === "https:"))
-    throw new UserError(`${place}: redirects to ${url.protocol}//${url.host}: expected an https:// URL.`);
+    throw new UserError(`${location}: redirects to ${url.protocol}//${url.host}: expected an https:// URL.`);
   return withoutUser(url);
 }
 
@@ -136,7 +136,7 @@ function headersOf({ offset = 0, tag, knownTag, isFresh }: ReadFrom): Readonly<R
   };
 }
 
-function openedBy({ headers, body, status }: Response, path: string, offset: number, place: string): OpenedFile {
+function openedBy({ headers, body, status }: Response, path: string, offset: number, location: string): OpenedFile {
   const tag = headers.get("ETag") ?? undefined;
   const modified = Date.parse(headers.get("Last-Modified") ?? "");
   const modifiedMs = Number.isNaN(modified) ? undefined : modified;
@@ -145,7 +145,7 @@ function openedBy({ headers, body, status }: Response, path: string, offset: num
     const range = headers.get("Content-Range") ?? "";
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(range) ?? [];
     if (Number(start) !== offset)
-      throw new TransferFault(`${place}: invalid range ${printable(range)}: expected one from ${offset}.`);
+      throw new TransferFault(`${location}: invalid range ${printable(range)}: expected one from ${offset}.`);
     return { offset, bytes: Number(total), modifiedMs, tag, content };
   }
   const length = headers.get("Content-Length");

@@ -44,7 +44,7 @@ export async function connectSftp(
     return (await Promise.all(listed)).flat();
   };
   return {
-    placeOf: (path) => `sftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
+    locationOf: (path) => `sftp://${host}/${serverPath(root, path).replace(/^\//, "")}`,
     list: (pattern) => findFiles(pattern, listFolder),
     read: async (path) => {
       // Without a listener, an end of the connection while the file is closed would end the process.

@@ -43,18 +43,18 @@ export async function readText(
   bytesMax: number,
   options: TransferOptions,
 ): Promise<ReadText | undefined> {
-  const place = source.placeOf(path);
+  const location = source.locationOf(path);
   const checkSize = (bytes: number): void => {
-    if (bytes > bytesMax) throw new UserError(`${place}: too large: expected at most ${bytesMax} bytes.`);
+    if (bytes > bytesMax) throw new UserError(`${location}: too large: expected at most ${bytesMax} bytes.`);
   };
   const read = (): Promise<ReadText | undefined> =>
-    withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
+    withStallTimeout(location, options.stallMs, async (signal, onBytes) => {
       const opened = await source.read(path, { isFresh: true }, signal);
       if (opened === undefined || opened === "unchanged") return undefined;
       const chunks: Uint8Array[] = [];
       for await (const chunk of checkedContent(opened, checkSize, onBytes)) chunks.push(chunk);
       const content = Buffer.concat(chunks);
-      requireWhole(place, opened.bytes, content.length);
+      requireWhole(location, opened.bytes, content.length);
       return { text: content.toString("utf8"), tag: opened.tag };
     });
   return repeat(read, options);
@@ -70,8 +70,8 @@ export function receive(
   target: string,
   options: ReceiveOptions,
 ): Promise<OpenedFile | "unchanged" | undefined> {
-  const place = source.placeOf(path);
-  return withStallTimeout(place, options.stallMs, async (signal, onBytes) => {
+  const location = source.locationOf(path);
+  return withStallTimeout(location, options.stallMs, async (signal, onBytes) => {
     if (options.bytes !== undefined) options.checkSize(options.bytes);
     const opened = await source.read(path, options, signal);
     if (opened === undefined || opened === "unchanged") return opened;
@@ -85,15 +85,15 @@ export function receive(
       if (isExplained(thrown) || bytes === undefined) throw thrown;
       return thrown;
     });
-    requireWhole(place, bytes, await sizeOf(target), failure);
+    requireWhole(location, bytes, await sizeOf(target), failure);
     return opened;
   });
 }
 
-function requireWhole(place: string, expected: number | undefined, found: number, failure?: unknown): void {
+function requireWhole(location: string, expected: number | undefined, found: number, failure?: unknown): void {
   if (expected === undefined || found === expected) return;
   const reason = failure === undefined ? "" : ` (${messageOf(failure)})`;
-  throw new TransferFault(`${place}: cut off: expected ${expected} bytes, found ${found}${reason}.`);
+  throw new TransferFault(`${location}: cut off: expected ${expected} bytes, found ${found}${reason}.`);
 }
 
 async function* checkedContent(
@@ -117,12 +117,12 @@ async function* checkedContent(
  * byte now and then has stalled too.
  */
 export async function withStallTimeout<T>(
-  place: string,
+  location: string,
   stallMs: number,
   work: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const stalled = new TransferFault(`${place}: stalled: expected more data within ${stallMs / 1000} seconds.`);
+  const stalled = new TransferFault(`${location}: stalled: expected more data within ${stallMs / 1000} seconds.`);
   const timer = setTimeout(() => controller.abort(stalled), stallMs);
   // A `fetch` stream whose request has been garbage-collected can end silently and ignore the signal.
   const aborted = new Promise<never>((_, reject) => {
@@ -140,7 +140,7 @@ export async function withStallTimeout<T>(
   } catch (thrown) {
     if (controller.signal.aborted) throw stalled;
     if (isExplained(thrown)) throw thrown;
-    throw new TransferFault(`${place}: ${messageOf(thrown)}`);
+    throw new TransferFault(`${location}: ${messageOf(thrown)}`);
   } finally {
     clearTimeout(timer);
     controller.abort();

@@ -60,9 +60,9 @@ export const listingMix = {
 /** Size of the United States market, to which a generated market is scaled. */
 export const unitedStates = { listings: 4_000_000, independentDealers: 26_000 } as const;
 
-/** The longest time that a place at a large dealer is vacant between two cars. */
+/** The longest time that a slot at a large dealer is vacant between two cars. */
 export const vacancyDaysMax = 3;
-/** Share of places that are vacant on a day. */
+/** Share of slots that are vacant on a day. */
 export const vacancyShare = 0.02;
 /** The shortest stay of a car at a dealer. */
 export const stayDaysMin = 4;

@@ -127,7 +127,7 @@ function listingCounts(day: number) {
 function claims(days: number): Sql {
   return sql`
     WITH all_stays AS (
-      SELECT stays.car, nth, stays.dealer, stays.place, dirt, begins, ends, closes_on, slots FROM stays JOIN (SELECT car, dirt FROM cars) AS cars USING (car)
+      SELECT stays.car, nth, stays.dealer, stays.slot_at_dealer, dirt, begins, ends, closes_on, slots FROM stays JOIN (SELECT car, dirt FROM cars) AS cars USING (car)
       JOIN (SELECT dealer, closes_on, slots FROM dealers) USING (dealer) WHERE NOT ${hasDirtOutcome("rejected")}
     ), edges AS (
       SELECT *, unnest(list_distinct([greatest(begins, 0), greatest(begins, 0) + 1, greatest(begins, 0) + 2, ends - 2, ends - 1, ends])) AS day
@@ -154,7 +154,7 @@ function claims(days: number): Sql {
  */
 const claimPairs = sql`
   WITH paired AS (
-    SELECT *, row_number() OVER claims_of AS place, lead(dealer) OVER claims_of AS next_dealer, lead(first_seen) OVER claims_of AS next_seen,
+    SELECT *, row_number() OVER claims_of AS rank, lead(dealer) OVER claims_of AS next_dealer, lead(first_seen) OVER claims_of AS next_seen,
            lead(gone_on) OVER claims_of AS next_gone, lead(is_seen_twice) OVER claims_of AS next_twice, lead(sold_on) OVER claims_of AS next_sold, lead(nth) OVER claims_of AS next_nth
     FROM claims WINDOW claims_of AS (PARTITION BY car ORDER BY first_seen, nth)
   )
@@ -165,7 +165,7 @@ const claimPairs = sql`
       WHEN coalesce(next_gone, 100000) <= coalesce(gone_on, 100000) THEN 'contender lost'
       ELSE 'taken over' END AS relation,
     if(next_dealer <> dealer AND gone_on < coalesce(next_gone, 100000), greatest(next_seen, gone_on), NULL) AS taken_on
-  FROM paired WHERE place = 1`;
+  FROM paired WHERE rank = 1`;
 
 /** The first listing of each car: its first day, and the days on which it becomes missing, can be sold, or is replaced (`next_on`). */
 const firstListings = sql`

@@ -55,8 +55,8 @@ const servedForms: Readonly<Record<string, Sql>> = {
   ...servedColumns,
   window_sticker_verified: sql`coalesce(facts.window_sticker_verified, false)`,
   pricing: sql`CASE WHEN facts.pricing IS NOT NULL THEN struct_update(facts.pricing, line_items :=
-    list_transform(coalesce(facts.pricing.line_items, []), lambda item, place:
-      struct_update(item, row_order := coalesce(item.row_order, place::INTEGER)))) END`,
+    list_transform(coalesce(facts.pricing.line_items, []), lambda item, position:
+      struct_update(item, row_order := coalesce(item.row_order, position::INTEGER)))) END`,
 };
 
 /** Returns the columns of a search that parameter `fields` selects. */

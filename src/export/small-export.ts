@@ -29,15 +29,15 @@ export async function encodeExport(
   if (part === undefined || others.length + part.days.length > 0) return undefined;
   const { plan, fields } = part;
   const columns = exportedColumns(plan, fields).map(({ column }) => column);
-  const { places } = await plan.mode.listings.findPage({ ...plan, limit: rowsMax });
+  const { keys } = await plan.mode.listings.findPage({ ...plan, limit: rowsMax });
   const serializer = serializerOf(
     columns.map(({ name }) => name),
     { ...plan, status: plan.mode.status },
     version.dimensions,
   );
   const rows: Row[] = [];
-  for (let first = 0; first < places.length; first += turnRows) {
-    const read = await plan.mode.listings.read(places.slice(first, first + turnRows), serializer.columns);
+  for (let first = 0; first < keys.length; first += turnRows) {
+    const read = await plan.mode.listings.read(keys.slice(first, first + turnRows), serializer.columns);
     for (const row of read) rows.push(JSON.parse(serializer.serialize(row)));
     await nextTurn();
   }

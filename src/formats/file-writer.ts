@@ -211,7 +211,7 @@ export class FileWriter {
   }
 }
 
-/** Yields lines of JSON as items of an array: `before` the first one, `between` all others, in place of line feeds. No item contains a line feed. */
+/** Yields lines of JSON as items of an array: `before` the first one, `between` all others, instead of line feeds. No item contains a line feed. */
 export async function* jsonItemsOf(
   lines: AsyncIterable<Buffer>,
   before: string,

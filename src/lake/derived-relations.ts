@@ -31,9 +31,9 @@ export const buildValues = sql`
   FROM   (${unpivotedBuilds()}) JOIN build_words USING (attribute, value)
   ORDER BY value_key, build_key`;
 
-/** The place of each build in the sort order of listings; equal for builds that do not differ in it. */
-export const buildPlaces = sql`
-  SELECT build_key, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS place FROM builds`;
+/** The rank of each build in the sort order of listings; equal for builds that do not differ in it. */
+export const buildRanks = sql`
+  SELECT build_key, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS build_rank FROM builds`;
 
 /** Returns one row per build and known attribute value. */
 function unpivotedBuilds(): Sql {

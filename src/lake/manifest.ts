@@ -97,12 +97,12 @@ export function compareVersions(left: string, right: string): number {
   return Number(leftSequence) - Number(rightSequence);
 }
 
-/** Returns the version that the text of a `CURRENT` names; `place` is that of the file. Throws a UserError if it names none. */
-export function versionIn(text: string, place: string): string {
+/** Returns the version that the text of a `CURRENT` names; `location` is that of the file. Throws a UserError if it names none. */
+export function versionIn(text: string, location: string): string {
   const version = text.trim();
   if (versionPattern.test(version)) return version;
   const found = JSON.stringify(printable(version, 40));
-  throw new UserError(`${place}: invalid version ${found}: expected one such as 2026-11-19.1.`);
+  throw new UserError(`${location}: invalid version ${found}: expected one such as 2026-11-19.1.`);
 }
 
 /** Returns the name of the published version; undefined if nothing has been published. Throws a UserError if `CURRENT` names none. */
@@ -129,30 +129,30 @@ export async function readManifest(lake: string, version: string): Promise<Manif
 }
 
 /**
- * Parses the manifest of a version; `place` names its file in messages. Throws a UserError if it has another lake format, does not match its
+ * Parses the manifest of a version; `location` names its file in messages. Throws a UserError if it has another lake format, does not match its
  * checksum or the schema, or is that of another version.
  */
-export function parseManifest(text: string, place: string, version: string): Manifest {
-  const content = parsedJson(text, place);
+export function parseManifest(text: string, location: string, version: string): Manifest {
+  const content = parsedJson(text, location);
   const format = isObject(content) ? content.format : undefined;
   if (typeof format === "number" && format !== lakeFormat)
     throw new UserError(
-      `${place}: unsupported lake format ${format}: expected ${lakeFormat}. ` +
+      `${location}: unsupported lake format ${format}: expected ${lakeFormat}. ` +
         "Use the release of Carquet that wrote the lake, or ingest its feeds again into an empty folder.",
     );
-  const { sha256, ...manifest } = check(content, place);
+  const { sha256, ...manifest } = check(content, location);
   if (sha256 !== contentHash(manifest))
-    throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as in the manifest.`);
+    throw new UserError(`${location}: invalid content: expected SHA-256 ${sha256}, as in the manifest.`);
   if (manifest.version !== version)
-    throw new UserError(`${place}: invalid version ${manifest.version}: expected ${version}.`);
+    throw new UserError(`${location}: invalid version ${manifest.version}: expected ${version}.`);
   return manifest;
 }
 
-function parsedJson(text: string, place: string): unknown {
+function parsedJson(text: string, location: string): unknown {
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    throw new UserError(`${place}: ${printable(messageOf(thrown), 200)}: expected a manifest in JSON.`);
+    throw new UserError(`${location}: ${printable(messageOf(thrown), 200)}: expected a manifest in JSON.`);
   }
 }
 

@@ -7,7 +7,7 @@
 import { calendarMonth, plusDays } from "../base/day.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { DerivedName } from "../listing/schema.ts";
-import type { Place } from "../listing/source.ts";
+import type { RowKey } from "../listing/source.ts";
 import { derivedColumns, rowsOfFiles } from "./derived-relations.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
@@ -122,27 +122,27 @@ export function listingsOfMatches(inventory: Inventory, folder: string, matches:
 }
 
 /**
- * Returns the named columns of the listings at the given places, with `place`, in no particular order. A place is an id or a position; reads only
+ * Returns the named columns of the listings with the given keys, and `row_key`, in no particular order. A key is an id or a position; reads only
  * the files that hold the positions. Positions are a subquery, not a list of values: the engine then skips the row groups that hold none of them.
  */
 export function listingsAt(
   inventory: Inventory,
   options: ReadOptions,
-  places: readonly Place[],
+  keys: readonly RowKey[],
   names: readonly ServedColumn[],
 ): Sql {
-  const ids = places.filter((place) => typeof place === "string");
+  const ids = keys.filter((key) => typeof key === "string");
   if (ids.length > 0) {
     const listings = unorderedListings(inventory, options);
-    return sql`SELECT facts.id AS place, ${selectServed(names)} FROM (${listings}) AS facts WHERE facts.id IN (${join(ids.map((id) => literal(id)))})`;
+    return sql`SELECT facts.id AS row_key, ${selectServed(names)} FROM (${listings}) AS facts WHERE facts.id IN (${join(ids.map((id) => literal(id)))})`;
   }
-  const positions = places.filter((place) => typeof place === "number");
+  const positions = keys.filter((key) => typeof key === "number");
   const rows = unionOfFiles(inventory, options.folder, (file, fileRows, start) => {
     const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
     return inFile.length === 0 ? undefined : sql`${fileRows} WHERE file_row_number IN (SELECT unnest(${inFile}))`;
   });
   const facts = asListings(inventory, rows, options, [sql`row_number`]);
-  return sql`SELECT row_number::UINTEGER AS place, ${selectServed(names)} FROM (${facts}) AS facts`;
+  return sql`SELECT row_number::UINTEGER AS row_key, ${selectServed(names)} FROM (${facts}) AS facts`;
 }
 
 /** Returns rows of an inventory's files as listings, followed by extra columns. */

@@ -43,8 +43,8 @@ export async function requireManifest(lake: string, requested?: string): Promise
     return await readManifest(lake, version);
   } catch (thrown) {
     if (!isNotFound(thrown)) throw thrown;
-    const place = manifestPath(lake, printable(version));
-    throw new UserError(`${place}: not found: expected the manifest of ${printable(version)}, which CURRENT names.`);
+    const location = manifestPath(lake, printable(version));
+    throw new UserError(`${location}: not found: expected the manifest of ${printable(version)}, which CURRENT names.`);
   }
 }
 

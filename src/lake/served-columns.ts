@@ -59,8 +59,8 @@ export const listingRow = new JsonRowFormat(servedColumns);
 export const selectServed = (names: readonly ServedColumn[]): Sql =>
   join(names.map((name) => sql`${servedColumns[name]} AS ${ident(name)}`));
 
-const valuedPlaces = valuedNames.map((name) => listingRow.indexOf(name));
+const valuedIndexes = valuedNames.map((name) => listingRow.indexOf(name));
 
 /** Returns a row of a past day: values are those of the published day. */
 export const withoutValues = (row: JsonRow): JsonRow =>
-  row.map((value, place) => (valuedPlaces.includes(place) ? "null" : value));
+  row.map((value, index) => (valuedIndexes.includes(index) ? "null" : value));

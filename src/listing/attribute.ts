@@ -70,7 +70,7 @@ export type Kept = "counted" | "gone";
  * - `vehicle`, `build`, `listing`: in these lists on the page of a listing.
  * - `agents`: its filters, in the schemas of the agents' tools.
  */
-export type ShownPlace = "facet" | "column" | "vehicle" | "build" | "listing" | "agents";
+export type AttributeView = "facet" | "column" | "vehicle" | "build" | "listing" | "agents";
 
 export interface AttributeRow {
   /** The column in its table; by default, the name of the attribute. */
@@ -98,7 +98,7 @@ export interface AttributeRow {
   /** What a number is an amount of: whole dollars, or a signed fraction that is shown as a percentage. */
   readonly unit?: "dollars" | "fraction";
   /** Where it is shown, each with its rank there. Attributes of the same rank follow each other as in the schema. */
-  readonly shown?: Readonly<Partial<Record<ShownPlace, number>>>;
+  readonly shown?: Readonly<Partial<Record<AttributeView, number>>>;
 }
 
 export interface Attribute extends AttributeRow {

@@ -92,8 +92,8 @@ export function decidedClaims(contestedClaims: Sql): Sql {
     ([rule, sortKey]) => sql`WHEN ${sortKey} IS DISTINCT FROM lead(${sortKey}) OVER claims_of_vin THEN ${rule}`,
   );
   return sql`
-    SELECT vin, dealer_id, place = 1 AS is_owner, first_value(decided_by) OVER (PARTITION BY vin ORDER BY place) AS decided_by
-    FROM (SELECT vin, dealer_id, row_number() OVER claims_of_vin AS place, CASE ${join(cases, sql` `)} END AS decided_by
+    SELECT vin, dealer_id, rank = 1 AS is_owner, first_value(decided_by) OVER (PARTITION BY vin ORDER BY rank) AS decided_by
+    FROM (SELECT vin, dealer_id, row_number() OVER claims_of_vin AS rank, CASE ${join(cases, sql` `)} END AS decided_by
           FROM ${contestedClaims}
           WINDOW claims_of_vin AS (PARTITION BY vin ORDER BY ${join(ownerRules.map(([, sortKey]) => sortKey))}))`;
 }

@@ -8,7 +8,7 @@
  * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 import { listTypeOf } from "../db/duck-type.ts";
-import type { Attribute, AttributeRow, Home, ListingAttribute, SharedAttribute, ShownPlace } from "./attribute.ts";
+import type { Attribute, AttributeRow, AttributeView, Home, ListingAttribute, SharedAttribute } from "./attribute.ts";
 import { priceHistoryType, pricingType } from "./nested-types.ts";
 
 /** The history keywords, in the order of their bits. */
@@ -265,12 +265,12 @@ export const extensionNames = [...valuedNames, ...derivedNames];
 /** Returns the names of a table's attributes, in column order. */
 export const namesIn = <H extends Home>(home: H) => namesOf<NameOf<{ readonly home: H }>>((row) => row.home === home);
 
-type ShownName<Place extends ShownPlace> = NameOf<{ readonly shown: { readonly [P in Place]: number } }>;
+type ShownName<View extends AttributeView> = NameOf<{ readonly shown: { readonly [P in View]: number } }>;
 
-/** Returns the attributes that are shown in a place, in its order. */
-export function shownIn<Place extends ShownPlace>(place: Place): readonly ShownName<Place>[] {
-  const rankOf = (name: AttributeName): number => attributeOf(name).shown?.[place] ?? 0;
-  const names = namesOf<ShownName<Place>>(({ shown }) => shown?.[place] !== undefined);
+/** Returns the attributes that are shown in a view, in its order. */
+export function shownIn<View extends AttributeView>(view: View): readonly ShownName<View>[] {
+  const rankOf = (name: AttributeName): number => attributeOf(name).shown?.[view] ?? 0;
+  const names = namesOf<ShownName<View>>(({ shown }) => shown?.[view] !== undefined);
   return [...names].sort((one, other) => rankOf(one) - rankOf(other));
 }
 

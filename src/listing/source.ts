@@ -20,13 +20,13 @@ export interface PageRequest {
   readonly offset: number;
 }
 
-/** The place of a listing in an inventory: its position in the files, or its id of 32 hexadecimal digits. */
-export type Place = number | string;
+/** What names a row of an inventory: its position in the files, or its id of 32 hexadecimal digits. */
+export type RowKey = number | string;
 
 export interface PageResult {
   readonly total: number;
-  /** The places of the page's listings, in page order. */
-  readonly places: readonly Place[];
+  /** The keys of the page's listings, in page order. */
+  readonly keys: readonly RowKey[];
 }
 
 /** Statistics of the known values of a number attribute. Percentiles interpolate linearly. */
@@ -118,7 +118,7 @@ export interface MeasureResult {
 }
 
 export interface ListingSource {
-  /** Returns the number of matches and the places of one page of them. */
+  /** Returns the number of matches and the keys of one page of them. */
   findPage(request: PageRequest): Promise<PageResult>;
   /** Counts the matches by value and by range, and summarizes their numbers. */
   countValues(request: CountRequest): Promise<CountResult>;

@@ -149,7 +149,7 @@ const pages: Partial<Record<CallableId, (params: Readonly<Record<string, string>
   getListing: ({ listing_id = "" }) => `/listings/${encodeURIComponent(listing_id)}`,
 };
 
-/** A longer link would take the place of items. */
+/** A longer link would displace items. */
 const linkCharactersMax = 1_000;
 
 const controls: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format", "csv_raw"]);

@@ -5,7 +5,7 @@
 import { refuse } from "../contract/errors.ts";
 import type { RequestOf } from "../contract/types.ts";
 import { listChangesOf } from "../query/changes/feed.ts";
-import { cursorOf, type PagedRequest, placeOfCursor } from "../query/cursors.ts";
+import { cursorOf, type PagedRequest, positionOfCursor } from "../query/cursors.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
 import { explainVin } from "../query/evidence/evidence.ts";
 import { countFacets, findGroups, planFacets } from "../query/facets/facets.ts";
@@ -28,8 +28,8 @@ export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: 
 /** Returns a page of listings, schema `ListingCollection`; of a request with cursors, with that of the next page. */
 async function search(query: SearchQuery, version: LakeVersion, request?: PagedRequest): Promise<Result> {
   const plan = planSearch(request === undefined ? query : { ...query, offset: offsetOf(request, query) }, version);
-  const { total, places } = await findPage(plan);
-  const listings = await readPage(plan, places, version);
+  const { total, keys } = await findPage(plan);
+  const listings = await readPage(plan, keys, version);
   const meta = { ...version.meta, ...redactApiKeys(await unmatchedIn(query, version)) };
   const cursorAt = request && ((offset: number) => cursorOf(version.manifest.version, request, String(offset)));
   return { data: new JsonTexts(listings), pagination: pagination(plan, total, cursorAt), meta };
@@ -37,12 +37,12 @@ async function search(query: SearchQuery, version: LakeVersion, request?: PagedR
 
 /** Returns where a page begins: at the cursor, if the request has one. Refuses a cursor with an offset. */
 function offsetOf(request: PagedRequest, { offset }: SearchQuery): number {
-  const place = placeOfCursor(request, /^(?<offset>\d{1,10})$/);
-  if (place !== undefined && offset !== 0) {
+  const position = positionOfCursor(request, /^(?<offset>\d{1,10})$/);
+  if (position !== undefined && offset !== 0) {
     const reason = "a cursor says where the page begins";
     throw refuse("incompatible_parameters", { parameters: "cursor and offset", reason });
   }
-  return place === undefined ? offset : Number(place.offset);
+  return position === undefined ? offset : Number(position.offset);
 }
 
 const searchListings: Endpoint<"searchListings"> = (request, version) => search(request.query, version, request);

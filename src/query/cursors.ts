@@ -16,7 +16,7 @@ const parametersOfPages: ReadonlySet<string> = new Set([
   "csv_raw",
 ]);
 
-const shape = /^(?<version>\d{4}-\d\d-\d\d\.\d{1,9}) (?<request>[\w-]{12}) (?<place>.+)$/;
+const shape = /^(?<version>\d{4}-\d\d-\d\d\.\d{1,9}) (?<request>[\w-]{12}) (?<position>.+)$/;
 
 /** A request whose answer has pages. */
 export interface PagedRequest {
@@ -24,18 +24,18 @@ export interface PagedRequest {
   readonly path: object;
 }
 
-/** Returns the cursor of a place in the answer to a request. */
-export const cursorOf = (version: string, request: PagedRequest, place: string): string =>
-  Buffer.from(`${version} ${fingerprintOf(request)} ${place}`).toString("base64url");
+/** Returns the cursor of a position in the answer to a request. */
+export const cursorOf = (version: string, request: PagedRequest, position: string): string =>
+  Buffer.from(`${version} ${fingerprintOf(request)} ${position}`).toString("base64url");
 
 /** Returns the version that a request's cursor names; undefined without a cursor. Refuses with `invalid_parameter_value`. */
 export const versionOfCursor = (request: PagedRequest): string | undefined => contentOf(request)?.version;
 
-/** Returns the groups that a pattern finds in the place of a cursor; undefined without a cursor. Refuses with `invalid_parameter_value`. */
-export function placeOfCursor(request: PagedRequest, pattern: RegExp): Readonly<Record<string, string>> | undefined {
+/** Returns the groups that a pattern finds in the position of a cursor; undefined without a cursor. Refuses with `invalid_parameter_value`. */
+export function positionOfCursor(request: PagedRequest, pattern: RegExp): Readonly<Record<string, string>> | undefined {
   const content = contentOf(request);
   if (content === undefined) return undefined;
-  const groups = pattern.exec(content.place ?? "")?.groups;
+  const groups = pattern.exec(content.position ?? "")?.groups;
   if (groups === undefined) throw invalid(request);
   return groups;
 }

@@ -99,14 +99,14 @@ const dealerKey = listingRow.indexOf("dealer_key");
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
-/** A place of stored JSON: a table, and an index in its rows. */
-interface StoredPlace {
+/** Where a field is in stored JSON: a table, and an index in its rows. */
+interface StoredField {
   readonly table: keyof JoinedListing;
   readonly index: number;
 }
 
 /** Returns where an attribute is stored: of tokens, the list of their keys. */
-function storedPlace(attribute: string): StoredPlace {
+function storedField(attribute: string): StoredField {
   const origin = flatColumns[attribute];
   if (origin === undefined) throw new TypeError(`Unknown field "${attribute}": expected a column of flat listings.`);
   const table = origin.of === "tokens" ? "facts" : origin.of;
@@ -124,13 +124,13 @@ export interface StoredTexts {
 
 /** Returns how attributes are compared by their stored JSON: equal texts are equal values. */
 export function storedTextsOf(attributes: readonly AttributeName[], dimensions: Dimensions): StoredTexts {
-  const places = attributes.map(storedPlace);
+  const stored = attributes.map(storedField);
   return {
     columns: [...new Set<ServedColumn>(["build_key", "dealer_key", ...attributes.filter(isListingColumn)])],
     textsOf: (facts) => {
       const listing = joinedListing(facts, dimensions);
       const texts: string[] = [];
-      for (const { table, index } of places) texts.push(listing[table][index] ?? "null");
+      for (const { table, index } of stored) texts.push(listing[table][index] ?? "null");
       return texts;
     },
     valueIn: (attribute, text) => {
@@ -150,12 +150,12 @@ const joinedListing = (facts: JsonRow, dimensions: Dimensions): JoinedListing =>
 
 /** Copies the stored JSON of a column. */
 function columnSerializer(table: keyof JoinedListing, column: string): PropertySerializer {
-  const place = formats[table].indexOf(column);
-  return (listing) => listing[table][place] ?? "null";
+  const index = formats[table].indexOf(column);
+  return (listing) => listing[table][index] ?? "null";
 }
 
 function fieldSerializer(field: string, dimensions: Dimensions): PropertySerializer {
-  const { table, index } = storedPlace(field);
+  const { table, index } = storedField(field);
   const stored: PropertySerializer = (listing) => listing[table][index] ?? "null";
   return isTokens(field) ? (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(stored(listing)))) : stored;
 }

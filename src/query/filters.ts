@@ -85,7 +85,7 @@ const since =
   (attribute: TimeName): Rule<string> =>
   (time) => ({ kind: "since", attribute, timeMs: epochMs(time) });
 
-/** Matches any of the known places in the values. */
+/** Matches any of the known locations in the values. */
 const locations: Rule<readonly string[]> = (values, { dimensions }) => {
   const { known } = divideLocations(values, dimensions);
   return known.length === 0 ? undefined : { kind: "anyOf", attribute: "assembly_location", values: known };

@@ -1,42 +1,42 @@
 /**
- * Places of final assembly in `exclude_assembly_location`. Its separator `+` also encodes a space, and the names of places have spaces, so
- * that only the places of the data show where one ends.
+ * Locations of final assembly in `exclude_assembly_location`. Its separator `+` also encodes a space, and the names of locations have spaces, so
+ * that only the locations of the data show where one ends.
  */
 import { refuse } from "../contract/errors.ts";
 import type { Dimensions } from "../serving/dimensions.ts";
 
-/** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
-const placesMax = 100;
+/** The most locations of an `exclude_assembly_location`, like the `maxItems` of other lists. */
+const locationsMax = 100;
 
 interface DividedLocations {
-  /** Places as the data spells them. */
+  /** Locations as the data spells them. */
   readonly known: readonly string[];
-  /** The text between places. */
+  /** The text between locations. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Divides values, which `%2B` separates in the query string, into known places: with as few words as possible outside of them, and the
- * longest ones. Refuses more than `placesMax` of them.
+ * Divides values, which `%2B` separates in the query string, into known locations: with as few words as possible outside of them, and the
+ * longest ones. Refuses more than `locationsMax` of them.
  */
 export function divideLocations(values: readonly string[], dimensions: Dimensions): DividedLocations {
   const words = wordsOfList(values);
-  const best = bestRuns(words, placesOf(dimensions));
+  const best = bestRuns(words, locationsOf(dimensions));
   const known: string[] = [];
   const unknown: string[] = [];
   let isAfterUnknown = false;
   for (let at = 0; at < words.length; ) {
-    const { end, place } = best[at] ?? { end: words.length };
+    const { end, location } = best[at] ?? { end: words.length };
     const { text, separator } = words[at] ?? noWord;
-    if (place !== undefined) known.push(place);
+    if (location !== undefined) known.push(location);
     else unknown.push(isAfterUnknown && separator === " " ? `${unknown.pop()} ${text}` : text);
-    isAfterUnknown = place === undefined;
+    isAfterUnknown = location === undefined;
     at = end;
   }
   const divided = { known: [...new Set(known)], unknown: [...new Set(unknown)] };
   const count = divided.known.length + divided.unknown.length;
-  if (count <= placesMax) return divided;
-  const allowed = `a list of at most ${placesMax} items`;
+  if (count <= locationsMax) return divided;
+  const allowed = `a list of at most ${locationsMax} items`;
   throw refuse("invalid_parameter_value", {
     parameter: "exclude_assembly_location",
     value: `(${count} items)`,
@@ -58,44 +58,44 @@ const wordsOfList = (values: readonly string[]): readonly Word[] =>
     value.split(/\s+/).map((text, index): Word => ({ text, separator: index === 0 ? "+" : " " })),
   );
 
-/** The places of a version by name, and the most words that one has. */
-interface Places {
+/** The locations of a version by name, and the most words that one has. */
+interface KnownLocations {
   readonly byName: ReadonlyMap<string, string>;
   readonly wordsMax: number;
 }
 
-const placesByDimensions = new WeakMap<Dimensions, Places>();
+const knownByDimensions = new WeakMap<Dimensions, KnownLocations>();
 
-function placesOf(dimensions: Dimensions): Places {
-  const cached = placesByDimensions.get(dimensions);
+function locationsOf(dimensions: Dimensions): KnownLocations {
+  const cached = knownByDimensions.get(dimensions);
   if (cached !== undefined) return cached;
-  const named = [...dimensions.valuesOf("assembly_location")].flatMap((place): (readonly [string, string])[] => {
-    const name = place.toLowerCase().replaceAll(/ *\+ */g, "+");
+  const named = [...dimensions.valuesOf("assembly_location")].flatMap((location): (readonly [string, string])[] => {
+    const name = location.toLowerCase().replaceAll(/ *\+ */g, "+");
     return [
-      [name.replaceAll("+", " "), place],
-      [name, place],
+      [name.replaceAll("+", " "), location],
+      [name, location],
     ];
   });
   const wordsMax = Math.max(0, ...named.map(([name]) => name.split(" ").length));
-  const places = { byName: new Map(named), wordsMax };
-  placesByDimensions.set(dimensions, places);
-  return places;
+  const locations = { byName: new Map(named), wordsMax };
+  knownByDimensions.set(dimensions, locations);
+  return locations;
 }
 
-/** The words from one on that are a place, or one word that belongs to none. */
+/** The words from one on that are a location, or one word that belongs to none. */
 interface Run {
   /** Exclusive. */
   readonly end: number;
-  readonly place?: string;
+  readonly location?: string;
   /** The cost of the best division from here on. */
   readonly cost: number;
 }
 
-/** More than the number of places in a list. */
+/** More than the number of locations in a list. */
 const unknownWordCost = 1_000_000;
 
 /** Returns the run of the best division that starts at each word. */
-function bestRuns(words: readonly Word[], { byName, wordsMax }: Places): readonly Run[] {
+function bestRuns(words: readonly Word[], { byName, wordsMax }: KnownLocations): readonly Run[] {
   const best: Run[] = [];
   for (let start = words.length - 1; start >= 0; start -= 1) {
     let run: Run = { end: start + 1, cost: unknownWordCost + (best[start + 1]?.cost ?? 0) };
@@ -103,9 +103,9 @@ function bestRuns(words: readonly Word[], { byName, wordsMax }: Places): readonl
     for (let end = start + 1; end <= Math.min(words.length, start + wordsMax); end += 1) {
       const { text, separator } = words[end - 1] ?? noWord;
       name = end === start + 1 ? text.toLowerCase() : `${name}${separator}${text.toLowerCase()}`;
-      const place = byName.get(name);
+      const location = byName.get(name);
       const cost = 1 + (best[end]?.cost ?? 0);
-      if (place !== undefined && cost <= run.cost) run = { end, place, cost };
+      if (location !== undefined && cost <= run.cost) run = { end, location, cost };
     }
     best[start] = run;
   }

@@ -1,5 +1,5 @@
 /**
- * Listing search in two steps: the listing source returns the total and the places of the page's listings, then only those rows are read.
+ * Listing search in two steps: the listing source returns the total and the keys of the page's listings, then only those rows are read.
  *
  * Active, snapshot and sold searches differ only in their listing source (see `modes.ts`).
  */
@@ -8,7 +8,7 @@ import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { Point } from "../listing/geography.ts";
-import type { PageOrder, PageResult, Place } from "../listing/source.ts";
+import type { PageOrder, PageResult, RowKey } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { type Expansion, type ListingField, resolveFields, serializerOf } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
@@ -50,13 +50,13 @@ function orderOf({ sort, ...query }: SearchQuery): PageOrder {
   return sort === "distance" ? { by: "distance", origin: requireOrigin(query, "sort=distance") } : { by: "sort", sort };
 }
 
-/** Step 1: returns the total and the places of the page's listings. */
+/** Step 1: returns the total and the keys of the page's listings. */
 export const findPage = ({ mode, ...plan }: SearchPlan): Promise<PageResult> => mode.listings.findPage(plan);
 
 /** Step 2: returns the page's listings, each as JSON text of schema `ListingSummary`. */
 export async function readPage(
   plan: SearchPlan,
-  places: readonly Place[],
+  keys: readonly RowKey[],
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
@@ -65,7 +65,7 @@ export async function readPage(
     { ...plan, status: mode.status },
     version.dimensions,
   );
-  return (await mode.listings.read(places, columns)).map(serialize);
+  return (await mode.listings.read(keys, columns)).map(serialize);
 }
 
 /** Returns the query of `searchListings` that one of the deprecated `searchListingsByPage` stands for. Refuses `page` or `per_page` combined with `limit` or `offset`. */

@@ -107,7 +107,7 @@ export class Follower {
   private async readCurrent(): Promise<string> {
     const current = await readSourceVersion(this.source, this.options);
     if (current !== undefined) return current.version;
-    throw new UserError(`${this.source.placeOf("CURRENT")}: not found: expected the name of the published version.`);
+    throw new UserError(`${this.source.locationOf("CURRENT")}: not found: expected the name of the published version.`);
   }
 
   private async followVersion(version: string): Promise<FollowResult | undefined> {
@@ -124,12 +124,12 @@ export class Follower {
   private async readManifest(version: string): Promise<Manifest> {
     const manifest = await readSourceManifest(this.source, version, this.options);
     if (manifest !== undefined) return manifest;
-    const place = this.source.placeOf(manifestKey(version));
-    throw new MissingFile(`${place}: not found: expected the manifest of ${version}, which CURRENT names.`);
+    const location = this.source.locationOf(manifestKey(version));
+    throw new MissingFile(`${location}: not found: expected the manifest of ${version}, which CURRENT names.`);
   }
 
   private plan(manifest: Manifest, local: Manifest | undefined): Promise<TransferPlan> {
-    return planTransfer(this.lake, local, manifest, this.source.placeOf(manifestKey(manifest.version)));
+    return planTransfer(this.lake, local, manifest, this.source.locationOf(manifestKey(manifest.version)));
   }
 
   /** Fetches the missing files of a version and publishes it, as the lake's writer. Another follower may have published it before. */
@@ -142,7 +142,7 @@ export class Follower {
       if (isOlder(manifest.version, local)) return undefined;
       const { missing, serving } = await this.plan(manifest, local);
       await this.fetch(missing, manifest.version);
-      await putInPlace(lake, missing);
+      await linkFiles(lake, missing);
       const replayedFrom = await this.replayedSince(local, manifest);
       const replay = replayedFrom === undefined ? {} : { replayed_from: replayedFrom };
       const next = { ...manifest, ...replay, serving, previous: local?.version ?? null };
@@ -215,17 +215,17 @@ interface TransferPlan {
 }
 
 /**
- * Returns the plan for a lake whose published version is `local`. Throws a UserError if the manifest, at `place`, lists a file that the lake has with
+ * Returns the plan for a lake whose published version is `local`. Throws a UserError if the manifest, at `location`, lists a file that the lake has with
  * another content.
  */
 async function planTransfer(
   lake: string,
   local: Manifest | undefined,
   manifest: Manifest,
-  place: string,
+  location: string,
 ): Promise<TransferPlan> {
   const chain = await versionChain(lake, local);
-  requireSameLake(manifest, place, chain, lake);
+  requireSameLake(manifest, location, chain, lake);
   const known = new Map(chain.flatMap(filesOf).map((file) => [file.path, file]));
   const localServing = local?.serving ?? [];
   const present = new Set<LakeFile | ServingFile>();
@@ -287,7 +287,7 @@ async function requireSpace(lake: string, bytes: number): Promise<void> {
 }
 
 /** Links complete files to their paths in the lake. Each keeps its incoming path too, so that a kill before the publish loses none. */
-async function putInPlace(lake: string, missing: TransferPlan["missing"]): Promise<void> {
+async function linkFiles(lake: string, missing: TransferPlan["missing"]): Promise<void> {
   const folders = new Set<string>();
   for (const { path } of missing) {
     const target = join(lake, path);
@@ -304,10 +304,10 @@ async function putInPlace(lake: string, missing: TransferPlan["missing"]): Promi
 /** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
 async function fetchFile(source: Connector, file: ListedFile, target: string, options: TransferOptions): Promise<void> {
   await createFolder(dirname(target));
-  const place = source.placeOf(file.path);
+  const location = source.locationOf(file.path);
   const requireSize = (bytes: number | undefined): void => {
     const mismatch = mismatchOf(file, { bytes });
-    if (mismatch !== undefined) throw new TransferFault(`${place}: ${mismatch}`);
+    if (mismatch !== undefined) throw new TransferFault(`${location}: ${mismatch}`);
   };
   let tag: string | undefined;
   let mismatches = 0;
@@ -326,7 +326,7 @@ async function fetchFile(source: Connector, file: ListedFile, target: string, op
       checkSize: (bytes) => requireSize(Math.max(bytes, file.bytes)),
     });
     if (opened === undefined)
-      throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
+      throw new MissingFile(`${location}: not found: expected the file, as the manifest lists it.`);
   };
   const attempt = async (): Promise<void> => {
     await receiveRest();
@@ -335,7 +335,7 @@ async function fetchFile(source: Connector, file: ListedFile, target: string, op
     await rm(target);
     mismatches += 1;
     // A second whole transfer excludes that the first one continued another file.
-    throw mismatches === 1 ? new TransferFault(`${place}: ${mismatch}`) : new UserError(`${place}: ${mismatch}`);
+    throw mismatches === 1 ? new TransferFault(`${location}: ${mismatch}`) : new UserError(`${location}: ${mismatch}`);
   };
   await repeat(attempt, options, () => sizeOf(target));
   await syncToDisk(target);

@@ -45,11 +45,11 @@ export interface PushOptions extends TransferOptions {
 /** The uploaded files, and the number of removed versions. */
 export type PushResult = Omit<FollowResult, "built">;
 
-/** Throws a UserError if a target's version, which `place` names, is newer than the one to push. */
-export function requireNotNewer(found: string, place: string, version: string, lake: string): void {
+/** Throws a UserError if a target's version, which `location` names, is newer than the one to push. */
+export function requireNotNewer(found: string, location: string, version: string, lake: string): void {
   if (compareVersions(found, version) <= 0) return;
   throw new UserError(
-    `${place}: version ${found} is newer than ${version} of ${lake}: expected an older one. Does another machine push?`,
+    `${location}: version ${found} is newer than ${version} of ${lake}: expected an older one. Does another machine push?`,
   );
 }
 
@@ -95,9 +95,9 @@ export class Push {
   /** Returns the published manifest of the bucket. Throws a UserError if the version to push does not follow it. */
   private async requireOlder(published: string): Promise<Manifest | undefined> {
     const { bucket, lake, manifest } = this;
-    requireNotNewer(published, bucket.placeOf("CURRENT"), manifest.version, lake);
+    requireNotNewer(published, bucket.locationOf("CURRENT"), manifest.version, lake);
     const before = await readSourceManifest(bucket, published, this.options);
-    if (before !== undefined) requireSameLake(before, bucket.placeOf(manifestKey(published)), [manifest], lake);
+    if (before !== undefined) requireSameLake(before, bucket.locationOf(manifestKey(published)), [manifest], lake);
     return before;
   }
 
@@ -144,8 +144,8 @@ export class Push {
     const isReplaced = await this.writeText("CURRENT", `${version}\n`, published?.tag ?? null);
     // The answer to an earlier attempt can have been lost.
     if (isReplaced || (await readSourceVersion(bucket, options))?.version === version) return;
-    const place = bucket.placeOf("CURRENT");
-    throw new UserError(`${place}: changed during the push: expected one push at a time. Push again.`);
+    const location = bucket.locationOf("CURRENT");
+    throw new UserError(`${location}: changed during the push: expected one push at a time. Push again.`);
   }
 
   private async uploadIngestRecord(): Promise<void> {
@@ -213,7 +213,7 @@ export class Push {
       const manifest = await readSourceManifest(bucket, version, options);
       if (manifest === undefined)
         throw new UserError(
-          `${bucket.placeOf(manifestKey(version))}: not found: expected the manifest. Nothing was removed.`,
+          `${bucket.locationOf(manifestKey(version))}: not found: expected the manifest. Nothing was removed.`,
         );
       for (const { path } of filesOf(manifest)) paths.add(path);
     });

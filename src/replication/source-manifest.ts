@@ -25,7 +25,7 @@ export async function readSourceVersion(
 ): Promise<SourceVersion | undefined> {
   const read = await readText(source, "CURRENT", currentBytesMax, options);
   if (read === undefined) return undefined;
-  return { version: versionIn(read.text, source.placeOf("CURRENT")), tag: read.tag };
+  return { version: versionIn(read.text, source.locationOf("CURRENT")), tag: read.tag };
 }
 
 /** Reads the manifest of a version; undefined if it does not exist. Throws a UserError if it is not one that a lake can have. */
@@ -35,26 +35,26 @@ export async function readSourceManifest(
   options: TransferOptions,
 ): Promise<Manifest | undefined> {
   const path = manifestKey(version);
-  const place = source.placeOf(path);
+  const location = source.locationOf(path);
   const read = await readText(source, path, manifestBytesMax, options);
   if (read === undefined) return undefined;
-  const manifest = parseManifest(read.text, place, version);
-  requireLakeFiles(manifest, place);
+  const manifest = parseManifest(read.text, location, version);
+  requireLakeFiles(manifest, location);
   return manifest;
 }
 
 /** Throws a UserError unless a manifest has the day of its version, and lists each file once, under a path that a writer creates. */
-function requireLakeFiles(manifest: Manifest, place: string): void {
+function requireLakeFiles(manifest: Manifest, location: string): void {
   const { version, as_of, sequence, tables, serving } = manifest;
   if (version !== `${as_of}.${sequence}`)
     throw new UserError(
-      `${place}: invalid as_of ${as_of} and sequence ${sequence}: expected those of version ${version}.`,
+      `${location}: invalid as_of ${as_of} and sequence ${sequence}: expected those of version ${version}.`,
     );
   const paths = new Set<string>();
   const requirePath = (path: string, isExpected: boolean): void => {
     const name = JSON.stringify(printable(path));
-    if (!isExpected) throw new UserError(`${place}: invalid path ${name}: expected a file of a lake.`);
-    if (paths.has(path)) throw new UserError(`${place}: the path ${name} is listed twice: expected each file once.`);
+    if (!isExpected) throw new UserError(`${location}: invalid path ${name}: expected a file of a lake.`);
+    if (paths.has(path)) throw new UserError(`${location}: the path ${name} is listed twice: expected each file once.`);
     paths.add(path);
   };
   for (const table of tableNames) for (const file of tables[table]) requirePath(file.path, isTableFile(table, file));
@@ -71,19 +71,19 @@ function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
 
 /**
  * Throws a UserError unless a manifest can belong to a lake with the known ones: a path has the same content in all of them, and a version the same
- * files. `place` and `lake` name them in messages. Serving files can be rebuilt under the same name.
+ * files. `location` and `lake` name them in messages. Serving files can be rebuilt under the same name.
  */
-export function requireSameLake(manifest: Manifest, place: string, known: readonly Manifest[], lake: string): void {
+export function requireSameLake(manifest: Manifest, location: string, known: readonly Manifest[], lake: string): void {
   const files = new Map(known.flatMap(tableFilesOf).map((file) => [file.path, file]));
   for (const { path, sha256 } of tableFilesOf(manifest)) {
     const listed = files.get(path);
     if (listed !== undefined && listed.sha256 !== sha256)
       throw new UserError(
-        `${place}: ${path} has SHA-256 ${sha256}: expected ${listed.sha256}, as in ${lake}. Is it another lake?`,
+        `${location}: ${path} has SHA-256 ${sha256}: expected ${listed.sha256}, as in ${lake}. Is it another lake?`,
       );
   }
   const same = known.find(({ version }) => version === manifest.version);
   const pathsOf = (one: Manifest): string => JSON.stringify(tableFilesOf(one).map(({ path }) => path));
   if (same !== undefined && pathsOf(same) !== pathsOf(manifest))
-    throw new UserError(`${place}: lists other files than ${lake} in the same version. Is it another lake?`);
+    throw new UserError(`${location}: lists other files than ${lake} in the same version. Is it another lake?`);
 }

@@ -195,7 +195,7 @@ export class CurrentVersion {
     this.options.onOpen?.(name, version.served);
   }
 
-  /** Puts the newest version into service that opens, in place of the published one, which does not. */
+  /** Puts the newest version into service that opens, instead of the published one, which does not. */
   private async openEarlier(): Promise<void> {
     const published = this.failure?.version;
     const names = [...(await versionsIn(this.lake))].sort(compareVersions).reverse();

@@ -14,7 +14,7 @@ import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { activeOn, goneIn, type Inventory, intervalsBetween, listingsAt, listingsOfMatches } from "../lake/market.ts";
 import { listingRow, type ServedColumn, withoutValues } from "../lake/served-columns.ts";
-import type { ListingSource, PageRequest, Place, TrendSource } from "../listing/source.ts";
+import type { ListingSource, PageRequest, RowKey, TrendSource } from "../listing/source.ts";
 import { DayColumns } from "./day-columns.ts";
 import type { DealerDirectory } from "./dealer-directory.ts";
 import type { Dimensions } from "./dimensions.ts";
@@ -35,8 +35,8 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
-  /** Returns the rows at the given places, in that order. At least the given columns are filled. */
-  read(places: readonly Place[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
+  /** Returns the rows with the given keys, in that order. At least the given columns are filled. */
+  read(keys: readonly RowKey[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
   /**
    * Runs a statement over all matches, beside the tables `builds`, `dealers`, `tokens` and `options`. Matches have `sort_key`, an integer by which they
    * are in order; `listingsOf` adds the columns of listings to some of them, to intervals also `valid_from` and `valid_to`.
@@ -223,7 +223,7 @@ export class LakeVersion {
       findPage: (request) => ask((source) => source.findPage(request)),
       countValues: (request) => ask(({ indexed }) => countValues(indexed, request)),
       measureGroups: (request) => ask(({ indexed }) => serving.listings.measureGroups(indexed, request)),
-      read: (places, columns) => this.read(inventory, places, columns),
+      read: (keys, columns) => this.read(inventory, keys, columns),
       runOverMatches: (request, statementOf) =>
         ask((source) => {
           const listingsOf = (some: Sql): Sql => listingsOfMatches(inventory, folder, some);
@@ -234,10 +234,10 @@ export class LakeVersion {
 
   private async read(
     inventory: Inventory,
-    places: readonly Place[],
+    keys: readonly RowKey[],
     columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
-    if (places.length === 0) return [];
+    if (keys.length === 0) return [];
     const { files, day } = inventory;
     const { serving } = this.resources;
     const reading = this.columnsOn(inventory, columns);
@@ -246,7 +246,7 @@ export class LakeVersion {
       this.job.begin();
     }
     const [stored, completing] = await Promise.all([
-      serving.rowsAt(files, places, day) ?? this.readParquet(inventory, places, columns),
+      serving.rowsAt(files, keys, day) ?? this.readParquet(inventory, keys, columns),
       reading,
     ]);
     const completed = completing === undefined ? stored : stored.map((row) => completing.complete(row));
@@ -255,14 +255,14 @@ export class LakeVersion {
 
   private async readParquet(
     inventory: Inventory,
-    places: readonly Place[],
+    keys: readonly RowKey[],
     columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
     const needed: readonly ServedColumn[] = [...new Set([...columns, ...DayColumns.needed])];
-    const query = listingsAt(inventory, { folder: this.resources.folder, hasFeeds: false }, places, needed);
+    const query = listingsAt(inventory, { folder: this.resources.folder, hasFeeds: false }, keys, needed);
     const rows = await this.rowsFrom([...inventory.files, ...inventory.valuations], query);
-    const byPlace = new Map(rows.map((row) => [row.place, row]));
-    return places.map((place) => listingRow.encode(byPlace.get(place) ?? {}));
+    const byKey = new Map(rows.map((row) => [row.row_key, row]));
+    return keys.map((key) => listingRow.encode(byKey.get(key) ?? {}));
   }
 
   /** Runs a query that reads Parquet files of the lake. Refuses with `data_unavailable` if one of them is damaged. */

@@ -127,7 +127,7 @@ export class ListingSources {
     return this.runOnIndexes(
       needed.map(({ part }) => part),
       (indexes) => {
-        const indexed = indexes.map((index, place) => ({ days: needed[place]?.days ?? [], index }));
+        const indexed = indexes.map((index, n) => ({ days: needed[n]?.days ?? [], index }));
         return measureLevels(indexed, engine, request);
       },
     );

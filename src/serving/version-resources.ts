@@ -6,7 +6,7 @@ import { serviceJob } from "../db/job.ts";
 import { type PoolOptions, SessionPool } from "../db/session-pool.ts";
 import { ident, sql } from "../db/sql.ts";
 import {
-  buildPlaces,
+  buildRanks,
   buildValues,
   buildValuesDictionary,
   dealerProfiles,
@@ -134,7 +134,7 @@ async function readDimensions(
   }
   await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
-  await session.run(sql`CREATE TABLE build_places AS ${buildPlaces}`);
+  await session.run(sql`CREATE TABLE build_ranks AS ${buildRanks}`);
   // Joining market values takes ten times as long as counting listings.
   const inventory = { ...activeOn(manifest, manifest.as_of), valuations: [] };
   const active = unorderedListings(inventory, { folder, hasFeeds: false });

@@ -3,7 +3,7 @@
  * `waiting/<day>`, which `carquet ingest --queue` ingests, so that a day never changes while it is ingested. `superseded/` keeps the files that a newer
  * one of the same day replaced, `quarantine/` the broken ones with the reason, `sources/<source>.json` what is known of a source's files.
  *
- * Each step leaves the queue complete: a file is placed before it is recorded, and a fetch that was killed between the two repeats both.
+ * Each step leaves the queue complete: a file is queued before it is recorded, and a fetch that was killed between the two repeats both.
  */
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -62,7 +62,7 @@ export async function incomingPath(queue: string, source: string, path: string):
 }
 
 /** Moves a received file to its path in a day. Keeps another file that was there. */
-export async function placeFile(queue: string, day: string, path: string, from: string, sha256: string): Promise<void> {
+export async function queueFile(queue: string, day: string, path: string, from: string, sha256: string): Promise<void> {
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (existsSync(target) && (await sha256Of(target)) !== sha256) {
@@ -75,7 +75,7 @@ export async function placeFile(queue: string, day: string, path: string, from: 
 }
 
 /** Writes a text file of a day unless it has this content. */
-export async function placeText(queue: string, day: string, path: string, text: string): Promise<void> {
+export async function queueText(queue: string, day: string, path: string, text: string): Promise<void> {
   const target = join(queue, "arriving", day, path);
   await createFolder(dirname(target));
   if (!existsSync(target) || (await readFile(target, "utf8")) !== text) await replaceFile(target, text);

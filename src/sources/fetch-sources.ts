@@ -1,5 +1,5 @@
 /**
- * Fetches the new files of sources into a queue, and closes the days that are complete. Each file is received whole, checked, and placed in its day;
+ * Fetches the new files of sources into a queue, and closes the days that are complete. Each file is received whole, checked, and queued in its day;
  * one that cannot be received, or is broken, goes to quarantine. A source that fails stops no other.
  */
 import { readFile } from "node:fs/promises";
@@ -22,9 +22,9 @@ import {
   incomingPath,
   type KnownFile,
   lastClosedDay,
-  placeFile,
-  placeText,
   quarantine,
+  queueFile,
+  queueText,
   readKnown,
   withQueueLock,
   writeKnown,
@@ -223,7 +223,7 @@ class SourceFetch {
       return this.refuse(file, from, `late: ${day} is complete: expected a file of a day after ${closed}.`, content);
     await checkContent(match.name, from, limits);
     this.result.bytes += await sizeOf(from);
-    await this.place(match, day, from, sha256);
+    await this.queueMatch(match, day, from, sha256);
     await this.record(path, arrived);
     return "fetched";
   }
@@ -241,7 +241,7 @@ class SourceFetch {
       },
     });
     if (opened === "unchanged") return undefined;
-    if (opened === undefined) throw new TransferFault(`${connector.placeOf(path)}: not found: expected the file.`);
+    if (opened === undefined) throw new TransferFault(`${connector.locationOf(path)}: not found: expected the file.`);
     return {
       sha256: await sha256Of(from),
       modifiedMs: file.modifiedMs ?? opened.modifiedMs ?? null,
@@ -260,17 +260,17 @@ class SourceFetch {
     return undefined;
   }
 
-  /** Places a file in its day, after the mapping of its source. */
-  private async place({ name, dealer }: FileMatch, day: string, from: string, sha256: string): Promise<void> {
+  /** Queues a file in its day, after the mapping of its source. */
+  private async queueMatch({ name, dealer }: FileMatch, day: string, from: string, sha256: string): Promise<void> {
     const { name: source, mapping, preset, dealer: fixed } = this.source;
     const { queue } = this.options;
     if (preset === "carquet") {
       const parts = [tableOfName(name).table, source, ...(dealer === undefined ? [] : [dealer]), name];
-      return placeFile(queue, day, parts.join("-"), from, sha256);
+      return queueFile(queue, day, parts.join("-"), from, sha256);
     }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
-    if (path !== undefined) await placeText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
-    await placeFile(queue, day, join(source, dealer ?? fixed ?? "", name), from, sha256);
+    if (path !== undefined) await queueText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
+    await queueFile(queue, day, join(source, dealer ?? fixed ?? "", name), from, sha256);
   }
 
   private async refuse(

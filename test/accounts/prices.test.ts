@@ -77,7 +77,7 @@ const cases = parseCaseTable(
 const pathOf = (id: MeteredId): Readonly<Record<string, string>> =>
   Object.fromEntries(
     operation(id)
-      .parameters.filter(({ in: place }) => place === "path")
+      .parameters.filter(({ in: location }) => location === "path")
       .map((parameter) => [parameter.name, encodeExample(parameter)]),
   );
 

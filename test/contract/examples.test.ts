@@ -15,7 +15,7 @@ import {
 } from "../support/examples.ts";
 import { ajv, schemaAt } from "../support/schemas.ts";
 
-/** An example or a default in the document, with its schema and its place. */
+/** An example or a default in the document, with its schema and its location. */
 interface DocumentExample {
   readonly at: string;
   readonly schema: object;
@@ -77,7 +77,7 @@ test("every answer in the document has an example", () => {
   assert.deepEqual(bare, []);
 });
 
-const isOf = (place: Parameter["in"]) => (parameter: Parameter) => parameter.in === place;
+const isOf = (location: Parameter["in"]) => (parameter: Parameter) => parameter.in === location;
 const examplePath = ({ parameters }: Operation): Readonly<Record<string, string>> =>
   Object.fromEntries(parameters.filter(isOf("path")).map((parameter) => [parameter.name, encodeExample(parameter)]));
 

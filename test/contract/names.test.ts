@@ -40,14 +40,14 @@ const operationParts = [...operations.values()].flatMap(({ id, parameters }) =>
 );
 
 test("no two names in the document are equal in camel, Pascal or snake case", () => {
-  const places = new Map<string, string[]>();
+  const locations = new Map<string, string[]>();
   for (const { name, at } of [...componentParts, ...operationParts]) {
     const plain = name.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();
-    places.set(plain, [...(places.get(plain) ?? []), at]);
+    locations.set(plain, [...(locations.get(plain) ?? []), at]);
   }
-  assert.ok(places.size > 500);
+  assert.ok(locations.size > 500);
   assert.deepEqual(
-    [...places.values()].filter(({ length }) => length > 1),
+    [...locations.values()].filter(({ length }) => length > 1),
     [],
   );
 });
@@ -69,14 +69,14 @@ test("tags, operations and components have names that convert between cases", ()
     for (const name of names[section] ?? []) assert.match(name, pattern, section);
 });
 
-/** A schema of the document, with its place. */
-interface PlacedSchema {
+/** A schema of the document, with its location. */
+interface LocatedSchema {
   readonly at: string;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
 /** Yields every schema below a value that restricts its type. */
-function* schemasIn(value: unknown, at: string): Generator<PlacedSchema> {
+function* schemasIn(value: unknown, at: string): Generator<LocatedSchema> {
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* schemasIn(item, `${at} › ${index}`);
   if (!isObject(value)) return;
   const { type, oneOf, anyOf, enum: values } = value;

@@ -47,10 +47,10 @@ function linesOf(
 
 function* parametersOf(id: string): Generator<readonly [path: string, keywords: string]> {
   for (const { id: own, parameters } of operations.values())
-    for (const { name, schema, explode = false, required = false, in: place } of own === id ? parameters : []) {
+    for (const { name, schema, explode = false, required = false, in: location } of own === id ? parameters : []) {
       const [[, keywords] = ["", ""], ...items] = partsOf(schema, "");
       const parts = [
-        place,
+        location,
         required ? "required" : "",
         explode ? "repeatable" : "",
         keywords,

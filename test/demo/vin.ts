@@ -12,7 +12,7 @@ const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
 /** Returns the check digit that a VIN must have. */
 export function checkDigit(vin: string): string {
   const sum = [...vin].reduce(
-    (total, sign, place) => total + (transliteration[sign] ?? Number(sign)) * (weights[place] ?? 0),
+    (total, sign, index) => total + (transliteration[sign] ?? Number(sign)) * (weights[index] ?? 0),
     0,
   );
   return sum % 11 === 10 ? "X" : String(sum % 11);

@@ -77,7 +77,7 @@ function buildSteps(): readonly string[] {
 
 /**
  * Returns a script that builds the image and runs a command in it: as the user of the image, its root read only, with the folder `$volume`
- * in the place of its volume and with an empty /tmp.
+ * instead of its volume and with an empty /tmp.
  */
 export function imageScript(command: string): string {
   const volume = finalInstruction("VOLUME");

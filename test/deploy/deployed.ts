@@ -58,7 +58,7 @@ interface Manifest {
 /** A `carquet` that is run, wherever it runs. */
 export interface DeployedProgram {
   /** Names its file and container. */
-  readonly place: string;
+  readonly location: string;
   /** The arguments of `carquet`. */
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -71,11 +71,11 @@ export interface DeployedProgram {
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 
 /** Returns a value if it fits a schema of `test/fixtures/schemas/`. */
-function checked<T>(schema: string, value: unknown, place: string): T {
+function checked<T>(schema: string, value: unknown, location: string): T {
   const validate = ajv.getSchema(schema) ?? ajv.addSchema(schemaOf(schema), schema).getSchema<T>(schema);
   if (validate === undefined) throw new Error(`No schema ${schema}.`);
   if (validate(value) === true) return value as T;
-  throw new Error(`${place}: ${ajv.errorsText(validate.errors)}`);
+  throw new Error(`${location}: ${ajv.errorsText(validate.errors)}`);
 }
 
 function schemaOf(name: string): object {
@@ -117,7 +117,7 @@ function composePrograms(file: string): readonly DeployedProgram[] {
   return Object.entries(readCompose(file).services)
     .filter(([, { image, entrypoint }]) => image.startsWith("carquet:") && entrypoint === undefined)
     .map(([name, { command = [], environment = {}, volumes = [], mem_limit: memory = "", ...service }]) => ({
-      place: `${file}: ${name}`,
+      location: `${file}: ${name}`,
       args: command,
       environment: Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)])),
       paths: volumes.map((volume) => volume.split(":")[1] ?? ""),
@@ -139,7 +139,7 @@ const manifestPrograms = (): readonly DeployedProgram[] =>
   podsOf(readManifests()).flatMap((pod) =>
     containersOf(pod).flatMap((container) =>
       argumentsOf(container).map((args) => ({
-        place: `Kubernetes: ${container.name}`,
+        location: `Kubernetes: ${container.name}`,
         args,
         environment: Object.fromEntries((container.env ?? []).map(({ name, value = "secret" }) => [name, value])),
         paths: (container.volumeMounts ?? []).map(({ mountPath }) => mountPath),
@@ -160,13 +160,13 @@ export const deployedPrograms = (): readonly DeployedProgram[] => [
 const otherVariables = ["ORDINAL", "PGPASSWORD", "TMPDIR"];
 
 /** Returns the values of a program's options, by flag. Fails for flags, variables and values that the program refuses. */
-export function settingsOf({ place, args, environment }: DeployedProgram): ReadonlyMap<string, unknown> {
+export function settingsOf({ location, args, environment }: DeployedProgram): ReadonlyMap<string, unknown> {
   const command = topCommands.find((known) => known.name() === args[0]);
-  assert.ok(command, `${place}: unknown command ${args[0]}`);
+  assert.ok(command, `${location}: unknown command ${args[0]}`);
   let parsed: Command | undefined;
   command
     .exitOverride()
-    .configureOutput({ outputError: (message) => assert.fail(`${place}: ${message}`) })
+    .configureOutput({ outputError: (message) => assert.fail(`${location}: ${message}`) })
     .action((...given) => {
       parsed = given.at(-1);
     })
@@ -177,7 +177,7 @@ export function settingsOf({ place, args, environment }: DeployedProgram): Reado
   for (const [name, value] of Object.entries(environment)) {
     if (otherVariables.includes(name)) continue;
     const option: Option | undefined = command.options.find(({ envVar }) => envVar === name);
-    assert.ok(option?.long, `${place}: ${name} is no variable of ${command.name()}`);
+    assert.ok(option?.long, `${location}: ${name} is no variable of ${command.name()}`);
     const words = value.replace("$(ORDINAL)", "1");
     settings.set(option.long, option.parseArg?.(words, undefined) ?? words);
   }

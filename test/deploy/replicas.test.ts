@@ -58,7 +58,7 @@ describe("the compose file and the manifests", () => {
   });
 
   test("number as many replicas as they start", () => {
-    const replicas = servers.filter(({ place }) => place.startsWith("compose"));
+    const replicas = servers.filter(({ location }) => location.startsWith("compose"));
     assert.deepEqual(
       replicas.map(({ args }) => args[args.indexOf("--replica") + 1]),
       replicas.map((_, index) => `${index + 1}/${replicas.length}`),
@@ -72,8 +72,9 @@ describe("the compose file and the manifests", () => {
   test("name the ports, paths, user and version of the image", () => {
     const { version } = JSON.parse(projectText("package.json"));
     const folders = instructions.flatMap(({ text: words }) => /install -d (.*?) &&/.exec(words)?.[1]?.split(" ") ?? []);
-    for (const { place, paths } of programs)
-      for (const path of paths) assert.ok(folders.includes(path) || /^\/(tmp|feeds)$/.test(path), `${place}: ${path}`);
+    for (const { location, paths } of programs)
+      for (const path of paths)
+        assert.ok(folders.includes(path) || /^\/(tmp|feeds)$/.test(path), `${location}: ${path}`);
     for (const [name, { image }] of Object.entries(composed))
       assert.ok(!image.startsWith("carquet") || image === `carquet:${version}`, name);
     assert.match(projectText("deploy/kubernetes/kustomization.yaml"), new RegExp(`newTag: ${version}$`, "m"));
@@ -105,12 +106,12 @@ describe("the compose file and the manifests", () => {
         Number(settings.get("--exports")) * (bytesOf(settings.get("--export-memory")) + nodeBytes.export);
       const ingest = nodes.includes(program) ? bytesOf(settings.get("--ingest-memory")) + nodeBytes.ingest : 0;
       const needed = bytesOf(settings.get("--memory")) + nodeBytes.service + exported + ingest;
-      assert.ok(bytesOf(program.memory) >= needed, program.place);
+      assert.ok(bytesOf(program.memory) >= needed, program.location);
       const delayMs = Number(settings.get("--drain-delay"));
       const drainMs = delayMs + Number(settings.get("--drain-timeout"));
-      assert.ok(drainMs + closeMs < program.graceMs, program.place);
+      assert.ok(drainMs + closeMs < program.graceMs, program.location);
       if (servers.includes(program))
-        assert.ok(nginxNumber(/^ {4}keepalive_timeout (\d+)s;/m) * 1000 < delayMs, program.place);
+        assert.ok(nginxNumber(/^ {4}keepalive_timeout (\d+)s;/m) * 1000 < delayMs, program.location);
     }
   });
 
@@ -192,7 +193,7 @@ async function startComposed(scope: Scope, accounts: string): Promise<readonly S
     CARQUET_METRICS_PORT: "0",
     TMPDIR: folder,
   };
-  const composed = programs.filter(({ place, args }) => place.startsWith("compose") && args[0] !== "ingest");
+  const composed = programs.filter(({ location, args }) => location.startsWith("compose") && args[0] !== "ingest");
   const started = composed.map(async ({ args, environment }) => {
     if (args[0] === "serve") return startServing(scope, [...args, "--port", "0"], { env: { ...environment, ...here } });
     killAtEnd(

@@ -110,7 +110,7 @@ function priceCuts(rows: readonly AnswerRow[]): Chart {
 
 function cheapestStates(rows: readonly AnswerRow[]): Chart {
   const isFirst = (row: AnswerRow): boolean => rows.find(({ model }) => model === row.model) === row;
-  const places = rows.map((row) => ({
+  const barsOfStates = rows.map((row) => ({
     label: `${row.model} in ${row.state}`,
     value: numberOf(row, "median_price"),
     color: isFirst(row) ? chartColors.orange : chartColors.slate,
@@ -118,8 +118,8 @@ function cheapestStates(rows: readonly AnswerRow[]): Chart {
   return {
     title: "The same new model, state by state",
     subtitle: "Median asking price; states with at least 15 of the model; the cheapest state of each model is orange",
-    panels: [bars(places, "US dollars", wholeDollars)],
-    ...size(heightOfBars(places.length)),
+    panels: [bars(barsOfStates, "US dollars", wholeDollars)],
+    ...size(heightOfBars(barsOfStates.length)),
   };
 }
 

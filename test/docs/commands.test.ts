@@ -77,7 +77,7 @@ async function runBlock(terminal: Terminal, block: FencedBlock): Promise<Termina
   const status = flagOf(block, "status");
   let last: TerminalResult | undefined;
   for (const command of commandsIn(block)) {
-    const message = `${block.place}: ${command}`;
+    const message = `${block.location}: ${command}`;
     last = await terminal.run(command);
     assert.equal(last.code, 0, `${message}\n${last.out}${last.err}`);
     for (const found of last.statuses)
@@ -87,11 +87,12 @@ async function runBlock(terminal: Terminal, block: FencedBlock): Promise<Termina
 }
 
 /** Fails unless a block shows the output of the command before it. */
-function checkOutput({ place, language, flags, text }: FencedBlock, result: TerminalResult | undefined): void {
-  assert.ok(result, `${place}: no command before this output`);
+function checkOutput({ location, language, flags, text }: FencedBlock, result: TerminalResult | undefined): void {
+  assert.ok(result, `${location}: no command before this output`);
   const compared = flags.includes("shape") ? "shape" : "values";
-  if (language === "json") assert.deepEqual(differences(JSON.parse(text), JSON.parse(result.out), compared), [], place);
-  else assert.equal(linesShown(text, result.out), text.trim(), place);
+  if (language === "json")
+    assert.deepEqual(differences(JSON.parse(text), JSON.parse(result.out), compared), [], location);
+  else assert.equal(linesShown(text, result.out), text.trim(), location);
 }
 
 /** Fails unless an image is the chart of a command's output, a CSV. */
@@ -123,7 +124,7 @@ async function runPage(terminal: Terminal, blocks: readonly FencedBlock[]): Prom
       else checkOutput(block, last);
       if (chart !== undefined) checkChart(chart, last);
     } else if (block.language === "sql")
-      assert.notDeepEqual(await queryLake(terminal.lake, block.text), [], block.place);
+      assert.notDeepEqual(await queryLake(terminal.lake, block.text), [], block.location);
   }
   return texts;
 }

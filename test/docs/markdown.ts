@@ -16,7 +16,7 @@ export const pages: readonly string[] = [
 /** A fenced block: the first word of its info string is the language, all others are flags. */
 export interface FencedBlock {
   /** The page and the line of the opening fence, for messages: `docs/api.md:12`. */
-  readonly place: string;
+  readonly location: string;
   /** The line of the opening fence, from 1. */
   readonly line: number;
   readonly language: string;
@@ -37,7 +37,7 @@ export function fencedBlocks(page: string): readonly FencedBlock[] {
     else {
       const [language = "", ...flags] = opened.info.trim().split(/\s+/);
       const { line: first, lines } = opened;
-      blocks.push({ place: `${page}:${first}`, line: first, language, flags, text: lines.join("\n") });
+      blocks.push({ location: `${page}:${first}`, line: first, language, flags, text: lines.join("\n") });
       opened = undefined;
     }
   }

@@ -26,7 +26,7 @@ async function copyLake(scope: Scope): Promise<{ readonly lake: string; readonly
   return { lake, manifest: (await currentManifest(lake)) ?? assert.fail("nothing is published") };
 }
 
-/** Damages a file; returns a function that restores it in place. */
+/** Damages a file; returns a function that restores it. */
 async function damage(lake: string, { path, bytes }: Pick<LakeFile, "path" | "bytes">): Promise<() => Promise<void>> {
   const whole = await readFile(join(lake, path));
   await changeByte(join(lake, path), Math.floor(bytes / 2));
@@ -129,7 +129,7 @@ for (const { table, hasServingFiles, paths, others } of needs)
     assert.deepEqual((await client.get(asked)).body, before.body);
   });
 
-test("damage at random places of every kind of file is detected or harmless", {
+test("damage at random positions of every kind of file is detected or harmless", {
   skip: skipInShortRun,
 }, async (scope) => {
   const undamaged = await recordAnswers(original);

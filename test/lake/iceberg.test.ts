@@ -1,4 +1,4 @@
-/** Iceberg metadata: that of each version lists its files, at every moment and in every place. */
+/** Iceberg metadata: that of each version lists its files, at every moment and in every location. */
 import assert from "node:assert/strict";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -142,15 +142,15 @@ const damages: Readonly<Record<string, (content: Buffer, at: number) => Buffer>>
 test("verify names the file of Iceberg metadata that is missing, cut short or changed, and the command repairs it", async (t) => {
   const lake = await copyOfSevenDays(t);
   assert.deepEqual(await lakeFaults(lake), [], "a copy, whose metadata has the paths of the original");
-  const places = extentOf([0.01, 0.5, 0.99], [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]);
+  const shares = extentOf([0.01, 0.5, 0.99], [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]);
   const files = await readIcebergFiles(lake, `${last}.1`);
   const isNamed = async (path: string): Promise<boolean> =>
     (await lakeFaults(lake)).some((fault) => fault.startsWith(`${path}: missing or changed: `));
   for (const [path, content] of [...files].filter(([name]) => name.includes("/feeds/"))) {
     for (const [damage, change] of Object.entries(damages))
-      for (const place of damage === "changed" ? places : [0]) {
-        await writeFile(join(lake, path), change(content, Math.floor(place * content.length)));
-        assert.ok(await isNamed(path), `${path}, ${damage} at ${place}`);
+      for (const share of damage === "changed" ? shares : [0]) {
+        await writeFile(join(lake, path), change(content, Math.floor(share * content.length)));
+        assert.ok(await isNamed(path), `${path}, ${damage} at ${share}`);
       }
     await rm(join(lake, path));
     assert.ok(await isNamed(path), path);

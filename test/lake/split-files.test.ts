@@ -56,7 +56,7 @@ test("many listings are split into files of equal size that together hold each o
       sql`SELECT ${ids} FROM (${positionedListings(activeIn(all), { folder: lake, hasFeeds: false })}) ORDER BY row_number`,
     () => sorted(ids),
     (all, lake) =>
-      sql`SELECT id, place::INTEGER AS place FROM (${listingsAt(activeIn(all), { folder: lake, hasFeeds: false }, positions, ["id"])}) ORDER BY place`,
+      sql`SELECT id, row_key::INTEGER AS row_key FROM (${listingsAt(activeIn(all), { folder: lake, hasFeeds: false }, positions, ["id"])}) ORDER BY row_key`,
   );
   const [inFiles, expected, found] = answers;
   assert.equal(files.length, Math.ceil(rows / rowsPerFile));
@@ -67,7 +67,7 @@ test("many listings are split into files of equal size that together hold each o
   assert.deepEqual(inFiles, expected);
   assert.deepEqual(
     found,
-    positions.map((position) => ({ ...expected?.[position], place: position })),
+    positions.map((position) => ({ ...expected?.[position], row_key: position })),
   );
 });
 

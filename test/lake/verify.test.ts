@@ -41,10 +41,10 @@ test("an intact lake has no faults, and each file is checked once", async () => 
 
 test("a changed byte is found at any position", async (t) => {
   const { lake, file, path } = await copyOfLake(t);
-  for (const place of [4, Math.floor(file.bytes / 2), file.bytes - 5]) {
+  for (const position of [4, Math.floor(file.bytes / 2), file.bytes - 5]) {
     const whole = await readFile(path);
     const handle = await open(path, "r+");
-    await handle.write(Buffer.from([(whole[place] ?? 0) ^ 1]), 0, 1, place);
+    await handle.write(Buffer.from([(whole[position] ?? 0) ^ 1]), 0, 1, position);
     await handle.close();
     assert.deepEqual(await lakeFaults(lake), [
       `${file.path}: invalid content: expected SHA-256 ${file.sha256}, as the manifest lists, found ${await sha256Of(path)}.`,

@@ -158,7 +158,7 @@ test("any DuckDB opens catalog.duckdb without Carquet, and answers as carquet sq
   await assert.rejects(queryCatalog(lake, "FROM snapshot('2027-01-01')"), /expected a day with a snapshot/);
 });
 
-test("a moved lake gets a catalog of its place by the command iceberg and by a publish", async (t) => {
+test("a moved lake gets a catalog of its location by the command iceberg and by a publish", async (t) => {
   const lake = await copyOf(t);
   const moved = `${lake}-moved`;
   await rename(lake, moved);

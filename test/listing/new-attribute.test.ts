@@ -61,7 +61,7 @@ function outsideValuations(document: string, change: (text: string) => string): 
     return `    # schema ${schemas.length}\n`;
   });
   assert.equal(schemas.length, 2);
-  return change(masked).replaceAll(/^ {4}# schema (\d)\n/gm, (_, place) => schemas[Number(place) - 1] ?? "");
+  return change(masked).replaceAll(/^ {4}# schema (\d)\n/gm, (_, number) => schemas[Number(number) - 1] ?? "");
 }
 
 /** Copies the project and adds the attributes to the document, the schema and the feed. */

@@ -13,7 +13,7 @@ const spelled = (rest: string): string => `{ ...spelled${rest} }`;
 const number = { type: "number", minimum: -1000, maximum: 10_000 };
 const numberRow = (type: string, range: string, rest = ""): string =>
   `{ ...number, type: "${type}", range: "${range}", sort: "${range}"${rest} }`;
-/** The end of a row that is shown at the end of each place. */
+/** The end of a row that is shown at the end of each view. */
 const shownAs = (title: string): string =>
   `, title: "${title}", shown: { facet: 99, column: 99, build: 99, agents: 99 }`;
 

@@ -1,6 +1,6 @@
 /**
- * Reads every table of a lake with other engines and compares the results with DuckDB's: the files must be usable in
- * place. Runs the recipes of docs/open-from-elsewhere.md and compares the answers with the API's.
+ * Reads every table of a lake with other engines and compares the results with DuckDB's: the files must be usable
+ * unchanged. Runs the recipes of docs/open-from-elsewhere.md and compares the answers with the API's.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -35,8 +35,8 @@ for (const { day, feeds: ofDay } of days) await writeFeeds(feeds, day, ofDay);
 const { lake } = await createLake(fileScope, feeds);
 const corrected = await temporaryFolder(fileScope);
 for (const { day, feeds: ofDay } of days.slice(-replayedFeeds)) {
-  const inventory = (ofDay.inventory ?? []).flatMap((row, place) =>
-    place % 9 === 4 ? [] : [place % 7 === 2 ? { ...row, price: 100 * (place + 1) } : row],
+  const inventory = (ofDay.inventory ?? []).flatMap((row, index) =>
+    index % 9 === 4 ? [] : [index % 7 === 2 ? { ...row, price: 100 * (index + 1) } : row],
   );
   await writeFeeds(corrected, day, { ...ofDay, inventory });
 }
@@ -158,10 +158,10 @@ const refused = /^(inventory_status|sold_within_days|snapshot_date|value_rating|
 test("a filtered feed has what matches before or after, so that a filtered copy stays right", async () => {
   let delivered = 0;
   let left = 0;
-  for (const [place, [since, version]] of pairs.slice(2).entries()) {
+  for (const [index, [since, version]] of pairs.slice(2).entries()) {
     const before = await marketOf(since);
     const after = await marketOf(version);
-    const drawn = [...randomFilters(after.inventory, { seed: extent.seed + place, count: 8 * randomQueries })];
+    const drawn = [...randomFilters(after.inventory, { seed: extent.seed + index, count: 8 * randomQueries })];
     const usable = drawn.filter((query) => query.size > 0 && ![...query.keys()].some((name) => refused.test(name)));
     for (const query of [new Map([["max_price", "15000"]]), ...usable.slice(0, randomQueries)]) {
       const found = await changes(since, version, query);

@@ -120,9 +120,9 @@ const parts: readonly (readonly [
 ];
 
 /** The short run has each part and each kind of damage once. */
-const cases = parts.flatMap((part, place) =>
+const cases = parts.flatMap((part, n) =>
   Object.entries(damages).map(
-    ([what, damage], index) => [...part, what, damage, place === index ? false : skipInShortRun] as const,
+    ([what, damage], index) => [...part, what, damage, n === index ? false : skipInShortRun] as const,
   ),
 );
 
@@ -168,7 +168,10 @@ async function changeRowFiles(lake: string, statement: string): Promise<void> {
 
 for (const [what, statement] of [
   ["a row with a wrong checksum", "UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)"],
-  ["a row in another place", "UPDATE rows SET place = -1 WHERE place = 0; UPDATE rows SET place = 0 WHERE place = 1"],
+  [
+    "a row in another position",
+    "UPDATE rows SET position = -1 WHERE position = 0; UPDATE rows SET position = 0 WHERE position = 1",
+  ],
   ["a dictionary with a wrong checksum", "UPDATE file SET dictionary = CAST('x' || dictionary AS BLOB)"],
 ] as const) {
   test(`${what} is not served: Parquet files are read instead`, async (scope) => {
@@ -271,8 +274,8 @@ test("the index of a month is built when the month is over, and kept from then o
     for (const past of Object.keys(manifest.days)) {
       const listings = version.activeOn(past);
       const order = { by: "sort", sort: "price" } as const;
-      const { places } = await listings.findPage({ filters: [], order, limit: 3, offset: 0 });
-      const prices = (await listings.read(places, ["price"])).map((row) => listingRow.decode(row, ["price"]).price);
+      const { keys } = await listings.findPage({ filters: [], order, limit: 3, offset: 0 });
+      const prices = (await listings.read(keys, ["price"])).map((row) => listingRow.decode(row, ["price"]).price);
       assert.deepEqual(
         prices,
         [1, 2, 3].map((n) => priceOn(past, n)),

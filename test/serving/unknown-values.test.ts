@@ -37,8 +37,8 @@ for (const hasServingFiles of [true, false])
     const listings = version.activeOn(day);
     for (const [sort, miles] of Object.entries(expected) as [FixedSort, readonly (number | null)[]][]) {
       for (const filters of [[], [{ kind: "anyOf", attribute: "make", values: ["Kia"] }]] as const) {
-        const { places } = await listings.findPage({ filters, order: { by: "sort", sort }, limit: 12, offset: 0 });
-        const rows = await listings.read(places, ["miles"]);
+        const { keys } = await listings.findPage({ filters, order: { by: "sort", sort }, limit: 12, offset: 0 });
+        const rows = await listings.read(keys, ["miles"]);
         assert.deepEqual(
           rows.map((row) => listingRow.decode(row, ["miles"]).miles),
           miles,

@@ -24,13 +24,13 @@ const index = fc
     const chance = new Chance(seed);
     const values = known.filter(() => chance.happens(share));
     return {
-      ids: values.map((_, place) => first + place),
+      ids: values.map((_, n) => first + n),
       rangeOf: () => ({ first, end: first + values.length }),
       valueOf: (id) => values[id - first] ?? "",
       valuesOf: () => values,
       sameValues: () => {
         const idsOf = (key: string): readonly number[] =>
-          values.flatMap((value, place) => (value.toLowerCase() === key ? [first + place] : []));
+          values.flatMap((value, n) => (value.toLowerCase() === key ? [first + n] : []));
         return [...new Set(values.map((value) => value.toLowerCase()))].map(idsOf).filter((ids) => ids.length > 1);
       },
     };
@@ -60,10 +60,10 @@ test("values of random indexes have numbers in order, one for each spelling, and
           found.map((row) => textOf(row, "group")?.toLowerCase()),
           [undefined, ...values.map((value) => value.toLowerCase())],
         );
-        const places = found.map((row) => integerIn(row, "number"));
+        const inOrder = found.map((row) => integerIn(row, "number"));
         assert.deepEqual(
-          places,
-          places.toSorted((a, b) => a - b),
+          inOrder,
+          inOrder.toSorted((a, b) => a - b),
         );
       }
       assert.equal(numbers.count, new Set(indexes.flatMap((one) => one.ids.map((id) => one.valueOf(id)))).size);

@@ -8,7 +8,7 @@ import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
-  describe: "files of a lake are damaged at random places, and no answer is wrong",
+  describe: "files of a lake are damaged at random positions, and no answer is wrong",
   draws: 300,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {

@@ -74,7 +74,7 @@ test("carquet run serves on if its queue cannot be read, and reports the failure
   assert.match(err, /ENOTDIR|EEXIST/);
 });
 
-test("fetches that are killed at any moment lose nothing, and place only whole files", {
+test("fetches that are killed at any moment lose nothing, and queue only whole files", {
   skip: skipInShortRun,
 }, async (t) => {
   const server = await startSftpServer(t);
@@ -96,7 +96,7 @@ test("fetches that are killed at any moment lose nothing, and place only whole f
   };
   const sources = writeSources({ alpha: { sftp, files: "*.csv", requiredFiles: 60 } }, { deadline: "23:59" });
   const startFetch = () => spawnCarquet(["fetch", "--sources", sources, "--queue", queue], { TEST_SECRET: "secret" });
-  const placed = () => [...filesIn("arriving"), ...filesIn("waiting")].map((path) => path.split("/").at(-1) ?? "");
+  const queued = () => [...filesIn("arriving"), ...filesIn("waiting")].map((path) => path.split("/").at(-1) ?? "");
   for (let kills = 0; kills < extentOf(8, 40); kills += 1) {
     const child = startFetch();
     const ended = once(child, "exit");
@@ -109,7 +109,7 @@ test("fetches that are killed at any moment lose nothing, and place only whole f
   }
   const [code] = await once(startFetch(), "exit");
   assert.deepEqual(
-    [code, placed().sort(), filesIn("quarantine"), filesIn("superseded")],
+    [code, queued().sort(), filesIn("quarantine"), filesIn("superseded")],
     [0, [...contents.keys()].sort(), [], []],
   );
   assert.equal(filesIn("waiting").length, 60);

@@ -47,7 +47,7 @@ const refused: readonly (readonly [what: string, text: string, message: string])
     "sources.acme.sftp must have required property 'hostKeys'; sources.acme.sftp must NOT have additional properties (password): expected host, port, username, passwordVariable, privateKeyVariable, passphraseVariable, hostKeys, path.",
   ],
   [
-    "a credential in place of a variable",
+    "a credential instead of a variable",
     fileOf(https.replace(" }", ", tokenVariable: abc-def }")),
     'sources.acme.https.tokenVariable must match pattern "^[A-Z_][A-Z0-9_]*$".',
   ],

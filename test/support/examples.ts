@@ -74,7 +74,7 @@ export function exemplaryRequest(operation: Operation): string {
 function requestWith(operation: Operation, query: ReturnType<typeof requiredQuery>): string {
   const examples = new Map(
     operation.parameters
-      .filter(({ in: place }) => place === "path")
+      .filter(({ in: location }) => location === "path")
       .map((parameter) => [parameter.name, encodeExample(parameter)]),
   );
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => examples.get(name) ?? "");

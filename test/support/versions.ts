@@ -35,16 +35,16 @@ function answererOf<Id extends EndpointId>(id: Id) {
 }
 
 /** Splits a path at its first question mark. */
-export function splitPath(path: string): readonly [place: string, query: string] {
-  const [place = "", ...rest] = path.split("?");
-  return [place, rest.join("?")];
+export function splitPath(path: string): readonly [route: string, query: string] {
+  const [route = "", ...rest] = path.split("?");
+  return [route, rest.join("?")];
 }
 
 /** Returns the body that a version answers to a path; throws its refusal. */
 export async function answerPath(version: LakeVersion, path: string): Promise<unknown> {
-  const [place, query] = splitPath(path);
+  const [route, query] = splitPath(path);
   for (const { pattern, answer } of routes) {
-    const parts = pattern.exec(place);
+    const parts = pattern.exec(route);
     if (parts !== null) return JSON.parse(await answer(version, query, { ...parts.groups }));
   }
   throw new Error(`Unknown path ${path}: expected a path of a metered operation.`);

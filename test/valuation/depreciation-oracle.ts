@@ -37,9 +37,9 @@ const meanOf = (values: readonly number[]): number => values.reduce((sum, value)
 
 function percentileOf(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((one, other) => one - other);
-  const place = ((sorted.length - 1) * percent) / 100;
-  const [below = 0, above = below] = sorted.slice(Math.floor(place));
-  return below + (above - below) * (place - Math.floor(place));
+  const position = ((sorted.length - 1) * percent) / 100;
+  const [below = 0, above = below] = sorted.slice(Math.floor(position));
+  return below + (above - below) * (position - Math.floor(position));
 }
 
 /** Returns the regression line of `y` on `x`: covariance by variance. Undefined for too few pairs, or where `x` spans less than a unit. */

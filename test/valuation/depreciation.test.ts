@@ -94,16 +94,16 @@ function assertDepreciation(
   const loss = expected.line && 100 * (1 - Math.exp(expected.line.slope));
   assert.ok(isNear(curve.loss_percent, loss, 0.006), `${path}: ${curve.loss_percent} instead of ${loss}`);
   assert.equal(curve.null_reason, expected.line === undefined ? "insufficient_sample" : null);
-  const placeOf = ({ from, to, at, sample }: OracleDepreciation["points"][number]) => ({ from, to, at, sample });
+  const rangeOf = ({ from, to, at, sample }: OracleDepreciation["points"][number]) => ({ from, to, at, sample });
   assert.deepEqual(
     points.map(({ from, to, at, sample }) => ({ from, to, at, sample })),
-    expected.points.map(placeOf),
+    expected.points.map(rangeOf),
     path,
   );
   for (const [index, { median, p10, p90, fitted, null_reason }] of points.entries()) {
     const wanted = expected.points[index] ?? assert.fail(path);
-    for (const [place, found] of [median, p10, p90].entries())
-      assert.ok(isNear(found, wanted.percentiles?.[place], 0.0051), `${path}: ${found} at ${wanted.at}`);
+    for (const [n, found] of [median, p10, p90].entries())
+      assert.ok(isNear(found, wanted.percentiles?.[n], 0.0051), `${path}: ${found} at ${wanted.at}`);
     assert.ok(isNear(fitted, wanted.fitted, 1), `${path}: ${fitted} instead of ${wanted.fitted}`);
     assert.equal(null_reason, wanted.percentiles === null ? "insufficient_sample" : null);
   }

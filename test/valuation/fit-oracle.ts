@@ -70,10 +70,10 @@ function median(values: readonly number[]): number {
 
 function quantile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((one, other) => one - other);
-  const place = fraction * (sorted.length - 1);
-  const low = sorted[Math.floor(place)] ?? 0;
-  const high = sorted[Math.ceil(place)] ?? low;
-  return low + (high - low) * (place - Math.floor(place));
+  const position = fraction * (sorted.length - 1);
+  const low = sorted[Math.floor(position)] ?? 0;
+  const high = sorted[Math.ceil(position)] ?? low;
+  return low + (high - low) * (position - Math.floor(position));
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

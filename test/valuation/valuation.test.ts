@@ -110,13 +110,13 @@ function nearestByOracle(subject: Row, value: number): readonly Weighed[] {
     const miles = Number(row.miles);
     const own = Number(subject.miles);
     const gone = row.sold_date == null ? 0 : (Date.parse(asOf) - Date.parse(String(row.sold_date))) / 86_400_000;
-    const isPlaced = row.latitude != null && subject.latitude != null;
+    const isLocated = row.latitude != null && subject.latitude != null;
     const exponent =
       -0.5 * ((Number(row.year) - Number(subject.year)) / nearness.yearScale) ** 2 -
       0.5 * ((miles - own) / (nearness.mileageScale + nearness.mileageShare * own)) ** 2 -
       gone / nearness.soldScale -
       Math.abs(Number(row.option_value ?? 0) - Number(subject.option_value ?? 0)) / nearness.optionScale -
-      (isPlaced ? milesBetween(point(subject), point(row)) / nearness.distanceScale : 0);
+      (isLocated ? milesBetween(point(subject), point(row)) / nearness.distanceScale : 0);
     const factor = ofVersion ? 1 : sameTrim ? nearness.trimWeight : nearness.modelWeight;
     return {
       id: String(row.id),

@@ -136,13 +136,13 @@ test("the page leads back to its search, and to the cars before and after it, al
 
 test("a listing that has left its search, or was opened from none, has no cars beside it; an invalid search is a missing part", async () => {
   const [one, other] = compared;
-  const placeOf = async (query: string) => {
+  const positionOf = async (query: string) => {
     const page = await documentOf(`/listings/${one?.id}?${query}`);
     return [pathsOf(page, ".crumbs a")[0], textsOf(page, ".crumbs .ends"), textsOf(page, ".notice p").length];
   };
-  assert.deepEqual(await placeOf(""), ["/", [], 0]);
-  assert.deepEqual(await placeOf(`vin_pattern=${other?.vin}&offset=0`), [`/?vin_pattern=${other?.vin}`, [], 0]);
-  assert.deepEqual(await placeOf("min_price=x&offset=0"), ["/?min_price=x", [], 1]);
+  assert.deepEqual(await positionOf(""), ["/", [], 0]);
+  assert.deepEqual(await positionOf(`vin_pattern=${other?.vin}&offset=0`), [`/?vin_pattern=${other?.vin}`, [], 0]);
+  assert.deepEqual(await positionOf("min_price=x&offset=0"), ["/?min_price=x", [], 1]);
 });
 
 test("the median of each day is drawn, and charged, if it is asked for", async () => {

@@ -67,7 +67,7 @@ export class UsedIdempotencyKeys {
                SELECT account_id, idempotency_key
                FROM   ${database.dialect.rows({ account_id: "text", idempotency_key: "text" }, keys)})`);
     const uses = rows.map((row): [string, Pick<KeyUse, "sha256" | "at_ms">] => [
-      placeOf(textIn(row, "account_id"), textIn(row, "idempotency_key")),
+      mapKeyOf(textIn(row, "account_id"), textIn(row, "idempotency_key")),
       { sha256: textIn(row, "sha256"), at_ms: integerIn(row, "at_ms") },
     ]);
     return new UsedIdempotencyKeys(database, new Map(uses));
@@ -76,7 +76,7 @@ export class UsedIdempotencyKeys {
   /** Returns the state of the key of a charge; undefined for no key or an unused one. */
   find({ accountId, request, atMs }: KeyedCharge): Repetition | undefined {
     if (request === undefined) return undefined;
-    const use = this.uses.get(placeOf(accountId, request.idempotencyKey));
+    const use = this.uses.get(mapKeyOf(accountId, request.idempotencyKey));
     if (use === undefined || use.at_ms <= atMs - idempotencyMs) return undefined;
     return use.sha256 === request.sha256 ? "repeated" : "mismatched";
   }
@@ -85,7 +85,7 @@ export class UsedIdempotencyKeys {
     if (request === undefined) return;
     const { idempotencyKey, sha256 } = request;
     const use = { account_id: accountId, idempotency_key: idempotencyKey, sha256, charge_id: chargeId, at_ms: atMs };
-    this.uses.set(placeOf(accountId, idempotencyKey), use);
+    this.uses.set(mapKeyOf(accountId, idempotencyKey), use);
     this.posted.push(use);
   }
 
@@ -111,8 +111,8 @@ const useColumns: Columns = {
   at_ms: "integer",
 };
 
-/** The place of a key in a map. Account ids contain no space. */
-const placeOf = (accountId: string, idempotencyKey: string): string => `${accountId} ${idempotencyKey}`;
+/** The key of an account's idempotency key in a map. Account ids contain no space. */
+const mapKeyOf = (accountId: string, idempotencyKey: string): string => `${accountId} ${idempotencyKey}`;
 
 /** The most keys that one transaction deletes, so that charges wait only briefly. */
 const purgedKeysMax = 2_000;

@@ -71,14 +71,13 @@ function currentDatabase(): SqlDatabase {
   const inode = currentInode();
   if (openFile !== undefined && openFile.inode === inode) return openFile.database;
   close();
-  if (isFile && inode === undefined)
-    throw new UserError(`Accounts file ${location} is missing: expected it to stay in place.`);
+  if (isFile && inode === undefined) throw new UserError(`Accounts file ${location} is missing: expected it to stay.`);
   openFile = { database: (isReadOnly ? openAccountsToRead : openAccounts)(location, options), inode };
   return openFile.database;
 }
 
 /** Throws if the open file was replaced, for example by a restore that held the write lock until now. */
-function requireInPlace(): void {
+function requireSameFile(): void {
   if (openFile?.inode !== currentInode())
     throw new UserError(`Accounts file ${location} was replaced: expected a retry.`);
 }
@@ -98,7 +97,7 @@ function runBatch(tasks: readonly LedgerTask[]): BatchResult {
     const onError = (thrown: unknown): void => {
       mustReopen ||= !recoverableFaults.has(classifyFault(thrown));
     };
-    return commitBatch(currentDatabase(), tasks, onError, requireInPlace);
+    return commitBatch(currentDatabase(), tasks, onError, requireSameFile);
   } catch (thrown) {
     return { outcomes: tasks.map(() => ({ error: messageOf(thrown) })), balances: [] };
   } finally {

@@ -11,7 +11,7 @@ import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "..
 // biome-ignore format: a table is read by its columns
 const followSettings = {
   source: { flags: "--source <location>", env: "CARQUET_SOURCE",
-    help: "the lake to follow, in place of the argument, which other users can see" },
+    help: "the lake to follow, instead of the argument, which other users can see" },
   ...sharedSettings("lake", "json"),
   once: { flags: "--once", help: "end when the lake is equal; end with an error if it cannot be" },
   intervalMs: { flags: "--interval <seconds>", env: "CARQUET_FOLLOW_INTERVAL", ...inUnits(1000, 10, secondsParser),

@@ -51,8 +51,8 @@ export const separators: ReadonlyMap<string, string> = new Map(${JSON.stringify(
 function idempotentPathsIn(document: Document): readonly string[] {
   const takesKey = ({ object: { parameters = [] } }: DocumentedOperation): boolean =>
     parameters.some((parameter) => {
-      const { in: place, name } = resolveIn<Parameter | HeaderParameter>(document, parameter);
-      return place === "header" && name === "Idempotency-Key";
+      const { in: location, name } = resolveIn<Parameter | HeaderParameter>(document, parameter);
+      return location === "header" && name === "Idempotency-Key";
     });
   return documentedOperations(document)
     .filter(takesKey)

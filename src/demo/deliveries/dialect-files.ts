@@ -1,4 +1,4 @@
-/** Inventory files of a generated day in the layout of a provider, which take the place of those in the Carquet format. */
+/** Inventory files of a generated day in the layout of a provider, which replace those in the Carquet format. */
 import { mkdir } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { integerIn, textIn } from "../../base/json.ts";

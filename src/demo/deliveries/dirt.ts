@@ -14,7 +14,7 @@ interface DirtKind {
   readonly kind: string;
   readonly outcome: Outcome;
   readonly field: string;
-  /** Returns the value written in place of the clean one. */
+  /** Returns the value written instead of the clean one. */
   readonly corrupt: (clean: Sql) => Sql;
 }
 
@@ -184,5 +184,5 @@ export const isInFeed = (day: Sql): Sql => sql`(${isOpen(day)} AND CASE coalesce
   WHEN 'partial' THEN begins <= ${day} AND ends > ${day} AND ${isInPartialFeed}
   ELSE false END)`;
 
-/** A condition: a place is in the part of a truncated feed that arrives. */
-const isInPartialFeed = sql`place * 10 < slots * ${numberLiteral(partialTenths)}`;
+/** A condition: a slot is in the part of a truncated feed that arrives. */
+const isInPartialFeed = sql`slot_at_dealer * 10 < slots * ${numberLiteral(partialTenths)}`;

@@ -18,7 +18,7 @@ export async function createDayRows(session: Session, day: number): Promise<void
     "day_rows",
     sql`
     SELECT row_number() OVER (ORDER BY dealer, car, nth, copy) - 1 AS line, * FROM (
-      SELECT cars.* EXCLUDE (dealer, place, is_large), listed.* EXCLUDE (car), cars.dealer <> listed.dealer AS is_away, unnest(range(${rowCopies})) AS copy
+      SELECT cars.* EXCLUDE (dealer, slot_at_dealer, is_large), listed.* EXCLUDE (car), cars.dealer <> listed.dealer AS is_away, unnest(range(${rowCopies})) AS copy
       FROM (SELECT car, nth, dealer, begins, if(failure = 'late', ${numberLiteral(day - 1)}, ${numberLiteral(day)}) AS as_of
             FROM stays JOIN (SELECT dealer, slots, closes_on FROM dealers) USING (dealer)
             LEFT JOIN (SELECT dealer, failure FROM feed_failures WHERE day = ${numberLiteral(day)}) USING (dealer)

@@ -39,9 +39,9 @@ export async function createAppeal(session: Session): Promise<void> {
 
 const regionPeople = sql`(SELECT region, sum(people) AS people FROM state_people GROUP BY region)`;
 
-/** The rows of a file as attribute, value, a column that names the place of the factor, and the factor. */
-const factorsIn = (file: "regions" | "seasons", place: string): Sql =>
-  sql`(UNPIVOT (SELECT * EXCLUDE (line) FROM ${ident(`${file}_facts`)}) ON COLUMNS(* EXCLUDE (attribute, "value")) INTO NAME ${ident(place)} VALUE factor)`;
+/** The rows of a file as attribute, value, a column that names the region or the season, and the factor. */
+const factorsIn = (file: "regions" | "seasons", column: string): Sql =>
+  sql`(UNPIVOT (SELECT * EXCLUDE (line) FROM ${ident(`${file}_facts`)}) ON COLUMNS(* EXCLUDE (attribute, "value")) INTO NAME ${ident(column)} VALUE factor)`;
 
 /** The traits of each kind, one row each. */
 const kindTraits = sql`(UNPIVOT (SELECT kind_key, make, make || ' ' || model AS model, body_type, drivetrain, powertrain_type FROM kinds)

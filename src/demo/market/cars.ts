@@ -1,5 +1,5 @@
 /**
- * Creates the cars of the demo market and their lifetimes. Each place at a dealer holds one car after another, so that dealers keep their
+ * Creates the cars of the demo market and their lifetimes. Each slot of a dealer holds one car after another, so that dealers keep their
  * size. Days are counted from 0, the first delivery; a car is listed from day `arrives` up to but excluding day `leaves`.
  */
 import type { Session } from "../../db/duckdb.ts";
@@ -31,7 +31,7 @@ export async function createCars(session: Session, draws: RandomDraws, shape: Ma
   await session.drop("cars_with_variant");
 }
 
-/** Creates the tables `slots` (every place of every dealer) and `lifetimes` (the cars of each slot, with arrival and departure). */
+/** Creates the tables `slots` (every slot of every dealer) and `lifetimes` (the cars of each slot, with arrival and departure). */
 async function createLifetimes(
   session: Session,
   draws: RandomDraws,
@@ -41,9 +41,9 @@ async function createLifetimes(
   await session.createTempTable(
     "slots",
     sql`SELECT kind, make, dealer::INTEGER AS dealer, is_large, price_level, region, unnest(range(first_slot, first_slot + slots)) AS slot,
-               unnest(range(first_place, first_place + slots))::INTEGER AS place, pool_key,
+               unnest(range(first_slot_at_dealer, first_slot_at_dealer + slots))::INTEGER AS slot_at_dealer, pool_key,
                CASE kind WHEN 'new' THEN days WHEN 'used' THEN ${numberLiteral(usedMedianDays)} ELSE ${numberLiteral(certifiedMedianDays)} END AS median_days
-        FROM (SELECT places.*, dealers.is_large, price_level, region, days, pool_key FROM places JOIN dealers USING (dealer) LEFT JOIN makes_facts USING (make)
+        FROM (SELECT slot_counts.*, dealers.is_large, price_level, region, days, pool_key FROM slot_counts JOIN dealers USING (dealer) LEFT JOIN makes_facts USING (make)
               JOIN (SELECT DISTINCT pool, pool_key FROM variant_pools) ON pool = kind || ' ' || make)`,
   );
   await session.createTempTable("lifetimes", firstLifetimes(draws, rhythm, shape));
@@ -103,7 +103,7 @@ function lengthOfStay(draws: RandomDraws, key: Sql, { isInProgress, pace }: Stay
  * arrival accepts. Separate statements: with more joins in one query, the engine chooses a join order that explodes.
  */
 async function createCarsWithVariant(session: Session, draws: RandomDraws, rhythm: Rhythm): Promise<void> {
-  const narrow = sql`car, kind, make, pool_key, dealer, place, is_large, price_level, arrives, leaves, region, "month"`;
+  const narrow = sql`car, kind, make, pool_key, dealer, slot_at_dealer, is_large, price_level, arrives, leaves, region, "month"`;
   await session.createTempTable(
     "drawn_variants",
     variantsDrawn(
@@ -153,7 +153,7 @@ function carDetails(draws: RandomDraws, { options, shares }: MarketShape): Sql {
     JOIN (SELECT variant, make, model, engine, "year", plants FROM catalogue) AS catalogue USING (variant)
     JOIN configured_equipment AS equipment USING (equipment_key)`;
   return sql`
-    SELECT car, kind, dealer, place, is_large, arrives, leaves, variant, season, equipment_key, paint_key, interior_key, dirt, miles, options_msrp,
+    SELECT car, kind, dealer, slot_at_dealer, is_large, arrives, leaves, variant, season, equipment_key, paint_key, interior_key, dirt, miles, options_msrp,
            ${askingPrice(draws, car)} AS asking, ${withCheckDigit(sql`unchecked`)} AS vin
     FROM (SELECT *, ${milesOf(draws, car)} AS miles, ${uncheckedVin(car)} AS unchecked FROM (${withBuild}))
     JOIN (SELECT paint_key, paint_base FROM paints) AS paints USING (paint_key)`;

@@ -25,14 +25,14 @@ const versionlessShare = 1 / 3;
 const habitShare = 0.25;
 
 /**
- * Creates the tables `places` (the number of `slots` per dealer, inventory type and make, numbered from `first_slot` in the market and from
- * `first_place` at the dealer) and `dealers` (one row each: feed fields, `slots`, `closes_on`, and `sister`, another store of its group).
+ * Creates the tables `slot_counts` (the number of `slots` per dealer, inventory type and make, numbered from `first_slot` in the market and from
+ * `first_slot_at_dealer` at the dealer) and `dealers` (one row each: feed fields, `slots`, `closes_on`, and `sister`, another store of its group).
  */
 export async function createDealers(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
   const scale = (shape.listings / unitedStates.listings) ** dealersExponent;
   const dealer = sql`dealer`;
   await session.createTempTable("stores", stores(scale, draws));
-  await session.createTempTable("places", placesFor(Math.round(shape.listings * (1 + vacancyShare))));
+  await session.createTempTable("slot_counts", slotCounts(Math.round(shape.listings * (1 + vacancyShare))));
   await session.createTempTable(
     "locations",
     sql`
@@ -42,9 +42,9 @@ export async function createDealers(session: Session, draws: RandomDraws, shape:
             FROM (SELECT DISTINCT line, makes FROM stores) AS kinds_of_stores CROSS JOIN state_people)
       WINDOW up_to_state AS (PARTITION BY line ORDER BY weight DESC, state ROWS UNBOUNDED PRECEDING)
     ), settled AS (
-      SELECT dealer, people_before + people * (place - span_end + span) / span AS person
-      FROM (SELECT dealer, line, (copy + ${draws.uniform("place", dealer)}) / copies AS place FROM stores) AS placed
-      ASOF JOIN (SELECT *, span_end - span AS span_start FROM spans) AS spans ON placed.line = spans.line AND placed.place >= spans.span_start
+      SELECT dealer, people_before + people * (position - span_end + span) / span AS person
+      FROM (SELECT dealer, line, (copy + ${draws.uniform("place", dealer)}) / copies AS position FROM stores) AS stores
+      ASOF JOIN (SELECT *, span_end - span AS span_start FROM spans) AS spans ON stores.line = spans.line AND stores.position >= spans.span_start
     )
     SELECT dealer, postal_code, city, state, region, latitude + (${draws.uniform("north", dealer)} - 0.5) / 100 AS latitude,
            longitude + (${draws.uniform("east", dealer)} - 0.5) / 100 AS longitude
@@ -66,10 +66,10 @@ const stores = (scale: number, draws: RandomDraws): Sql => sql`
               UNION ALL SELECT 100000, NULL, [], 'independent', unnest(range(${numberLiteral(Math.max(3, Math.round(unitedStates.independentDealers * scale)))}::INTEGER))))`;
 
 /**
- * Distributes places over dealers: new and certified cars at the stores of their make, used cars everywhere. Quotients of sums are rounded: their last
+ * Distributes slots over dealers: new and certified cars at the stores of their make, used cars everywhere. Quotients of sums are rounded: their last
  * digits depend on the number of threads.
  */
-function placesFor(listings: number): Sql {
+function slotCounts(listings: number): Sql {
   const used = 1 - listingMix.new - listingMix.certified;
   const atStoresOfMake = (kind: "new" | "certified"): Sql => sql`
     SELECT ${kind} AS kind, make, dealer, weight, ${numberLiteral(listingMix[kind])} * share AS share
@@ -93,7 +93,7 @@ function placesFor(listings: number): Sql {
     ), counted AS (
       SELECT kind, make, dealer, line, lag(end_slot, 1, 0) OVER (ORDER BY line) AS first_slot, end_slot - lag(end_slot, 1, 0) OVER (ORDER BY line) AS slots FROM bounded
     )
-    SELECT kind, make, dealer, first_slot, slots, (sum(slots) OVER (PARTITION BY dealer ORDER BY line ROWS UNBOUNDED PRECEDING) - slots)::BIGINT AS first_place
+    SELECT kind, make, dealer, first_slot, slots, (sum(slots) OVER (PARTITION BY dealer ORDER BY line ROWS UNBOUNDED PRECEDING) - slots)::BIGINT AS first_slot_at_dealer
     FROM counted WHERE slots > 0`;
 }
 
@@ -116,7 +116,7 @@ function dealerDetails(draws: RandomDraws, { days, shares }: MarketShape): Sql {
   const surname = draws.pick("surname", sql`coalesce(dealer_groups.first_store, ${dealer})`, names("surname"));
   const name = sql`replace(replace(replace(${template}, '{surname}', ${surname}), '{city}', locations.city), '{store}', coalesce(store, ''))`;
   return sql`
-    WITH sized AS (SELECT dealer, sum(slots)::INTEGER AS slots FROM places GROUP BY dealer), details AS (
+    WITH sized AS (SELECT dealer, sum(slots)::INTEGER AS slots FROM slot_counts GROUP BY dealer), details AS (
       SELECT ${dealer}::INTEGER AS dealer, slots, store, makes, ${name} AS name, md5('dealer ' || ${draws.integerBelow("id", dealer, 2 ** 31 - 1)} || ' ' || ${dealer})::UUID::VARCHAR AS dealer_id,
              (100 + ${draws.integerBelow("house", dealer, 9800)}) || ' ' || ${draws.pick("street", dealer, names("street"))} AS line1, city, state, locations.region, postal_code,
              round(latitude, 4) AS latitude, round(longitude, 4) AS longitude, '(' || area_code || ') 555-' || lpad((100 + ${draws.integerBelow("phone", dealer, 100)})::VARCHAR, 4, '0') AS phone,

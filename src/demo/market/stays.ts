@@ -10,7 +10,7 @@ const listingDelayDays = 6;
 const removalDelayDays = 4;
 
 /**
- * Creates the table `stays` (car, nth, dealer, place, begins, ends): one row per uninterrupted stay of a car at a dealer within the span.
+ * Creates the table `stays` (car, nth, dealer, slot_at_dealer, begins, ends): one row per uninterrupted stay of a car at a dealer within the span.
  * Only cars without dirt at large dealers have two stays.
  */
 export async function createStays(session: Session, draws: RandomDraws, { days, shares }: MarketShape): Promise<void> {
@@ -21,7 +21,7 @@ export async function createStays(session: Session, draws: RandomDraws, { days, 
     "car_events",
     sql`
     SELECT * FROM (
-      SELECT car, cars.dealer, cars.place, arrives, leaves, sister, sisters.slots AS sister_slots, CASE
+      SELECT car, cars.dealer, cars.slot_at_dealer, arrives, leaves, sister, sisters.slots AS sister_slots, CASE
           WHEN sister IS NOT NULL AND event_draw < ${numberLiteral(shares.shared)} THEN 'shared'
           WHEN sister IS NOT NULL AND event_draw < ${numberLiteral(shares.shared + shares.transferred)} THEN 'transferred'
           WHEN event_draw >= ${numberLiteral(shares.shared + shares.transferred)} AND event_draw < ${numberLiteral(shares.shared + shares.transferred + shares.relisted)} THEN 'relisted' END AS event
@@ -36,17 +36,17 @@ export async function createStays(session: Session, draws: RandomDraws, { days, 
   };
   const gapDays = sql`if(event = 'relisted', ${pickDays(draws, "absence", [1, 1, 2, 2, 3, 5, 6, 8, 10])}, ${pickDays(draws, "way", [0, 0, 0, 1, 2, 6])})`;
   const secondStays = sql`
-    SELECT car, 1 AS nth, sister AS dealer, sister_slots AS place, arrives + ${draws.integerBelow("up", car, sql`least(${numberLiteral(listingDelayDays)}, leaves - arrives - 2)`)} AS begins,
+    SELECT car, 1 AS nth, sister AS dealer, sister_slots AS slot_at_dealer, arrives + ${draws.integerBelow("up", car, sql`least(${numberLiteral(listingDelayDays)}, leaves - arrives - 2)`)} AS begins,
            leaves - 1 + ${draws.integerBelow("down", car, removalDelayDays)} AS ends FROM car_events WHERE event = 'shared'
     UNION ALL
-    SELECT car, 1, if(event = 'relisted', dealer, sister), if(event = 'relisted', place, sister_slots), ${firstEnd("car_events")} + ${gapDays}, leaves + ${gapDays} FROM car_events WHERE event <> 'shared'`;
+    SELECT car, 1, if(event = 'relisted', dealer, sister), if(event = 'relisted', slot_at_dealer, sister_slots), ${firstEnd("car_events")} + ${gapDays}, leaves + ${gapDays} FROM car_events WHERE event <> 'shared'`;
   const firstStays = sql`
-    SELECT car, 0 AS nth, cars.dealer, cars.place, cars.arrives AS begins,
+    SELECT car, 0 AS nth, cars.dealer, cars.slot_at_dealer, cars.arrives AS begins,
            if(event IS NULL OR event = 'shared', cars.leaves, ${firstEnd("cars")}) AS ends
     FROM cars LEFT JOIN (SELECT car, event FROM car_events) AS car_events USING (car)`;
   await session.createTempTable(
     "stays",
-    sql`SELECT car, nth::INTEGER AS nth, dealer::INTEGER AS dealer, place::INTEGER AS place, begins::INTEGER AS begins,
+    sql`SELECT car, nth::INTEGER AS nth, dealer::INTEGER AS dealer, slot_at_dealer::INTEGER AS slot_at_dealer, begins::INTEGER AS begins,
                least(ends, coalesce(closes_on, 100000))::INTEGER AS ends
         FROM (${firstStays} UNION ALL ${secondStays}) JOIN (SELECT dealer, closes_on FROM dealers) USING (dealer)
         WHERE ends > 0 AND begins < ${numberLiteral(days)} AND begins < least(ends, coalesce(closes_on, 100000))`,

@@ -37,8 +37,8 @@ async function createVariantTexts(session: Session): Promise<void> {
            ${aliasOf("make")} AS make_alias, ${aliasOf("body_type")} AS body_alias, ${aliasOf("drivetrain")} AS drivetrain_alias,
            ${aliasOf("fuel_type")} AS fuel_alias
     FROM variants JOIN (
-      SELECT built, list(struct_pack(head := left(entry, 4), location := location, country := country) ORDER BY place) AS plants
-      FROM (SELECT built, unnest(string_split(built, '|')) AS entry, generate_subscripts(string_split(built, '|'), 1) AS place FROM (SELECT DISTINCT built FROM variants))
+      SELECT built, list(struct_pack(head := left(entry, 4), location := location, country := country) ORDER BY position) AS plants
+      FROM (SELECT built, unnest(string_split(built, '|')) AS entry, generate_subscripts(string_split(built, '|'), 1) AS position FROM (SELECT DISTINCT built FROM variants))
       JOIN plants_facts ON plant = substr(entry, 6) GROUP BY built) USING (built)
     ORDER BY variant`,
   );
@@ -49,16 +49,16 @@ async function createColors(session: Session): Promise<void> {
     "paints",
     sql`
     WITH make_paints AS (
-      SELECT make, split_part(entry, ':', 1) AS paint, split_part(entry, ':', 2) AS base_color, place
-      FROM (SELECT make, unnest(string_split(exteriors, '|')) AS entry, generate_subscripts(string_split(exteriors, '|'), 1) AS place FROM paints_facts)
+      SELECT make, split_part(entry, ':', 1) AS paint, split_part(entry, ':', 2) AS base_color, position
+      FROM (SELECT make, unnest(string_split(exteriors, '|')) AS entry, generate_subscripts(string_split(exteriors, '|'), 1) AS position FROM paints_facts)
     ), weighted AS (
       SELECT *, share / count(*) OVER (PARTITION BY make, base_color) AS weight FROM make_paints JOIN (SELECT base_color, share FROM base_colors_facts) USING (base_color)
     ), bounded AS (
-      SELECT make, paint, base_color, place, floor(${numberLiteral(paintCells)} * sum(weight) OVER (PARTITION BY make ORDER BY place ROWS UNBOUNDED PRECEDING)
+      SELECT make, paint, base_color, position, floor(${numberLiteral(paintCells)} * sum(weight) OVER (PARTITION BY make ORDER BY position ROWS UNBOUNDED PRECEDING)
         / sum(weight) OVER (PARTITION BY make) + 0.0001)::INTEGER AS upper_cell
       FROM weighted
     )
-    SELECT line::INTEGER * ${numberLiteral(paintCells)} + unnest(range(lag(upper_cell, 1, 0) OVER (PARTITION BY make ORDER BY place), upper_cell))::INTEGER AS paint_key, paint, base_color AS paint_base
+    SELECT line::INTEGER * ${numberLiteral(paintCells)} + unnest(range(lag(upper_cell, 1, 0) OVER (PARTITION BY make ORDER BY position), upper_cell))::INTEGER AS paint_key, paint, base_color AS paint_base
     FROM bounded JOIN (SELECT make, line FROM makes_facts) USING (make)`,
   );
   await session.createTempTable(
@@ -75,8 +75,8 @@ const shortGearbox = sql`CASE WHEN transmission LIKE '%Automatic' THEN split_par
   WHEN transmission LIKE '%Dual-Clutch' THEN split_part(transmission, '-', 1) || 'DCT' ELSE transmission END`;
 
 /** A model code in the maker's pattern, where `@` stands for a letter and `#` for a digit. */
-const modelCode = sql`array_to_string(list_transform(string_split(model_code, ''), lambda symbol, place: CASE symbol
-  WHEN '@' THEN substr('ABCDEFGHJKLMNPRSTUVWXYZ', 1 + (hash(model, line, trim, place) % 23)::INTEGER, 1)
-  WHEN '#' THEN (hash(model, line, trim, place) % 10)::VARCHAR ELSE symbol END), '')`;
+const modelCode = sql`array_to_string(list_transform(string_split(model_code, ''), lambda symbol, position: CASE symbol
+  WHEN '@' THEN substr('ABCDEFGHJKLMNPRSTUVWXYZ', 1 + (hash(model, line, trim, position) % 23)::INTEGER, 1)
+  WHEN '#' THEN (hash(model, line, trim, position) % 10)::VARCHAR ELSE symbol END), '')`;
 
 const slug = sql`regexp_replace(lower("year" || '-' || make || '-' || model), '[^a-z0-9]+', '-', 'g')`;

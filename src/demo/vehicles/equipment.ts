@@ -96,7 +96,7 @@ function configuredEquipment(draws: RandomDraws, options: MarketShape["options"]
 
 /** Returns the distinct items of a short list that another list lacks. */
 const exceptList = (items: Sql, excluded: Sql): Sql =>
-  sql`list_filter(${items}, lambda word, place: NOT list_contains(${excluded}, word) AND list_position(${items}, word) = place)`;
+  sql`list_filter(${items}, lambda word, position: NOT list_contains(${excluded}, word) AND list_position(${items}, word) = position)`;
 
 /** Returns the key of a car's equipment: its variant and its configuration. The first configuration is the most common. */
 export const equipmentKey = (draws: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
@@ -109,8 +109,8 @@ const chooseOptions = (
   draws: RandomDraws,
   options: Sql,
   key: Sql,
-): Sql => sql`list_filter(${options}, lambda option, place:
-  ${draws.occurs("option", sql`${key} * 64 + place`, sql`least(${numberLiteral(optionShareMax)}, ${numberLiteral(optionShare)} * option.turns)`)}
+): Sql => sql`list_filter(${options}, lambda option, position:
+  ${draws.occurs("option", sql`${key} * 64 + position`, sql`least(${numberLiteral(optionShareMax)}, ${numberLiteral(optionShare)} * option.turns)`)}
   AND ${draws.integerBelow("turn", sql`${key} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
 
 /** Draws each item of a list with a probability of `share`. */
@@ -118,7 +118,8 @@ const sampleList = (
   draws: RandomDraws,
   list: Sql,
   { purpose, key, share }: { readonly purpose: string; readonly key: Sql; readonly share: number },
-): Sql => sql`list_filter(${list}, lambda word, place: ${draws.occurs(purpose, sql`${key} * 64 + place`, share)})`;
+): Sql =>
+  sql`list_filter(${list}, lambda word, position: ${draws.occurs(purpose, sql`${key} * 64 + position`, share)})`;
 
 /** Returns a car's option codes, features and option prices. Reads a row of `configured_equipment` with the alias `equipment`. */
 export function equipmentOf(

@@ -136,7 +136,7 @@ export function nameExport(
 }
 
 /**
- * Returns the file of an export, to be released. If the client disconnects while it is written, the rows until then are charged in place of the hold.
+ * Returns the file of an export, to be released. If the client disconnects while it is written, the rows until then are charged instead of the hold.
  * Throws if its number of rows differs from the counted and charged one.
  */
 export async function openExport(

@@ -99,9 +99,9 @@ async function runTimed(
 ): Promise<{ readonly file: SpooledExport; readonly seconds: number }> {
   let startedAtMs: number | undefined;
   const usedSeconds = (): number => (startedAtMs === undefined ? 0 : (performance.now() - startedAtMs) / 1000);
-  const place = { key: `sql ${caller.requestId}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
+  const kept = { key: `sql ${caller.requestId}`, job, ageMs: 0, bytesMax: resultBytesMax, onUnfinished: () => {} };
   try {
-    const file = await spool.open(place, async (path, { signal }) => {
+    const file = await spool.open(kept, async (path, { signal }) => {
       startedAtMs = performance.now();
       const deadline = AbortSignal.timeout(sqlDeadlineMs);
       try {

@@ -90,10 +90,10 @@ async function runWriter(
 ): Promise<FileSize> {
   let size: FileSize | undefined;
   let failure: Error | undefined;
-  const place = ["--lake", lake, "--data-version", version, "--output", path, "--memory", memory, "--threads", "1"];
+  const common = ["--lake", lake, "--data-version", version, "--output", path, "--memory", memory, "--threads", "1"];
   // Temporary files of the process lie beside its file, and are removed with it.
   const environment = { TMPDIR: dirname(path) };
-  const { code, errors } = await runProgram([command, ...place, ...args], { signal, environment }, (message) => {
+  const { code, errors } = await runProgram([command, ...common, ...args], { signal, environment }, (message) => {
     if (!isObject(message)) return;
     if (typeof message.begun === "number") onRows(message.begun);
     if (message.isDamaged === true) failure = damagedData();

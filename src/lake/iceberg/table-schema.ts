@@ -1,7 +1,7 @@
 /**
  * Schemas of the lake's tables in Apache Iceberg's types, derived from `tables.ts`. The Parquet files have their field ids.
  *
- * Field ids never change: an attribute's column has the number of its place from 1, what a table adds to the columns of listings follows from 61,
+ * Field ids never change: an attribute's column has the number of its position from 1, what a table adds to the columns of listings follows from 61,
  * and the n-th field within a column or field has its id followed by n in two digits. Columns are therefore only added at the end.
  */
 import type { DuckType } from "../../db/duck-type.ts";
@@ -40,7 +40,7 @@ const simpleTypes: Readonly<Record<string, string>> = {
 /** The first id of a table's additional columns. Ids below it are reserved for attributes of listings. */
 const firstAddedId = 61;
 
-/** The id of the column that holds the partition, text such as `2026-11`. It follows no column's place, so that columns can be added. */
+/** The id of the column that holds the partition, text such as `2026-11`. It follows no column's position, so that columns can be added. */
 export const partitionColumnId = 100;
 
 /** The id of a partition field, which Iceberg counts from 1000. */

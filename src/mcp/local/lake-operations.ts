@@ -93,7 +93,7 @@ export async function runQueryTool(
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
     const path = join(folder, "result");
-    const place = {
+    const output = {
       lake,
       version: data_version,
       format: "json",
@@ -102,7 +102,7 @@ export async function runQueryTool(
       rowsMax,
       memory: exportMemory,
     } as const;
-    await runStatement({ ...statements, ...place }, AbortSignal.any([signal, deadline]));
+    await runStatement({ ...statements, ...output }, AbortSignal.any([signal, deadline]));
     const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
     const data = lines.map((line): Row => JSON.parse(line));
     const options = { id: "runSql", isFull: detail === "full", usage: undefined, link: undefined } as const;

@@ -18,7 +18,7 @@ import { type ListingField, type StoredTexts, serializerOf, storedTextsOf } from
 import { attributesOf, comparedNames, differencesOf, filesOfPair } from "./pair-rows.ts";
 import type { VersionPair } from "./version-pair.ts";
 
-/** The place of a change in the order of a feed: the day since which it holds, then the listing's id. */
+/** The position of a change in the order of a feed: the day since which it holds, then the listing's id. */
 interface ChangePosition {
   readonly day: string;
   readonly id: string;

@@ -4,7 +4,7 @@ import type { AnswerOf, RequestOf } from "../../contract/types.ts";
 import { compareVersions } from "../../lake/manifest.ts";
 import { requireKept } from "../../serving/kept-versions.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
-import { cursorOf, placeOfCursor } from "../cursors.ts";
+import { cursorOf, positionOfCursor } from "../cursors.ts";
 import { resolveFields } from "../fields.ts";
 import { filtersOf } from "../filters.ts";
 import { originOf } from "../geography.ts";
@@ -20,14 +20,14 @@ export async function listChangesOf(
 ): Promise<{ readonly texts: readonly string[]; readonly pagination: Feed["pagination"]; readonly meta: object }> {
   const { query } = request;
   const { since, kinds, limit } = query;
-  const place = placeOfCursor(request, /^(?<day>\d{4}-\d\d-\d\d) (?<id>[0-9a-f]{32})$/);
+  const position = positionOfCursor(request, /^(?<day>\d{4}-\d\d-\d\d) (?<id>[0-9a-f]{32})$/);
   const pair = await pairWith(since, version);
   requireOlder(since, version);
   const reading = changesOf(pair, version, {
     kinds,
     limit,
     filters: filtersOf(query, version.dimensions),
-    after: place && { day: place.day ?? "", id: place.id ?? "" },
+    after: position && { day: position.day ?? "", id: position.id ?? "" },
     fields: resolveFields(query.fields),
     origin: originOf(query),
   });

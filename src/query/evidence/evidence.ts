@@ -23,7 +23,7 @@ const eventOrder: readonly EvidenceStep["event"][] = [
   "kept",
 ];
 
-const placeOf = ({ event }: EvidenceStep): number => eventOrder.indexOf(event);
+const rankOf = ({ event }: EvidenceStep): number => eventOrder.indexOf(event);
 
 /** Returns the newest steps about a VIN (in any case). Refuses a VIN that no row had with `not_found`. */
 export async function explainVin(
@@ -41,7 +41,7 @@ export async function explainVin(
   const steps = [
     ...issueFindings(history).map(issueStep),
     ...findings.map((finding) => stepOf(finding, nameOf(finding.dealer_id))),
-  ].sort((a, b) => (a.day === b.day ? placeOf(a) - placeOf(b) : a.day < b.day ? -1 : 1));
+  ].sort((a, b) => (a.day === b.day ? rankOf(a) - rankOf(b) : a.day < b.day ? -1 : 1));
   return { data: { vin, status, steps: steps.slice(-limit) }, total: steps.length };
 }
 

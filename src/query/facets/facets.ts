@@ -226,7 +226,7 @@ export async function findGroups(query: GroupQuery, version: LakeVersion) {
     filters: [...filters, ...filtersOf(query, version.dimensions)],
   });
   const data = groups.map((group): AnswerOf<"getGroups">["data"][number] => ({
-    values: Object.fromEntries(attributes.map((attribute, place) => [attribute, group.values[place] ?? null])),
+    values: Object.fromEntries(attributes.map((attribute, index) => [attribute, group.values[index] ?? null])),
     ...dealerOf(attributes, group.values, version),
     count: group.count,
     metrics: servedMetrics(names, group, supplyDay),
@@ -252,6 +252,6 @@ function dealerOf(
   values: readonly (string | null)[],
   { dealers }: LakeVersion,
 ): { readonly dealer_name?: string | null } {
-  const place = attributes.indexOf("dealer_id");
-  return place < 0 ? {} : { dealer_name: dealers.nameOf(values[place] ?? "") };
+  const index = attributes.indexOf("dealer_id");
+  return index < 0 ? {} : { dealer_name: dealers.nameOf(values[index] ?? "") };
 }

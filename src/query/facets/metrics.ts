@@ -84,8 +84,8 @@ export const servedMetrics = (
   { count, metrics }: Pick<MeasuredGroup, "count" | "metrics">,
   supplyDay: string | undefined,
 ): AnswerOf<"getGroups">["data"][number]["metrics"] =>
-  names.map((name, place) => {
-    const { sample = 0, value = null } = metrics[place] ?? {};
+  names.map((name, index) => {
+    const { sample = 0, value = null } = metrics[index] ?? {};
     if (value !== null) return { name, value, sample };
     if (isSupplyMetric(name) && supplyDay === undefined) return { name, value, sample, null_reason: "no_data" };
     const isUnknown = count >= metricListingsMin && sample === 0;

@@ -44,7 +44,7 @@ export async function fitDealers(vin: string, query: FitQuery, version: LakeVers
     body_type: stringOrNull(body_type),
     inventory_type: stringOrNull(latest.row.inventory_type),
   };
-  const located = { ...query, origin: placeOf(query, dealer) };
+  const located = { ...query, origin: originOfFit(query, dealer) };
   const { step, market, ...ranking } = await firstStep((one) => dealersAt(one, subject, located, version));
   const isKnown = fitStepNames.some((one) => likeSubject(one, subject) !== undefined);
   return {
@@ -96,7 +96,7 @@ export async function fitModels(id: string, query: FitQuery, version: LakeVersio
   const dealer = findDealer(id, version);
   const dealer_id = String(dealer.dealer_id);
   const dealer_name = stringOrNull(dealer.name);
-  const located = { ...query, origin: placeOf(query, dealer) };
+  const located = { ...query, origin: originOfFit(query, dealer) };
   const { step, ...ranking } = await firstStep((one) => modelsAt(one, dealer_id, located, version));
   return {
     data: {
@@ -139,11 +139,11 @@ async function firstStep<Result extends Ranking>(resultAt: (step: FitStep) => Pr
 }
 
 /** Returns the origin of a request, by default the place of a dealer. Refuses a request without one if the dealer has no coordinates. */
-function placeOf(query: FitQuery, { latitude, longitude }: Row): Point {
+function originOfFit(query: FitQuery, { latitude, longitude }: Row): Point {
   const requested = originOf(query);
   if (requested !== undefined) return requested;
-  const isPlaced = typeof latitude === "number" && typeof longitude === "number";
-  return isPlaced ? { latitude, longitude } : requireOrigin(query, "radius");
+  const isLocated = typeof latitude === "number" && typeof longitude === "number";
+  return isLocated ? { latitude, longitude } : requireOrigin(query, "radius");
 }
 
 const formula =

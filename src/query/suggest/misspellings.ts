@@ -25,7 +25,7 @@ export function nearestKeys(key: string, known: Iterable<string>): readonly stri
 
 const digitsOf = (key: string): string => key.replaceAll(/\D/g, "");
 
-/** Returns whether two neighboring letters have changed places. */
+/** Returns whether two neighboring letters are swapped. */
 function isTransposed(one: string, other: string): boolean {
   const at = [...one].findIndex((letter, index) => letter !== other[index]);
   return (

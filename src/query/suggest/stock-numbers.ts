@@ -37,7 +37,7 @@ interface Word extends Pick<QuestionPart, "text" | "start" | "end"> {
   readonly parts: readonly QuestionPart[];
 }
 
-/** Returns the parts of a question, with stock numbers in place of the parts that they were read as. */
+/** Returns the parts of a question, with stock numbers instead of the parts that they were read as. */
 export async function withStockNumbers(
   q: string,
   parts: readonly QuestionPart[],

@@ -131,12 +131,12 @@ function pointOf(row: Row, curve: Curve, { width }: Axis): Point {
   const sample = integerIn(row, "sample");
   const from = point * width;
   const at = from + Math.floor(width / 2);
-  const place = { from, to: from + width - 1, at, sample };
+  const range = { from, to: from + width - 1, at, sample };
   const fitted = fittedAt(at, curve);
   if (sample < metricListingsMin)
-    return { ...place, median: null, p10: null, p90: null, fitted, null_reason: insufficient };
+    return { ...range, median: null, p10: null, p90: null, fitted, null_reason: insufficient };
   const [median = 0, p10 = 0, p90 = 0] = pricesIn(row);
-  return { ...place, median, p10, p90, fitted, null_reason: null };
+  return { ...range, median, p10, p90, fitted, null_reason: null };
 }
 
 /** Returns the median, the 10th and the 90th percentile, in cents at most. */

@@ -50,9 +50,9 @@ export async function withServingFiles(
     ]),
   );
   await syncToDisk(join(writer.lake, "serving"));
-  const places = new Map(needed.map((file, place) => [keyOf(file), place]));
-  const placeOf = (file: ServingFile): number => places.get(keyOf(file)) ?? needed.length;
-  return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => placeOf(one) - placeOf(other)) };
+  const ranks = new Map(needed.map((file, index) => [keyOf(file), index]));
+  const rankOf = (file: ServingFile): number => ranks.get(keyOf(file)) ?? needed.length;
+  return { ...manifest, serving: [...intact, ...built.flat()].sort((one, other) => rankOf(one) - rankOf(other)) };
 }
 
 /** Returns the number after those of the listed files that are named after the version, which another release may have built. */

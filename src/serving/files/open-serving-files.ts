@@ -15,7 +15,7 @@ import { classifyFault } from "../../db/engine-faults.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import type { CategoryName } from "../../listing/schema.ts";
-import type { Place } from "../../listing/source.ts";
+import type { RowKey } from "../../listing/source.ts";
 import type { SearchIndex } from "../index/search-index.ts";
 import { ListingSources, type RunOnIndexes } from "../listing-sources.ts";
 import type { RowStore, StoredListing } from "../rows/row-store.ts";
@@ -99,13 +99,9 @@ export class ServingFiles {
     return this.index?.has(attribute, value) ?? false;
   }
 
-  /** Returns the rows at places of the concatenated files; undefined if the row store cannot read them. */
-  rowsAt(
-    files: readonly LakeFile[],
-    places: readonly Place[],
-    day: string | undefined,
-  ): readonly JsonRow[] | undefined {
-    return this.readRows((store) => store.rowsAt(files, places, day));
+  /** Returns the rows with keys in the concatenated files; undefined if the row store cannot read them. */
+  rowsAt(files: readonly LakeFile[], keys: readonly RowKey[], day: string | undefined): readonly JsonRow[] | undefined {
+    return this.readRows((store) => store.rowsAt(files, keys, day));
   }
 
   /** Returns the listings with an id or a VIN; undefined if the row store cannot read them. */

@@ -52,7 +52,7 @@ const stillValid = 2 ** 31 - 1;
 /** `valid_to` of rows that hold on no day: listings as they were last observed before they were sold, or left without a sale. */
 export const gone = { sold: 0, absent: -1 } as const;
 
-/** The place of rows that do not hold on the published day, in every sort. */
+/** The rank of rows that do not hold on the published day, in every sort. */
 const noRank = 2 ** 31 - 1;
 
 /** What an index is built from, beside the tables `builds`, `dealers` and `tokens`. */
@@ -109,7 +109,7 @@ function collectStatements(listings: Sql): readonly Sql[] {
     ),
     temporary(
       "indexed_builds",
-      sql`SELECT *, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS place
+      sql`SELECT *, dense_rank() OVER (ORDER BY make, model, year, trim)::INTEGER AS build_rank
           FROM   builds WHERE build_key IN (SELECT DISTINCT build_key FROM indexed) ORDER BY build_key`,
     ),
     temporary(
@@ -180,7 +180,7 @@ function compositeStatements(catalog: string): readonly Sql[] {
     join(categories.map((one) => sql`${idOf(one, ident("of", attributeOf(one).column))} AS ${ident(one)}`));
   const statements = [
     sql`CREATE TABLE ${ident(catalog, "builds")} AS
-      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, place, ${idsOf(buildCategories)}
+      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, build_rank, ${idsOf(buildCategories)}
       FROM   indexed_builds AS of ORDER BY build`,
     sql`CREATE TABLE ${ident(catalog, "dealers")} AS
       SELECT (${greatest(ident(catalog, "builds"), "build")} + row_number() OVER (ORDER BY of.state, of.postal_code, dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
@@ -217,7 +217,7 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
   ];
 }
 
-/** `ranks`: the place of each listing of the published day in each sort, from 0; ties go by position. */
+/** `ranks`: the rank of each listing of the published day in each sort, from 0; ties go by position. */
 function rankStatements(): readonly Sql[] {
   const ranks = fixedSorts.map(
     (sort) =>

@@ -145,9 +145,9 @@ export function inCondition({ column, ids }: InFilter): Condition {
   if (first === last) return sql`${ident(column)} = ${integer(first)}`;
   const bits = Buffer.alloc(last - first + 1, "0");
   for (const id of sorted) bits[id - first] = bitSet;
-  // The engine may look up the bit of an id before it compares the id, so that others need a place too.
-  const place = sql`greatest(0, least(${integer(last - first)}, ${ident(column)} - ${integer(first)}))`;
-  return sql`(${ident(column)} BETWEEN ${integer(first)} AND ${integer(last)} AND get_bit(${literal(bits.toString("latin1"))}::BIT, ${place}) = 1)`;
+  // The engine may look up the bit of an id before it compares the id, so that others need a bit too.
+  const offset = sql`greatest(0, least(${integer(last - first)}, ${ident(column)} - ${integer(first)}))`;
+  return sql`(${ident(column)} BETWEEN ${integer(first)} AND ${integer(last)} AND get_bit(${literal(bits.toString("latin1"))}::BIT, ${offset}) = 1)`;
 }
 
 /** Tests a list for all, or any, of some tokens, as a condition, for exclusions and alternatives. */

@@ -68,10 +68,10 @@ export function countIds(
   { chunks, columns, numbers }: FetchedIds,
   ranges: readonly NumberedRanges[],
 ): void {
-  for (const place of columns.keys()) for (const chunk of chunks) counter.addEach(chunk[place] ?? none);
+  for (const index of columns.keys()) for (const chunk of chunks) counter.addEach(chunk[index] ?? none);
   for (const range of ranges) {
-    const place = columns.length + numbers.indexOf(range.attribute);
-    for (const chunk of chunks) countRanges(counter, chunk[place] ?? none, range);
+    const index = columns.length + numbers.indexOf(range.attribute);
+    for (const chunk of chunks) countRanges(counter, chunk[index] ?? none, range);
   }
 }
 
@@ -92,8 +92,8 @@ export function groupedStatement(
   context: IndexContext,
 ): Sql {
   const ids = [...columns.map((column) => ident(column)), ...ranges.map((range) => rangeId(range, context))];
-  const names = ids.map((_, place) => ident(`id ${place}`));
-  const named = ids.map((id, place) => sql`${id} AS ${ident(`id ${place}`)}`);
+  const names = ids.map((_, index) => ident(`id ${index}`));
+  const named = ids.map((id, index) => sql`${id} AS ${ident(`id ${index}`)}`);
   const sets = names.map((one) => sql`(${one})`);
   return sql`SELECT coalesce(${join(names)}), count(*)::INTEGER
     FROM (SELECT ${join(named)} ${overMatches(matches, context)}) GROUP BY GROUPING SETS (${join(sets)})`;
@@ -173,6 +173,6 @@ export const rangeCounts = (
   parts: readonly IndexCounts[],
   { first, last, firstId }: NumberedRanges,
 ): readonly number[] =>
-  Array.from({ length: last - first + 3 }, (_, place) =>
-    parts.reduce((sum, { counts }) => sum + (counts[firstId + place] ?? 0), 0),
+  Array.from({ length: last - first + 3 }, (_, index) =>
+    parts.reduce((sum, { counts }) => sum + (counts[firstId + index] ?? 0), 0),
   );

@@ -36,21 +36,21 @@ export class Dealers {
   /** Returns the dealers whose value of `dealer_id` has one of some ids. */
   withIds(ids: readonly number[]): readonly number[] {
     const wanted = new Set(ids);
-    return this.where((place) => wanted.has(this.columns.ids[place] ?? 0));
+    return this.where((index) => wanted.has(this.columns.ids[index] ?? 0));
   }
 
   within(origin: Point, miles: number): readonly number[] {
     const { latitudes } = this.columns;
     const degrees = degreesOf(miles);
     return this.where(
-      (place) =>
-        Math.abs((latitudes[place] ?? 0) - origin.latitude) <= degrees &&
-        milesBetween(origin, this.pointAt(place)) <= miles,
+      (index) =>
+        Math.abs((latitudes[index] ?? 0) - origin.latitude) <= degrees &&
+        milesBetween(origin, this.pointAt(index)) <= miles,
     );
   }
 
   inside(box: Box): readonly number[] {
-    return this.where((place) => isInside(this.pointAt(place), box));
+    return this.where((index) => isInside(this.pointAt(index), box));
   }
 
   get all(): readonly number[] {
@@ -61,25 +61,25 @@ export class Dealers {
   distancesFrom(origin: Point): (dealer: number) => number {
     const known = new Int32Array(this.columns.ids.length).fill(-1);
     return (dealer) => {
-      const place = dealer - this.first;
-      const found = known[place] ?? unknownDistance;
+      const index = dealer - this.first;
+      const found = known[index] ?? unknownDistance;
       if (found >= 0) return found;
-      const miles = milesBetween(origin, this.pointAt(place));
+      const miles = milesBetween(origin, this.pointAt(index));
       const distance = Number.isNaN(miles) ? unknownDistance : Math.round(1000 * miles);
-      known[place] = distance;
+      known[index] = distance;
       return distance;
     };
   }
 
-  private pointAt(place: number): Point {
+  private pointAt(index: number): Point {
     const { latitudes, longitudes } = this.columns;
-    return { latitude: latitudes[place] ?? Number.NaN, longitude: longitudes[place] ?? Number.NaN };
+    return { latitude: latitudes[index] ?? Number.NaN, longitude: longitudes[index] ?? Number.NaN };
   }
 
-  private where(passes: (place: number) => boolean): readonly number[] {
+  private where(passes: (index: number) => boolean): readonly number[] {
     const found: number[] = [];
     const { length } = this.columns.ids;
-    for (let place = 0; place < length; place += 1) if (passes(place)) found.push(this.first + place);
+    for (let index = 0; index < length; index += 1) if (passes(index)) found.push(this.first + index);
     return found;
   }
 }

@@ -128,11 +128,11 @@ export class Dictionary {
 /** Returns groups of values that differ in case only, as numbers: values are numbered in their order from `first` on. */
 export function spelledAlike(values: readonly string[], first: number): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
-  for (const [place, value] of values.entries()) {
+  for (const [index, value] of values.entries()) {
     const key = value.toLowerCase();
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [first + place]);
-    else group.push(first + place);
+    if (group === undefined) groups.set(key, [first + index]);
+    else group.push(first + index);
   }
   return [...groups.values()].filter((group) => group.length > 1);
 }
@@ -199,8 +199,8 @@ async function readComposite(
   let row = 0;
   for (const [ids, ...columnsOfPart] of parts) {
     for (const [column, vector] of columnsOfPart.entries())
-      for (let place = 0; place < vector.length; place += 1)
-        values[(row + place) * categories.length + column] = vector[place] ?? 0;
+      for (let index = 0; index < vector.length; index += 1)
+        values[(row + index) * categories.length + column] = vector[index] ?? 0;
     row += ids?.length ?? 0;
   }
   return {
@@ -227,10 +227,10 @@ async function readSets(session: Session, catalog: string, list: ListName): Prom
   const values = new Int32Array(starts.at(-1) ?? 0);
   const next = starts.slice();
   for (const [tokens, sets] of parts) {
-    for (let place = 0; place < (sets?.length ?? 0); place += 1) {
-      const at = next[(sets?.[place] ?? 0) - first] ?? 0;
-      values[at] = tokens?.[place] ?? 0;
-      next[(sets?.[place] ?? 0) - first] = at + 1;
+    for (let index = 0; index < (sets?.length ?? 0); index += 1) {
+      const at = next[(sets?.[index] ?? 0) - first] ?? 0;
+      values[at] = tokens?.[index] ?? 0;
+      next[(sets?.[index] ?? 0) - first] = at + 1;
     }
   }
   return { first, end, starts, values };

@@ -27,8 +27,8 @@ export async function measureGroups(
   const sales =
     sold === undefined ? [] : matchesIn(sold.contexts, [...request.filters, ...soldUpTo(request.supplyDay)]);
   const dictionaries = [...parts, ...sales].map(({ context }) => context.dictionary);
-  const keys = request.attributes.map((attribute, place): GroupKey => {
-    const column = ident(numberColumn(place));
+  const keys = request.attributes.map((attribute, index): GroupKey => {
+    const column = ident(numberColumn(index));
     return { ...valueNumbers(attribute, dictionaries), attribute, column };
   });
   const isList = request.attributes.some((one) => listNames.some((list) => list === one));
@@ -60,7 +60,7 @@ interface GroupKey extends ValueNumbers {
   readonly column: Sql;
 }
 
-const numberColumn = (place: number): string => `number ${place}`;
+const numberColumn = (index: number): string => `number ${index}`;
 
 interface GroupedMatches {
   readonly parts: readonly IndexMatches[];
@@ -92,14 +92,14 @@ const measuresOf = ({ metrics }: MeasureRequest): readonly NumberName[] => [
   ...new Set(metrics.flatMap((metric) => (typeof metric === "string" ? [] : metric.measure))),
 ];
 
-const sampleColumn = (place: number): string => `sample ${place}`;
-const metricColumn = (place: number): string => `metric ${place}`;
+const sampleColumn = (index: number): string => `sample ${index}`;
+const metricColumn = (index: number): string => `metric ${index}`;
 
 /** Selects the sample and the value of each metric of a group, which has `listings` and `sold`. */
 const metricColumns = ({ metrics, supplyDay, sampleMin }: MeasureRequest): readonly Sql[] =>
-  metrics.map((metric, place) => {
-    const sample = ident(sampleColumn(place));
-    const value = ident(metricColumn(place));
+  metrics.map((metric, index) => {
+    const sample = ident(sampleColumn(index));
+    const value = ident(metricColumn(index));
     if (typeof metric !== "string") {
       const { measure, aggregate } = metric;
       return sql`count(${ident(measure)})::INTEGER AS ${sample}, ${metricOf(measure, aggregate, ident(measure), sampleMin)} AS ${value}`;
@@ -145,10 +145,10 @@ function keyedRows(
 }
 
 const groupIn = (row: Row, keys: readonly GroupKey[], { metrics }: MeasureRequest): MeasuredGroup => ({
-  values: keys.map(({ textOf }, place) => textOf(integerIn(row, numberColumn(place)))),
+  values: keys.map(({ textOf }, index) => textOf(integerIn(row, numberColumn(index)))),
   count: integerIn(row, "listings"),
-  metrics: metrics.map((_, place) => {
-    const value = row[metricColumn(place)];
-    return { sample: integerIn(row, sampleColumn(place)), value: typeof value === "number" ? value : null };
+  metrics: metrics.map((_, index) => {
+    const value = row[metricColumn(index)];
+    return { sample: integerIn(row, sampleColumn(index)), value: typeof value === "number" ? value : null };
   }),
 });

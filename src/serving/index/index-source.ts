@@ -16,16 +16,16 @@ export class IndexSource {
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
     const parts = matchesIn(this.indexed.contexts, filters);
-    if (parts.length === 0) return { total: 0, places: [] };
+    if (parts.length === 0) return { total: 0, keys: [] };
     const [total, page] = await Promise.all([
       countMatches(this.indexed, parts),
       // The outer statement converts the ids of the page alone.
       this.indexed.engine.rows(sql`
         SELECT replace(listing_id::VARCHAR, '-', '') AS listing_id
         FROM   (SELECT listing_id FROM (${sortable(parts, order)})
-                ORDER BY sort_value NULLS LAST, place, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`),
+                ORDER BY sort_value NULLS LAST, build_rank, listing_id LIMIT ${integerLiteral(limit)} OFFSET ${integerLiteral(offset)})`),
     ]);
-    return { total, places: page.map((row) => textIn(row, "listing_id")) };
+    return { total, keys: page.map((row) => textIn(row, "listing_id")) };
   }
 
   /**
@@ -37,10 +37,10 @@ export class IndexSource {
     if (parts.length === 0)
       return sql`SELECT ''::VARCHAR AS id, NULL::DATE AS valid_from, 0::HUGEINT AS sort_key WHERE false`;
     // An interval that crosses a month's end lies in two indexes. The first 40 bits of the id break ties. The key has 127 bits: 43 of the sort value, 28
-    // of the place, 40 of the id, 16 of the day.
+    // of the build's rank, 40 of the id, 16 of the day.
     return sql`
       SELECT DISTINCT id, DATE '1970-01-01' + valid_from AS valid_from,
-             ((coalesce(sort_value, ${integerLiteral(unknownSortValue)})::HUGEINT + ${integerLiteral(unknownSortValue + 1)}) << 84) + (place::HUGEINT << 56)
+             ((coalesce(sort_value, ${integerLiteral(unknownSortValue)})::HUGEINT + ${integerLiteral(unknownSortValue + 1)}) << 84) + (build_rank::HUGEINT << 56)
              + (('0x' || left(id, 10))::UBIGINT::HUGEINT << 16) + greatest(0, valid_from) AS sort_key
       FROM   (SELECT *, replace(listing_id::VARCHAR, '-', '') AS id FROM (${sortable(parts, order)}))`;
   }
@@ -54,27 +54,27 @@ export function idsIn(contexts: readonly IndexContext[], filters: readonly Filte
   return selects.length === 0 ? sql`SELECT NULL::UUID AS listing_id WHERE false` : join(selects, sql` UNION ALL `);
 }
 
-/** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `place`, that of the build. */
+/** Selects the columns of matches that a page needs: `listing_id`, `valid_from`, `sort_value`, and `build_rank`. */
 function sortable(parts: readonly IndexMatches[], order: PageOrder): Sql {
   const selects = parts.map((part) => {
-    const listings = withSortValue(sql`listing_id, valid_from, build, place`, part, order);
-    return parts.length === 1 ? listings : withPlaces(listings, part.context);
+    const listings = withSortValue(sql`listing_id, valid_from, build, build_rank`, part, order);
+    return parts.length === 1 ? listings : withRanks(listings, part.context);
   });
   return join(selects, sql` UNION ALL `);
 }
 
-/** Selects the columns of listings that a page needs, with their places among all builds: places in an index compare within it only. */
-const withPlaces = (listings: Sql, { catalog }: IndexContext): Sql => sql`
-  SELECT listing_id, valid_from, sort_value, places.place
-  FROM   (${listings}) AS listings JOIN ${placesOf(catalog)} AS places USING (build)`;
+/** Selects the columns of listings that a page needs, with the ranks of their builds among all builds: ranks in an index compare within it only. */
+const withRanks = (listings: Sql, { catalog }: IndexContext): Sql => sql`
+  SELECT listing_id, valid_from, sort_value, ranks.build_rank
+  FROM   (${listings}) AS listings JOIN ${ranksOf(catalog)} AS ranks USING (build)`;
 
-/** The table of the place of each build of an index among all builds of the version. */
-const placesOf = (catalog: string): Sql => ident(`places of ${catalog}`);
+/** The table of the rank of each build of an index among all builds of the version. */
+const ranksOf = (catalog: string): Sql => ident(`ranks of ${catalog}`);
 
-/** Returns the statement that creates the places of an index's builds. Needs the table `build_places` of the version. */
-export const placesStatement = (catalog: string): Sql => sql`
-  CREATE OR REPLACE TABLE ${placesOf(catalog)} AS
-  SELECT build, build_places.place FROM ${ident(catalog, "builds")} JOIN build_places USING (build_key) ORDER BY build`;
+/** Returns the statement that creates the ranks of an index's builds. Needs the table `build_ranks` of the version. */
+export const ranksStatement = (catalog: string): Sql => sql`
+  CREATE OR REPLACE TABLE ${ranksOf(catalog)} AS
+  SELECT build, build_ranks.build_rank FROM ${ident(catalog, "builds")} JOIN build_ranks USING (build_key) ORDER BY build`;
 
 /** Selects columns of the matches in an index, and `sort_value`, the sort key of a page as an integer in ascending order. */
 export function withSortValue(

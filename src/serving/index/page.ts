@@ -24,12 +24,12 @@ export function choosePage(parts: readonly KeyedChunk[], offset: number, limit: 
   if (offset >= total) return [];
   const end = Math.min(total, offset + limit);
   const sample = sampleOf(parts, total);
-  const placeOf = (count: number): number => (count / total) * sample.length;
-  // Three standard deviations of a place in the sample, at first.
+  const indexOf = (count: number): number => (count / total) * sample.length;
+  // Three standard deviations of an index in the sample, at first.
   for (let deviations = 3; ; deviations *= 4) {
-    const marginAt = (place: number): number => Math.ceil(deviations * (1 + Math.sqrt(place)));
-    const first = placeOf(offset);
-    const last = placeOf(end);
+    const marginAt = (index: number): number => Math.ceil(deviations * (1 + Math.sqrt(index)));
+    const first = indexOf(offset);
+    const last = indexOf(end);
     const low = sample[Math.floor(first) - marginAt(first)] ?? 0;
     const high = sample[Math.ceil(last) + marginAt(last)] ?? Number.POSITIVE_INFINITY;
     const { before, both } = collect(parts, low, high);

@@ -14,7 +14,7 @@ import { gone, isNewest, isToday } from "./build.ts";
 import { holdsBetween, type IndexContext, isSold } from "./conditions.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary } from "./dictionary.ts";
-import { type IndexSource, placesStatement } from "./index-source.ts";
+import { type IndexSource, ranksStatement } from "./index-source.ts";
 import { RankedPositions, TodaySource } from "./today.ts";
 
 /** What is known of the rows of an index without a statement. */
@@ -38,9 +38,9 @@ export class SearchIndex {
     private readonly positions: RankedPositions,
   ) {}
 
-  /** Reads the dictionary of an index that is attached as a catalog. Needs the tables `dealers` and `build_places` of the version. */
+  /** Reads the dictionary of an index that is attached as a catalog. Needs the tables `dealers` and `build_ranks` of the version. */
   static async open(session: Session, catalog: string, engine: Engine): Promise<SearchIndex> {
-    await session.run(placesStatement(catalog));
+    await session.run(ranksStatement(catalog));
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const row = await session.row(sql`

@@ -21,20 +21,20 @@ export class TodaySource extends IndexSource {
   override async findPage(request: PageRequest): Promise<PageResult> {
     const { filters, order, limit, offset } = request;
     const [part] = matchesIn(this.indexed.contexts, filters);
-    if (part === undefined) return { total: 0, places: [] };
+    if (part === undefined) return { total: 0, keys: [] };
     if (order.by === "distance") {
       const distanceOf = part.context.dealers.distancesFrom(order.origin);
       const parts = keyedChunksOf(await this.columnsOf(part, sql`dealer, position`));
       const keyed = parts.map(([dealers, positions]) => [dealers.map(distanceOf), positions] as const);
-      return { total: countOf(parts), places: choosePage(keyed, offset, limit) };
+      return { total: countOf(parts), keys: choosePage(keyed, offset, limit) };
     }
     const positions = await this.positions.of(order.sort);
     if (part.matches === "always")
-      return { total: this.indexed.count, places: [...positions.subarray(offset, offset + limit)] };
+      return { total: this.indexed.count, keys: [...positions.subarray(offset, offset + limit)] };
     const ranks = (await this.columnsOf(part, rankOf(order.sort))).map(
       ([vector = new Int32Array()]) => [vector, vector] as const,
     );
-    return { total: countOf(ranks), places: choosePage(ranks, offset, limit).map((rank) => positions[rank] as number) };
+    return { total: countOf(ranks), keys: choosePage(ranks, offset, limit).map((rank) => positions[rank] as number) };
   }
 
   override orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
@@ -74,8 +74,8 @@ export class RankedPositions {
       ),
     );
     const positions = new Int32Array(countOf(parts));
-    for (const [ranks, places] of parts)
-      for (let at = 0; at < ranks.length; at += 1) positions[ranks[at] as number] = places[at] as number;
+    for (const [ranks, values] of parts)
+      for (let at = 0; at < ranks.length; at += 1) positions[ranks[at] as number] = values[at] as number;
     return positions;
   }
 }

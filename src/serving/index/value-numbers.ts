@@ -74,16 +74,16 @@ function merged(
 /** An id, and the number that stands for it. */
 type Numbered = readonly [id: number, number: number];
 
-/** Numbers values, whose ids follow each other, by their places among all values. Both are in order. */
+/** Numbers values, whose ids follow each other, by their positions among all values. Both are in order. */
 function numbered(values: readonly string[], all: readonly string[], firstId: number): readonly Numbered[] {
-  let place = 0;
+  let position = 0;
   return values.map((value, index): Numbered => {
-    while (all[place] !== value) place += 1;
-    return [firstId + index, place + 1];
+    while (all[position] !== value) position += 1;
+    return [firstId + index, position + 1];
   });
 }
 
-/** Returns a number of each group in place of the others, whose values differ in case only. */
+/** Returns a number of each group instead of the others, whose values differ in case only. */
 export function groupOf(number: Sql, same: ValueNumbers["same"]): Sql {
   const cases = same.flatMap(([shown = 0, ...others]) =>
     others.map((other) => sql`WHEN ${integerLiteral(other)} THEN ${integerLiteral(shown)}`),

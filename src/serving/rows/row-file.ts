@@ -4,7 +4,7 @@
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  *
- * Checksums cover each row with its place, and the dictionary. The tree of the file has none: damage there shows as a
+ * Checksums cover each row with its position, and the dictionary. The tree of the file has none: damage there shows as a
  * missing or a wrong row, or hides a row from `find`, which is why the whole file is hashed too.
  */
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ import {
 } from "./row-format.ts";
 
 const tables = [
-  sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
+  sql`CREATE TABLE rows (position INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
   sql`CREATE TABLE file (dictionary BLOB, checksum INTEGER)`,
 ] as const;
 const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
@@ -38,10 +38,10 @@ const insertions = {
   file: sql`INSERT INTO file VALUES (?, ?)`,
 } as const;
 /** The driver takes longer to return two blobs than SQLite takes to join them. */
-const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, place`;
+const stored = sql`CAST(rows.id || packed AS BLOB), vin, checksum, position`;
 const queries = {
   // One call for fifty rows takes a third of the time of fifty calls.
-  place: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON place = wanted.value`,
+  position: sql`SELECT ${stored} FROM json_each(?) AS wanted JOIN rows ON position = wanted.value`,
   id: sql`SELECT ${stored} FROM rows WHERE id = ?`,
   vin: sql`SELECT ${stored} FROM rows WHERE vin = ?`,
 } as const;
@@ -87,8 +87,8 @@ export async function buildRowFile(
         dictionary = dictionaryOf(batch.flatMap(({ text }, n) => (n % sampleEvery === 0 ? text : [])));
       file.transaction(() => {
         for (const row of batch) {
-          const { place, id, vin, packed, checksum } = packRow(row, dictionary);
-          insertRow(place, id, vin, packed, checksum);
+          const { position, id, vin, packed, checksum } = packRow(row, dictionary);
+          insertRow(position, id, vin, packed, checksum);
         }
       });
       rowCount += batch.length;
@@ -121,7 +121,7 @@ export async function* batchesOf(
       FROM   (${rows}) AS facts
       WHERE  row_number >= ${from} AND row_number < ${from + batchRows} ORDER BY row_number`);
     yield batch.map((row, index) => ({
-      place: from + index,
+      position: from + index,
       id: textIn(row, "id"),
       vin: textIn(row, "vin"),
       text: textIn(row, "text"),
@@ -152,9 +152,9 @@ export class RowFile {
       this.dictionary = Buffer.from(dictionary);
       if (crc32(this.dictionary) !== checksum)
         throw new DamagedFile(`Invalid row file ${path}: expected a dictionary that matches its checksum.`);
-      const { place, id, vin } = queries;
+      const { position, id, vin } = queries;
       this.queries = {
-        place: this.database.prepare(place),
+        position: this.database.prepare(position),
         id: this.database.prepare(id),
         vin: this.database.prepare(vin),
       };
@@ -167,9 +167,9 @@ export class RowFile {
   /** Returns the rows with some numbers, counted from 0. Throws a DamagedFile if one is damaged, and a RangeError for a number that no row has. */
   rowsAt(numbers: readonly number[]): readonly UnpackedRow[] {
     const rows = new Map(
-      this.queries.place(JSON.stringify(numbers)).map((row) => {
+      this.queries.position(JSON.stringify(numbers)).map((row) => {
         const stored = parseStoredRow(row);
-        return [stored.place, stored];
+        return [stored.position, stored];
       }),
     );
     return numbers.map((number) => {
@@ -205,14 +205,14 @@ export class RowFile {
 }
 
 /** Parses a row of `stored`; its id is 16 bytes. */
-function parseStoredRow([joined, vin, checksum, place]: readonly unknown[]): StoredRow {
+function parseStoredRow([joined, vin, checksum, position]: readonly unknown[]): StoredRow {
   if (
     !(joined instanceof Uint8Array) ||
     typeof vin !== "string" ||
     typeof checksum !== "number" ||
-    typeof place !== "number"
+    typeof position !== "number"
   )
-    throw new DamagedFile("Invalid row of a row file: expected id, VIN, packed columns, checksum and place.");
+    throw new DamagedFile("Invalid row of a row file: expected id, VIN, packed columns, checksum and position.");
   const bytes = Buffer.from(joined.buffer);
-  return { place, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
+  return { position, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import type { Place } from "../../listing/source.ts";
+import type { RowKey } from "../../listing/source.ts";
 import { type ListingFile, type ListingState, sourceOf } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 
@@ -45,19 +45,15 @@ export class RowStore {
   }
 
   /**
-   * Returns the rows at places of the concatenated files: row numbers, or ids of listings of a day. Undefined if a row file is not in the
+   * Returns the rows with keys in the concatenated files: row numbers, or ids of listings of a day. Undefined if a row file is not in the
    * store, or a listing not in its files. Throws a DamagedFile if a row is damaged.
    */
-  rowsAt(
-    files: readonly LakeFile[],
-    places: readonly Place[],
-    day: string | undefined,
-  ): readonly JsonRow[] | undefined {
+  rowsAt(files: readonly LakeFile[], keys: readonly RowKey[], day: string | undefined): readonly JsonRow[] | undefined {
     if (!files.every(({ path }) => this.rowFiles.has(path))) return undefined;
-    const positions = places.filter((place) => typeof place === "number");
-    if (positions.length === places.length) return this.rowsAtPositions(files, positions);
-    const rows = places.map((id) => this.rowOn(files, String(id), day ?? "")).filter((row) => row !== undefined);
-    return rows.length === places.length ? rows : undefined;
+    const positions = keys.filter((key) => typeof key === "number");
+    if (positions.length === keys.length) return this.rowsAtPositions(files, positions);
+    const rows = keys.map((id) => this.rowOn(files, String(id), day ?? "")).filter((row) => row !== undefined);
+    return rows.length === keys.length ? rows : undefined;
   }
 
   /** Returns the listings with an id (32 hexadecimal digits) or a VIN, in any state. Throws a DamagedFile if a row is damaged. */

@@ -28,9 +28,10 @@ export async function differingRows(source: RowSource, path: string, options: Da
 
 /** Returns a function that returns whether a row of a batch differs from the file. The rows are read together, one by one only if one of them is damaged. */
 function differsFrom(file: RowFile, batch: readonly TextRow[]): (row: TextRow, index: number) => boolean {
-  const read = attempt(() => file.rowsAt(batch.map(({ place }) => place)));
+  const read = attempt(() => file.rowsAt(batch.map(({ position }) => position)));
   return (row, index) => {
-    const [found] = read === undefined ? (attempt(() => file.rowsAt([row.place])) ?? []) : read.slice(index, index + 1);
+    const [found] =
+      read === undefined ? (attempt(() => file.rowsAt([row.position])) ?? []) : read.slice(index, index + 1);
     return found === undefined || textOf(found) !== expectedOf(row) || !isFound(file, row);
   };
 }
@@ -40,7 +41,7 @@ const textOf = ({ row, validFrom, validTo }: UnpackedRow): string => [...row, va
 
 /** Returns whether some of the rows are found by their id and VIN. */
 function isFound(file: RowFile, row: TextRow): boolean {
-  if (row.place % lookUpEvery !== 0) return true;
+  if (row.position % lookUpEvery !== 0) return true;
   const matches = (found: UnpackedRow): boolean => textOf(found) === expectedOf(row);
   return (["id", "vin"] as const).every((key) => attempt(() => file.find(key, row[key]))?.some(matches) === true);
 }

@@ -54,7 +54,7 @@ const monthText = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "sh
 /** Returns the time at which a day, `YYYY-MM-DD`, begins. */
 export const timeOfDay = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
-/** Rounds a place in a drawing. */
+/** Rounds a position in a drawing. */
 export const rounded = (at: number): number => Math.round(at * 100) / 100;
 
 export const percentText = (at: number): string => `${rounded(at)}%`;

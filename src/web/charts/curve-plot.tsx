@@ -57,7 +57,7 @@ interface MedianProps {
   readonly point: CurvePoint;
   /** The number of its series, from 0. */
   readonly series: number;
-  /** The middle and the width of the place for the point, in percent. */
+  /** The middle and the width of the slot of the point, in percent. */
   readonly left: number;
   readonly width: number;
   readonly y: Axis;

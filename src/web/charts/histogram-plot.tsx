@@ -36,7 +36,7 @@ interface HistogramPlotProps {
   readonly boundNames: readonly [min: string, max: string];
 }
 
-/** A place for bars of one range. */
+/** The bars of one range. */
 interface Slot extends Range {
   /** The listings of each histogram in the range. */
   readonly counts: readonly number[];
@@ -84,7 +84,7 @@ export const HistogramPlot = (props: HistogramPlotProps): JSX.Element => {
 
 interface SlotBarProps extends Pick<HistogramPlotProps, "format" | "pathOf"> {
   readonly slot: Slot;
-  /** The place of the slot and the height of its bar, in percent. */
+  /** The position of the slot and the height of its bar, in percent. */
   readonly start: number;
   readonly width: number;
   readonly top: number;
@@ -121,7 +121,7 @@ const Handles = ({ title, slots, format }: HandlesProps): JSX.Element => {
   return (
     <g class="brush js-only">
       <rect class="selected" x="0%" width="0%" height="100%" />
-      {ends.map(([name, place, at, value]) => (
+      {ends.map(([name, x, at, value]) => (
         <g
           key={name}
           class="handle"
@@ -133,8 +133,8 @@ const Handles = ({ title, slots, format }: HandlesProps): JSX.Element => {
           aria-valuenow={at}
           aria-valuetext={format(value)}
         >
-          <line x1={place} x2={place} y1="0%" y2="100%" />
-          <rect x={place} y="50%" width="10" height="24" rx="3" transform="translate(-5 -12)" />
+          <line x1={x} x2={x} y1="0%" y2="100%" />
+          <rect x={x} y="50%" width="10" height="24" rx="3" transform="translate(-5 -12)" />
         </g>
       ))}
     </g>
@@ -155,14 +155,14 @@ function summaryOf({ buckets }: Histogram, format: (value: number) => string): s
 /** Returns the slots of histograms with one interval, and their axis. Only the regular ranges have ticks, because only they are drawn to scale. */
 function slotsOf(histograms: readonly Histogram[], format: (value: number) => string) {
   const interval = histograms[0]?.interval ?? 1;
-  const placed = histograms.map(
+  const bySlot = histograms.map(
     (one) => new Map(one.buckets.map((range) => [startSlot(range, one), { ...range, isEnd: !isRegular(range, one) }])),
   );
-  const starts = placed.flatMap((one) => [...one.keys()]);
+  const starts = bySlot.flatMap((one) => [...one.keys()]);
   const first = Math.min(...starts);
   const last = Math.max(...starts) + 1;
   const slots = Array.from({ length: last - first }, (_, index): Slot => {
-    const found = placed.map((one) => one.get(first + index));
+    const found = bySlot.map((one) => one.get(first + index));
     const range = found.find((one) => one?.isEnd === false) ?? found.find((one) => one !== undefined);
     const { min, max, isEnd } = range ?? {
       min: (first + index) * interval,

@@ -1,5 +1,5 @@
 /**
- * The area of a chart with its axes. Places are percentages and sizes are pixels, so that a chart fills any width without scaled text and
+ * The area of a chart with its axes. Positions are percentages and sizes are pixels, so that a chart fills any width without scaled text and
  * without a script.
  */
 import type { ComponentChildren, JSX } from "preact";

@@ -85,12 +85,12 @@ const Changes = ({ steps, x, y }: ChangesProps): JSX.Element => {
   return (
     <g class="subject">
       {changes.map(({ day, value, change }) => {
-        const place = circleAt(x.at(timeOfDay(day)), y.at(value));
+        const circle = circleAt(x.at(timeOfDay(day)), y.at(value));
         return (
           <g key={day}>
-            <circle {...place} r="3.5" />
+            <circle {...circle} r="3.5" />
             {changes.length > labelsMax ? null : (
-              <text x={place.cx} y={place.cy} dx="-6" dy={change < 0 ? 15 : -8} text-anchor="end">
+              <text x={circle.cx} y={circle.cy} dx="-6" dy={change < 0 ? 15 : -8} text-anchor="end">
                 {`${change > 0 ? "+" : ""}${dollars(change)}`}
               </text>
             )}

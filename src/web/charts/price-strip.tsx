@@ -56,9 +56,9 @@ type StripProps = PriceStripProps & { readonly variant: (typeof variants)[number
 
 const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JSX.Element => {
   const { name, stacks, radius } = variant;
-  const placed = placesOf(dots, axis, stacks);
+  const stacked = stackedDots(dots, axis, stacks);
   const step = 2 * (radius + 0.6);
-  const base = top + step * Math.max(5, ...placed.map(({ level }) => level + 1)) + 6;
+  const base = top + step * Math.max(5, ...stacked.map(({ level }) => level + 1)) + 6;
   return (
     <svg class={name} width="100%" height={base + bottom} aria-hidden="true">
       <rect
@@ -74,7 +74,7 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
           {text}
         </text>
       ))}
-      {placed.map(({ dot, x, level }, index) => (
+      {stacked.map(({ dot, x, level }, index) => (
         <circle
           key={index}
           class={dot.isSold ? "sold" : undefined}
@@ -94,7 +94,7 @@ const Strip = ({ dots, price, value, low, high, variant, axis }: StripProps): JS
 };
 
 /** Returns where dots lie: the middle of their stack, and their level in it from 0. */
-function placesOf(dots: readonly PriceDot[], axis: Axis, stacks: number) {
+function stackedDots(dots: readonly PriceDot[], axis: Axis, stacks: number) {
   const heights = new Map<number, number>();
   return dots.map((dot) => {
     const stack = Math.min(stacks - 1, Math.floor((axis.at(dot.price) / 100) * stacks));
@@ -107,7 +107,7 @@ function placesOf(dots: readonly PriceDot[], axis: Axis, stacks: number) {
 interface MarkProps {
   readonly name: "estimate" | "subject";
   readonly at: number;
-  /** The place of the label, and the end of the line, in pixels. */
+  /** The position of the label, and the end of the line, in pixels. */
   readonly y: number;
   readonly base: number;
   readonly children: string;

@@ -44,14 +44,14 @@ function startDrag(event: PointerEvent): void {
   const handles = [...plot.querySelectorAll(".handle")];
   const held = handles.findIndex((handle) => event.target instanceof Element && handle.contains(event.target));
   const before = selectionOf(plot);
-  const start = placeAt(plot, event.clientX);
+  const start = barAt(plot, event.clientX);
   let isDragged = false;
   const onMove = ({ clientX }: PointerEvent): void => {
     isDragged ||= Math.abs(clientX - event.clientX) >= dragPx;
     if (!isDragged) return;
-    const place = placeAt(plot, clientX);
-    if (held < 0) select(plot, { from: Math.floor(Math.min(start, place)), until: Math.ceil(Math.max(start, place)) });
-    else select(plot, movedEnd(before, held, Math.round(place)));
+    const at = barAt(plot, clientX);
+    if (held < 0) select(plot, { from: Math.floor(Math.min(start, at)), until: Math.ceil(Math.max(start, at)) });
+    else select(plot, movedEnd(before, held, Math.round(at)));
   };
   const onEnd = (): void => {
     ending.abort();
@@ -73,15 +73,15 @@ function dropNextClick(): void {
 }
 
 /** Returns where a pointer is, in bars. */
-function placeAt(plot: SVGSVGElement, clientX: number): number {
+function barAt(plot: SVGSVGElement, clientX: number): number {
   const { left, width } = plot.getBoundingClientRect();
   const { until: count } = all(plot);
   return Math.min(count, Math.max(0, ((clientX - left) / width) * count));
 }
 
 /** Returns a selection with one end moved, and at least one bar. */
-const movedEnd = ({ from, until }: Selection, end: number, place: number): Selection =>
-  end === 0 ? { from: Math.min(place, until - 1), until } : { from, until: Math.max(place, from + 1) };
+const movedEnd = ({ from, until }: Selection, end: number, at: number): Selection =>
+  end === 0 ? { from: Math.min(at, until - 1), until } : { from, until: Math.max(at, from + 1) };
 
 const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 
@@ -95,8 +95,8 @@ function moveByKey(event: KeyboardEvent): void {
   const { until: count } = all(plot);
   const at = end === 0 ? selection.from : selection.until;
   const step = steps[key];
-  const place = step === undefined ? { Home: 0, End: count }[key] : at + step * (event.shiftKey ? slotsPerShift : 1);
-  if (place !== undefined) select(plot, movedEnd(selection, end, Math.min(count, Math.max(0, place))));
+  const next = step === undefined ? { Home: 0, End: count }[key] : at + step * (event.shiftKey ? slotsPerShift : 1);
+  if (next !== undefined) select(plot, movedEnd(selection, end, Math.min(count, Math.max(0, next))));
   else if (key === "Escape") select(plot, all(plot));
   else if (key === "Enter") plot.closest("figure")?.querySelector<HTMLElement>("[data-selection] .made a")?.click();
   else return;
@@ -107,7 +107,7 @@ function moveByKey(event: KeyboardEvent): void {
 function select(plot: SVGSVGElement, { from, until }: Selection): void {
   const slots = slotsOf(plot);
   const isMade = until - from < slots.length;
-  const percent = (place: number): string => `${(100 * place) / slots.length}%`;
+  const percent = (at: number): string => `${(100 * at) / slots.length}%`;
   for (const [index, slot] of slots.entries())
     slot.setAttribute("class", isMade && (index < from || index >= until) ? "slot beyond" : "slot");
   const selected = plot.querySelector(".selected");
@@ -115,14 +115,14 @@ function select(plot: SVGSVGElement, { from, until }: Selection): void {
   selected?.setAttribute("width", isMade ? percent(until - from) : "0%");
   const texts = [textsOf(slots[from])[0], textsOf(slots[until - 1])[1]];
   for (const [index, handle] of [...plot.querySelectorAll(".handle")].entries()) {
-    const place = index === 0 ? from : until;
-    handle.ariaValueNow = String(place);
+    const at = index === 0 ? from : until;
+    handle.ariaValueNow = String(at);
     handle.ariaValueText = texts[index] ?? "";
     for (const [mark, names] of [
       ["line", ["x1", "x2"]],
       ["rect", ["x"]],
     ] as const)
-      for (const name of names) handle.querySelector(mark)?.setAttribute(name, percent(place));
+      for (const name of names) handle.querySelector(mark)?.setAttribute(name, percent(at));
   }
   const words = plot.closest("figure")?.querySelector<HTMLElement>("[data-selection]");
   if (words != null) describe(words, plot, isMade ? slots.slice(from, until) : []);

@@ -11,7 +11,7 @@ import { enhanceSuggestions } from "./suggestions.ts";
 import { enhanceValues } from "./values.ts";
 import { enhanceViews } from "./views.ts";
 
-/** Replaces the address of a page that is shown in place of another one by that which the document names: the one to share and to go back to. */
+/** Replaces the address of a page that is shown instead of another one by that which the document names: the one to share and to go back to. */
 function correctAddress(): void {
   const link = document.querySelector<HTMLLinkElement>('link[rel="canonical"]');
   if (link !== null) history.replaceState(null, "", link.href);

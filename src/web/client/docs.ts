@@ -48,9 +48,9 @@ function addField(form: HTMLFormElement, select: HTMLSelectElement): void {
   field.focus();
 }
 
-/** Returns the filled fields of a place, by parameter. */
-function valuesOf(form: HTMLFormElement, place: "path" | "query"): Readonly<Record<string, string>> {
-  const fields = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>(`[data-in=${place}]`)];
+/** Returns the filled fields of a location, by parameter. */
+function valuesOf(form: HTMLFormElement, location: "path" | "query"): Readonly<Record<string, string>> {
+  const fields = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>(`[data-in=${location}]`)];
   return Object.fromEntries(fields.map(({ name, value }) => [name, value.trim()]).filter(([, value]) => value !== ""));
 }
 

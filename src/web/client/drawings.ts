@@ -60,7 +60,7 @@ function draw(figure: HTMLElement): Drawing {
   const { left, top, width: inner } = figure.getBoundingClientRect();
   const parts: Element[] = [];
   let bottom = 0;
-  const place = (part: SVGElement, x: number, y: number): void => {
+  const put = (part: SVGElement, x: number, y: number): void => {
     part.setAttribute(
       "transform",
       `translate(${x - left + margin} ${y - top + margin}) ${part.getAttribute("transform") ?? ""}`.trim(),
@@ -72,11 +72,11 @@ function draw(figure: HTMLElement): Drawing {
   );
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (node instanceof SVGGraphicsElement && isMark(node)) {
-      place(markOf(node), 0, 0);
+      put(markOf(node), 0, 0);
       bottom = Math.max(bottom, node.getBoundingClientRect().bottom);
     } else if (node instanceof Text && node.parentElement !== null && !(node.parentElement instanceof SVGElement))
       for (const { text, rect } of linesOf(node)) {
-        place(textOf(text, node.parentElement, rect.height), rect.left, rect.top);
+        put(textOf(text, node.parentElement, rect.height), rect.left, rect.top);
         bottom = Math.max(bottom, rect.bottom);
       }
   }

@@ -79,7 +79,7 @@ function sampleCall({ operation: { id }, request: { values, body } }: OperationD
   const [method, result = "body"] = clientMethods[id] ?? [];
   const path = values.filter(([parameter]) => parameter.in === "path").map(([, text]) => text);
   const query = values
-    .filter(([{ name, in: place }]) => place === "query" && !(name === "format" && result === "file"))
+    .filter(([{ name, in: location }]) => location === "query" && !(name === "format" && result === "file"))
     .map(([parameter, text]): readonly [string, unknown] => [parameter.name, typedValue(parameter, text)]);
   const itemsMax = query.find(([name]) => name === "limit")?.[1] ?? 10;
   const { sql, params, ...properties } = isObject(body) ? body : {};

@@ -74,8 +74,8 @@ interface ParameterFieldProps {
   readonly value: string;
 }
 
-const ParameterField = ({ parameter: { name, in: place, required, schema }, value }: ParameterFieldProps) => {
-  const attributes = { id: `console-${name}`, name, "data-in": place, required: required === true };
+const ParameterField = ({ parameter: { name, in: location, required, schema }, value }: ParameterFieldProps) => {
+  const attributes = { id: `console-${name}`, name, "data-in": location, required: required === true };
   return (
     <label for={attributes.id}>
       {name}

@@ -78,8 +78,8 @@ function sampleIds(current: CurrentVersion): Promise<SampleIds> {
   const ids = current.use(async (version): Promise<SampleIds> => {
     const listings = version.activeOn(version.manifest.as_of);
     const order = { by: "sort", sort: "-days_on_market" } as const;
-    const { places } = await listings.findPage({ filters: [], order, limit: 1, offset: 0 });
-    const [row = []] = await listings.read(places, ["id", "vin"]);
+    const { keys } = await listings.findPage({ filters: [], order, limit: 1, offset: 0 });
+    const [row = []] = await listings.read(keys, ["id", "vin"]);
     const { id, vin } = listingRow.decode(row, ["id", "vin"]);
     const known = { listing_id: id, vin, dealer_id: version.dealers.dealers[0]?.id };
     return Object.fromEntries(

@@ -64,10 +64,10 @@ export const ParameterList = ({ parameters, request }: OperationDocs): JSX.Eleme
 const groupOf = (name: string): number => groups.findLastIndex(([, pattern]) => pattern.test(name));
 
 /** Parameters of the path come first, then filters, then pages and headers. */
-const orderOf = ({ in: place, name }: DocumentedParameter): number => (place === "path" ? -1 : groupOf(name));
+const orderOf = ({ in: location, name }: DocumentedParameter): number => (location === "path" ? -1 : groupOf(name));
 
 function definitionOf(parameter: DocumentedParameter): Definition {
-  const { name, in: place, required, description, schema } = parameter;
+  const { name, in: location, required, description, schema } = parameter;
   const example = exampleText(parameter);
   const values = schema.items?.enum ?? schema.enum ?? [];
   return {
@@ -75,7 +75,7 @@ function definitionOf(parameter: DocumentedParameter): Definition {
     id: `param-${name}`,
     isRequired: required === true,
     description,
-    type: `${place === "query" ? "" : `${place}, `}${constraintText(schema)}`,
+    type: `${location === "query" ? "" : `${location}, `}${constraintText(schema)}`,
     more: (
       <>
         {example === "" ? null : (

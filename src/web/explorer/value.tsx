@@ -50,7 +50,7 @@ const margin = 0.7;
 export const PriceRuler = ({ valued }: { readonly valued: ValuedPrice }): JSX.Element => {
   const { price, market_value: value, market_value_low: low, market_value_high: high } = valued;
   const hasValue = typeof value === "number" && typeof low === "number" && typeof high === "number" && high > low;
-  const placeOf = (dollarsAt: number): number => {
+  const percentOf = (dollarsAt: number): number => {
     const share = hasValue ? (dollarsAt - low + margin * (high - low)) / ((1 + 2 * margin) * (high - low)) : 0;
     return Math.round(Math.min(0.985, Math.max(0.015, share)) * 1000) / 10;
   };
@@ -59,9 +59,9 @@ export const PriceRuler = ({ valued }: { readonly valued: ValuedPrice }): JSX.El
       <line class="line" x1="0" x2="100%" y1="7" y2="7" />
       {hasValue ? (
         <>
-          <rect class="band" x={`${placeOf(low)}%`} width={`${placeOf(high) - placeOf(low)}%`} y="4" height="5" />
-          <rect class="est" x={`${placeOf(value)}%`} width="1.5" y="1" height="11" />
-          {typeof price === "number" ? <circle class="at" cx={`${placeOf(price)}%`} cy="7" r="5" /> : null}
+          <rect class="band" x={`${percentOf(low)}%`} width={`${percentOf(high) - percentOf(low)}%`} y="4" height="5" />
+          <rect class="est" x={`${percentOf(value)}%`} width="1.5" y="1" height="11" />
+          {typeof price === "number" ? <circle class="at" cx={`${percentOf(price)}%`} cy="7" r="5" /> : null}
         </>
       ) : null}
     </svg>

@@ -94,7 +94,7 @@ interface DataTableProps {
   /** The names of the columns: those of numbers after `#`, of times and ids, which do not wrap, after `@`, of what phones leave out after `~`. */
   readonly columns: readonly (string | SortedColumn)[];
   readonly rows: readonly (readonly ComponentChildren[])[];
-  /** What stands in place of no rows. */
+  /** What is shown without rows. */
   readonly empty?: string;
   /** The index of the row that is marked. */
   readonly current?: number;

@@ -107,7 +107,7 @@ class Lakes(TableCase):
         for name in views:
             market.sql(f'SELECT count(*) FROM "{name}"').fetchall()
 
-    def test_a_lake_that_was_moved_is_read_at_its_new_place(self):
+    def test_a_lake_that_was_moved_is_read_at_its_new_location(self):
         moved = self.folder / "the lake's [copy]"
         shutil.copytree(LAKE, moved, symlinks=True, ignore=shutil.ignore_patterns("serving", "iceberg", "*.lock"))
         expected = carquet.lake(LAKE).sql("SELECT count(*) FROM sold").fetchall()

@@ -35,8 +35,8 @@ test("a small export has the same bytes, whether the service or a process writes
     "snapshot_date_from=2026-11-18&snapshot_date_to=2026-11-19&make=Ford",
   ];
   // Each format writes the first search and, in the short run, one of the others; else every second one.
-  for (const [place, query] of [...queries, "inventory_status=sold", "make=None"].entries())
-    for (const format of exportFormats.filter((_, index) => place === 0 || (place + index) % extentOf(10, 2) === 0)) {
+  for (const [n, query] of [...queries, "inventory_status=sold", "make=None"].entries())
+    for (const format of exportFormats.filter((_, index) => n === 0 || (n + index) % extentOf(10, 2) === 0)) {
       const path = `${query}&format=${format}`;
       const one = await download(path);
       const other = await download(path, slow);

@@ -177,15 +177,15 @@ test("every listing of every past day has a detail; one that ended without a sal
     const { data, meta } = await detailOf(random, id, "?include=price_history");
     assert.equal(data.vin, vin);
     const periodsOfVin = allPeriods.get(data.vin) ?? [];
-    const place = periodsOfVin.findIndex(
+    const index = periodsOfVin.findIndex(
       ([{ dealer, listedAt }]) => dealer === data.dealer.dealer_id && listedAt.startsWith(data.inventory_date),
     );
-    const [period, state] = periodsOfVin[place] ?? assert.fail(`${id} has no listing period`);
+    const [period, state] = periodsOfVin[index] ?? assert.fail(`${id} has no listing period`);
     assert.deepEqual(servedDetail(data), expectedDetail(period), id);
     assert.equal(data.status, state === "sold" ? "sold" : "active");
-    const next = state === "ended" ? periodsOfVin[place + 1] : undefined;
+    const next = state === "ended" ? periodsOfVin[index + 1] : undefined;
     assert.equal(data.vehicle.status, stateOf(periodsOfVin), id);
-    if (state === "sold" && place + 1 < periodsOfVin.length) soldAndBack += 1;
+    if (state === "sold" && index + 1 < periodsOfVin.length) soldAndBack += 1;
     if (next === undefined) {
       assert.deepEqual(meta, {}, id);
       continue;

@@ -141,16 +141,16 @@ test("large responses are compressed as Accept-Encoding asks, with their length"
     const isLarge = plain.body.length >= compressedBytesMin;
     for (const [value, large, small] of accepted) {
       const { coding, headers, body } = await getEncoded(requested, value);
-      const place = `${requested}: ${value}`;
+      const message = `${requested}: ${value}`;
       const expected = requested.endsWith(".png") ? undefined : isLarge ? large : small;
-      assert.equal(coding, expected, place);
-      assert.equal(headers["content-length"], String(body.length), place);
+      assert.equal(coding, expected, message);
+      assert.equal(headers["content-length"], String(body.length), message);
       const isNegotiated = requested.startsWith("/v1/listings");
-      assert.equal(headers.vary, isNegotiated ? "Accept, Accept-Encoding" : "Accept-Encoding", place);
-      assert.equal(headers["content-type"], plain.headers["content-type"], place);
-      assert.equal(headers.etag, plain.headers.etag, place);
-      if (requested !== "/v1/x") assert.deepEqual(decoders[coding ?? ""]?.(body) ?? body, plain.body, place);
-      if (expected !== undefined && isLarge) assert.ok(body.length < plain.body.length / 3, place);
+      assert.equal(headers.vary, isNegotiated ? "Accept, Accept-Encoding" : "Accept-Encoding", message);
+      assert.equal(headers["content-type"], plain.headers["content-type"], message);
+      assert.equal(headers.etag, plain.headers.etag, message);
+      if (requested !== "/v1/x") assert.deepEqual(decoders[coding ?? ""]?.(body) ?? body, plain.body, message);
+      if (expected !== undefined && isLarge) assert.ok(body.length < plain.body.length / 3, message);
     }
   }
 });

@@ -50,14 +50,14 @@ await eventually("the newer version is in service", async () => {
 });
 
 test("every operation reads a named version as it was published, by parameter and by header", async () => {
-  for (const [place, path] of paths.entries()) {
+  for (const [index, path] of paths.entries()) {
     const { status, body, headers } = await client.get(withVersion(path, older));
     assert.deepEqual(
       [status, headers.get("Carquet-Version")],
       [200, older],
       `${path}: ${JSON.stringify(body).slice(0, 300)}`,
     );
-    const { pagination: _, ...expected } = { ...(atFirst[place]?.body as object), pagination: null };
+    const { pagination: _, ...expected } = { ...(atFirst[index]?.body as object), pagination: null };
     const { pagination: __, ...found } = { ...(body as object), pagination: null };
     assert.deepEqual(found, expected, path);
     const byHeader = await client.get(path, { "Carquet-Version": older });

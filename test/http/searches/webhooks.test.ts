@@ -34,8 +34,8 @@ const folder = await temporaryFolder(fileScope);
 const lake = join(folder, "lake");
 const feeds = join(folder, "feeds");
 const days = randomFeeds({ seed: 20261128, days: 5, cars: 400 });
-const publish = async (place: number): Promise<void> => {
-  const { day = "", feeds: ofDay = {} } = days[place] ?? {};
+const publish = async (index: number): Promise<void> => {
+  const { day = "", feeds: ofDay = {} } = days[index] ?? {};
   await ingestPath(lake, await writeFeeds(feeds, day, ofDay));
 };
 await publish(0);
@@ -180,7 +180,7 @@ test("messages lead from market to market across failures, restarts, a gone rece
   const lasts = receiver.delivered().filter(({ data }) => data.is_last === true);
   assert.deepEqual(
     lasts.map(({ data }) => [data.since, data.version]),
-    versions.slice(2).map((version, place) => [versions[place + 1], version]),
+    versions.slice(2).map((version, index) => [versions[index + 1], version]),
   );
 
   // Each page is charged once, however often its message was posted.

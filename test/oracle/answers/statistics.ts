@@ -74,11 +74,11 @@ export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
     roundWidths.find((width) => regularCount(middle, width) <= regularBucketsMax.chosen) ??
     assert.fail(`no width for ${JSON.stringify(middle)}`);
   const first = Math.floor(middle.low / interval) * interval;
-  const regular = Array.from({ length: regularCount(middle, interval) + 1 }, (_, place) => first + place * interval);
+  const regular = Array.from({ length: regularCount(middle, interval) + 1 }, (_, index) => first + index * interval);
   const last = first + (regular.length - 1) * interval;
   const edges = [...(min < first ? [min] : []), ...regular, ...(greatest >= last ? [greatest + 1] : [])];
-  const buckets = edges.slice(1).map((max, place) => {
-    const min = edges[place] ?? Number.NaN;
+  const buckets = edges.slice(1).map((max, index) => {
+    const min = edges[index] ?? Number.NaN;
     return { min, max, count: sorted.filter((value) => min <= value && value < max).length };
   });
   return { buckets, interval, min: edges[0] ?? null, max: edges.at(-1) ?? null };

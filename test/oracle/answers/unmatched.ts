@@ -95,7 +95,7 @@ export function oracleLocations({ assemblyLocations }: OracleInventory, raw: str
   return { ...division, unknown: joined(text, division.unknown) };
 }
 
-/** Joins adjacent unknown words, given by their places in a text. */
+/** Joins adjacent unknown words, given by their positions in a text. */
 function joined(text: string, words: readonly string[]): readonly string[] {
   const runs: [from: number, to: number][] = [];
   for (const word of words) {

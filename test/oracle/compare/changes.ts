@@ -64,8 +64,8 @@ export async function readMarket(
     states.map((state) => [state, flatListingsOf(rowsIn(state), state === "sold" ? "sold" : "active")] as const),
   );
   const listings = states.flatMap((state) =>
-    rowsIn(state).map((row, place): readonly [string, MarketListing] => {
-      const listing = flat.get(state)?.[place] ?? assert.fail(state);
+    rowsIn(state).map((row, index): readonly [string, MarketListing] => {
+      const listing = flat.get(state)?.[index] ?? assert.fail(state);
       return [listing.id, { state, price: row.price, content: contentOf(row), flat: listing }];
     }),
   );

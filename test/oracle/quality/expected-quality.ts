@@ -67,16 +67,16 @@ function judge(
   const found = new Map<string, string[]>();
   const find = (check: string, example: string): void => void found.set(check, [...(found.get(check) ?? []), example]);
   const vehicles = new Map<string, FeedRow>();
-  const place = new Map<string, number>();
+  const rowOf = new Map<string, number>();
   for (const [index, row] of rows.entries()) {
     const vin = String(row.vin);
     if (vin.length !== 17) find("rejected vin: not 17 characters", `inventory.csv, row ${firstRow + index}: ${vin}`);
     else {
-      const replaced = place.get(vin);
+      const replaced = rowOf.get(vin);
       if (replaced !== undefined)
         find("merged vin: replaced by a later row of this VIN and dealer", `inventory.csv, row ${replaced}: ${vin}`);
       vehicles.set(vin, row);
-      place.set(vin, firstRow + index);
+      rowOf.set(vin, firstRow + index);
     }
   }
   for (const [vin, row] of vehicles) {

@@ -61,9 +61,9 @@ export async function damageFile(path: string, chance: Chance): Promise<void> {
 async function changeBit(path: string, bytes: number, chance: Chance): Promise<void> {
   const file = await open(path, "r+");
   try {
-    const place = chance.integer(0, bytes - 1);
-    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, place);
-    await file.write(Buffer.from([(buffer[0] ?? 0) ^ (1 << chance.integer(0, 7))]), 0, 1, place);
+    const position = chance.integer(0, bytes - 1);
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, position);
+    await file.write(Buffer.from([(buffer[0] ?? 0) ^ (1 << chance.integer(0, 7))]), 0, 1, position);
   } finally {
     await file.close();
   }

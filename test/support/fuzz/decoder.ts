@@ -81,7 +81,8 @@ function valuesOf(parameter: Parameter): fc.Arbitrary<string> {
 
 function casesOf(id: OperationId): fc.Arbitrary<DecoderCase> {
   const parameters = operation(id).parameters;
-  const of = (place: Parameter["in"]): readonly Parameter[] => parameters.filter((parameter) => parameter.in === place);
+  const of = (location: Parameter["in"]): readonly Parameter[] =>
+    parameters.filter((parameter) => parameter.in === location);
   const pair = fc.oneof(
     ...of("query").map((parameter) => valuesOf(parameter).map((value) => `${parameter.name}=${value}`)),
     { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(..."make=&%_+4"), maxLength: 12 }) },

@@ -157,9 +157,9 @@ const wellFormed: fc.Arbitrary<MappingCase> = fc
 /** Changes a part of the mapping, or of the file, to other bytes. */
 const broken: fc.Arbitrary<MappingCase> = fc
   .tuple(wellFormed, fc.nat(), fc.nat(6), fc.string({ unit: "binary-ascii", maxLength: 6 }), fc.boolean())
-  .map(([{ mapping, csv }, place, removed, added, isMapping]) => {
+  .map(([{ mapping, csv }, drawn, removed, added, isMapping]) => {
     const splice = (whole: string): string => {
-      const at = place % (whole.length + 1);
+      const at = drawn % (whole.length + 1);
       return whole.slice(0, at) + added + whole.slice(at + removed);
     };
     return isMapping ? { mapping: splice(mapping), csv, rows: null } : { mapping, csv: splice(csv), rows: null };

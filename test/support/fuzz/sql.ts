@@ -28,14 +28,14 @@ const canary = "canary-5d0a5c3e9a57";
 /** Statements that run longer are interrupted. */
 const statementMs = 2_000;
 
-interface Place {
+interface Folders {
   readonly lake: string;
   readonly outside: string;
   readonly data: string;
 }
 
 /** Creates a lake beside files with the canary in formats that the engine reads. */
-async function createPlace(scope: Scope): Promise<Place> {
+async function createFolders(scope: Scope): Promise<Folders> {
   const { lake: original } = await createLake(scope);
   const folder = await temporaryFolder(scope);
   const lake = join(folder, "lake");
@@ -63,7 +63,7 @@ async function createPlace(scope: Scope): Promise<Place> {
 }
 
 /** Returns name, size and change time of all files. */
-const stateOf = ({ lake, outside }: Place): readonly string[] =>
+const stateOf = ({ lake, outside }: Folders): readonly string[] =>
   [lake, outside, process.cwd()].flatMap((folder) =>
     readdirSync(folder, { recursive: folder !== process.cwd(), encoding: "utf8" }).map((name) => {
       const { size, ctimeMs, ino } = statSync(join(folder, name));
@@ -71,18 +71,18 @@ const stateOf = ({ lake, outside }: Place): readonly string[] =>
     }),
   );
 
-const withPlace = (text: string, { lake, outside, data }: Place): string =>
+const withFolders = (text: string, { lake, outside, data }: Folders): string =>
   text.replaceAll("{data}", data).replaceAll("{lake}", lake).replaceAll("{outside}", outside);
 
 async function checkStatement(
   database: AnalystDatabase,
-  place: Place,
+  folders: Folders,
   { text, isAttack }: SqlCase,
 ): Promise<"accepted" | "refused"> {
-  const before = stateOf(place);
+  const before = stateOf(folders);
   const timer = setTimeout(() => database.interrupt(), statementMs);
   try {
-    const { rows, columns } = await database.query(withPlace(text, place));
+    const { rows, columns } = await database.query(withFolders(text, folders));
     const shown = JSON.stringify([columns, rows], (_, value: unknown) =>
       typeof value === "bigint" ? String(value) : value,
     );
@@ -95,7 +95,7 @@ async function checkStatement(
     return "refused";
   } finally {
     clearTimeout(timer);
-    assert.deepEqual(stateOf(place), before, "files have changed");
+    assert.deepEqual(stateOf(folders), before, "files have changed");
   }
 }
 
@@ -155,13 +155,13 @@ const tokens = fc
 
 /** Opens a lake for the duration of `work`, which receives the target. */
 export async function withSqlTarget<T>(scope: Scope, work: (target: Target<SqlCase>) => Promise<T>): Promise<T> {
-  const place = await createPlace(scope);
-  const attach = new Map([["attached", join(place.outside, "attached.csv")]]);
-  return openAnalystDatabase(place.lake, { threads: 1, memoryLimit: "512MiB", attach }, (database) =>
+  const folders = await createFolders(scope);
+  const attach = new Map([["attached", join(folders.outside, "attached.csv")]]);
+  return openAnalystDatabase(folders.lake, { threads: 1, memoryLimit: "512MiB", attach }, (database) =>
     work({
       name: "sql",
       cases: fc.oneof(query, wrapped, wrapped, tokens).map((text) => ({ text })),
-      check: (tried) => checkStatement(database, place, tried),
+      check: (tried) => checkStatement(database, folders, tried),
     }),
   );
 }

@@ -24,9 +24,11 @@ export function zipOf(
     sizes.copy(common, 10, 6);
     common.writeUInt16LE(Buffer.byteLength(name), 22);
     const local = Buffer.concat([Buffer.from("PK\x03\x04", "latin1"), common, Buffer.from(name), stored]);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\x00", "latin1"), common, place, Buffer.from(name)]));
+    const offsetField = Buffer.alloc(14);
+    offsetField.writeUInt32LE(offset, 10);
+    directory.push(
+      Buffer.concat([Buffer.from("PK\x01\x02\x14\x00", "latin1"), common, offsetField, Buffer.from(name)]),
+    );
     parts.push(local);
     offset += local.length;
   }

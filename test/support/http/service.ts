@@ -158,8 +158,14 @@ function bodyValidator({ id, path, method, responses }: Operation, status: numbe
   const known = validators.get(key);
   if (known !== undefined) return known;
   const response = responses[String(status)] as { $ref?: string } | undefined;
-  const place = response?.$ref?.slice("#/".length).split("/") ?? ["paths", path, method, "responses", String(status)];
-  const compiled = ajv.compile(schemaAt(...place, "content", "application/json", "schema"));
+  const location = response?.$ref?.slice("#/".length).split("/") ?? [
+    "paths",
+    path,
+    method,
+    "responses",
+    String(status),
+  ];
+  const compiled = ajv.compile(schemaAt(...location, "content", "application/json", "schema"));
   validators.set(key, compiled);
   return compiled;
 }

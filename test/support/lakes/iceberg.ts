@@ -81,7 +81,7 @@ async function listedFiles(lake: string, table: TableName): Promise<readonly unk
   for (const { data_file } of entries) {
     const [partition = null] = Object.values(data_file.partition);
     const { size } = await stat(pathOf(data_file.file_path));
-    const bytes = size === data_file.file_size_in_bytes ? size : `${size} bytes in place of those listed`;
+    const bytes = size === data_file.file_size_in_bytes ? size : `${size} bytes instead of those listed`;
     files.push([data_file.file_path.slice(root.length + 1), partition, data_file.record_count, bytes]);
   }
   const isWhole = manifest?.manifest_length === (await stat(path)).size && snapshots.length === 1;

@@ -31,7 +31,7 @@ export async function assertEqualLakes(lake: string, source: string): Promise<vo
   assert.ok(!existsSync(join(lake, "incoming")), "incoming files are left");
 }
 
-/** Writes a manifest in the place of the published one. */
+/** Replaces the published manifest. */
 export const rewriteManifest = async (lake: string, changes: Partial<Manifest>): Promise<void> => {
   const manifest = await manifestOf(lake);
   await replaceFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, ...changes }));

@@ -25,7 +25,7 @@ export interface StaticServer {
   readonly requests: ServedRequest[];
   /** Decides about each request; none fails by default. */
   faultOf: (path: string) => ServerFault | undefined;
-  /** Answers in place of files. */
+  /** Answers instead of files. */
   readonly answers: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   /** Texts that are served instead of files, such as stale content of a cache. */
   readonly texts: Map<string, string>;

@@ -151,11 +151,11 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const plot = page.locator("[data-brush]");
     const box = await plot.boundingBox();
     if (box === null || first === undefined || last === undefined) throw new Error("No plot.");
-    const placeOf = (slot: number): number => box.x + (box.width * (slot + 0.5)) / rows.length;
-    await page.mouse.move(placeOf(5), box.y + 40);
+    const xOf = (slot: number): number => box.x + (box.width * (slot + 0.5)) / rows.length;
+    await page.mouse.move(xOf(5), box.y + 40);
     await page.mouse.down();
-    await page.mouse.move(placeOf(4), box.y + 60);
-    await page.mouse.move(placeOf(2), box.y + 60);
+    await page.mouse.move(xOf(4), box.y + 60);
+    await page.mouse.move(xOf(2), box.y + 60);
     await page.mouse.up();
     const words = page.locator("[data-selection] .made");
     const held = rows.slice(2, 6).reduce((sum, row) => sum + Number(row.listings), 0);

@@ -76,9 +76,9 @@ function largest(measured: readonly SeriesOnDay[], limit: number): readonly Seri
   const totals = new Map<number, number>();
   for (const { series, count } of measured) totals.set(series, (totals.get(series) ?? 0) + count);
   const ranked = [...totals].sort(([one, total], [other, otherTotal]) => otherTotal - total || one - other);
-  const places = new Map(ranked.slice(0, limit).map(([series], place) => [series, place]));
-  const placeOf = ({ series }: SeriesOnDay): number => places.get(series) ?? limit;
+  const ranks = new Map(ranked.slice(0, limit).map(([series], rank) => [series, rank]));
+  const rankOf = ({ series }: SeriesOnDay): number => ranks.get(series) ?? limit;
   return measured
-    .filter(({ series }) => places.has(series))
-    .sort((one, other) => placeOf(one) - placeOf(other) || one.step - other.step);
+    .filter(({ series }) => ranks.has(series))
+    .sort((one, other) => rankOf(one) - rankOf(other) || one.step - other.step);
 }

@@ -65,7 +65,7 @@ const selected = (request: LevelRequest, context: IndexContext): Sql =>
     ...measuresOf(request).map((measure) => sql`${numberOn(measure, context)} AS ${ident(measure)}`),
   ]);
 
-/** Returns the places among some days of the first one on which a row holds, and of the one after the last. */
+/** Returns the positions among some days of the first one on which a row holds, and of the one after the last. */
 export const boundsIn = (days: readonly string[]): readonly [Sql, Sql] => [
   daysBefore(days, sql`valid_from`),
   daysBefore(days, sql`valid_to`),

@@ -76,17 +76,17 @@ export class SeriesSums {
 
   private addOthers(chosen: readonly OpenSeries[]): void {
     const width = this.added[0]?.vectors.length ?? 0;
-    for (let place = 1; place < width - identifying; place += 1) {
+    for (let index = 1; index < width - identifying; index += 1) {
       for (const { changes } of chosen) changes.push(this.noChanges());
-      for (const added of this.added) this.add(added, place);
+      for (const added of this.added) this.add(added, index);
     }
   }
 
   /** Adds one of the sums, of the series that have it. */
-  private add({ dictionary, vectors: [ids = none, days = none, ...sums], stepOf, sign }: Changes, place: number): void {
-    const by = sums[place] ?? none;
+  private add({ dictionary, vectors: [ids = none, days = none, ...sums], stepOf, sign }: Changes, index: number): void {
+    const by = sums[index] ?? none;
     for (let at = 0; at < by.length; at += 1) {
-      const changes = this.changesOf(dictionary, ids[at] as number)?.[place];
+      const changes = this.changesOf(dictionary, ids[at] as number)?.[index];
       if (changes === undefined) continue;
       const step = stepOf(days[at] as number);
       changes[step] = (changes[step] as number) + sign * (by[at] as number);

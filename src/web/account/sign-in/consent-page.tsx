@@ -72,7 +72,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         facts={[
           ["Name", `${clientName === "" ? "none" : clientName} (chosen by the agent, not verified)`],
           ["Published by", clientHost ?? "unknown: the agent registered itself"],
-          ["You return to", placeOf(redirectUri)],
+          ["You return to", targetOf(redirectUri)],
           ["Who pays", `${email}, balance ${usd(balanceMicros)}`],
         ]}
       />
@@ -121,7 +121,7 @@ function priceOf(scope: ApiScope): string {
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Describes where a redirect leads. */
-function placeOf(redirectUri: string): string {
+function targetOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (loopbackHosts.has(hostname)) return `a program on this computer (${host})`;
   return protocol === "https:" ? host : `an app on this computer (${protocol})`;

@@ -6,7 +6,7 @@ import { nameOf } from "../listing-fields.tsx";
 import type { ComparedCar } from "./compared-rows.tsx";
 
 /** The most cars side by side. */
-export const placesMax = 6;
+export const comparedMax = 6;
 
 /** Returns the address that compares some listings. */
 export const comparisonPath = (ids: readonly string[]): string =>
@@ -18,25 +18,25 @@ interface CarChoiceProps {
 
 export const CarChoice = ({ cars }: CarChoiceProps): JSX.Element => (
   <>
-    <h1>{cars.length > placesMax ? `Choose up to six of ${cars.length} cars` : "Compare cars"}</h1>
+    <h1>{cars.length > comparedMax ? `Choose up to six of ${cars.length} cars` : "Compare cars"}</h1>
     <p class="soft">
       Two to six cars stand side by side. Keep cars in <a href="/">the explorer</a> or on their pages, and compare them
       here, or add a car by its VIN.
     </p>
-    <AddCar ids={cars.length > placesMax ? [] : cars.map(({ listing }) => listing.id)} />
+    <AddCar ids={cars.length > comparedMax ? [] : cars.map(({ listing }) => listing.id)} />
     <form
       class="sheet pad stack choice"
       action="/compare"
       data-kept-box={cars.length === 0 ? "" : undefined}
       hidden={cars.length === 0}
     >
-      <h2>{cars.length > placesMax ? "These cars" : "Shortlist"}</h2>
+      <h2>{cars.length > comparedMax ? "These cars" : "Shortlist"}</h2>
       <ul>
         {cars.map((car, index) => (
-          <ChoiceItem key={car.listing.id} car={car} isChecked={index < placesMax} />
+          <ChoiceItem key={car.listing.id} car={car} isChecked={index < comparedMax} />
         ))}
       </ul>
-      {cars.length > placesMax ? null : (
+      {cars.length > comparedMax ? null : (
         <ul data-kept-list>
           <template>
             <ChoiceItem />

@@ -4,7 +4,7 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import { type PageHandler, serviceOrigin } from "../../shell/pages.tsx";
 import { ApiRequests, MissingParts } from "../api-requests.tsx";
 import { photoHostsOf } from "../photo-frame.tsx";
-import { CarChoice, comparisonPath, placesMax } from "./car-choice.tsx";
+import { CarChoice, comparedMax, comparisonPath } from "./car-choice.tsx";
 import type { ComparedCar } from "./compared-rows.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
 
@@ -21,7 +21,7 @@ export const comparePage =
     const isUnknown = words !== "" && added === undefined && requests.missing.length === 0;
     const isTooLong = ids.length > carsMax;
     const cars = isTooLong ? [] : await loadCars(requests, ids);
-    const isCompared = cars.length > 1 && cars.length <= placesMax;
+    const isCompared = cars.length > 1 && cars.length <= comparedMax;
     return {
       title: isCompared ? `Compare ${cars.length} cars` : "Compare cars",
       section: "compare",

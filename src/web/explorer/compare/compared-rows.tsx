@@ -20,7 +20,7 @@ export interface ComparedRow {
   readonly title: string;
   /** Cars with equal texts agree. */
   readonly text: (car: ComparedCar) => string;
-  /** What a cell shows in place of its text. */
+  /** What a cell shows instead of its text. */
   readonly cell?: (car: ComparedCar) => ComponentChildren;
   /** A number that every buyer prefers lower; its lowest is best. */
   readonly lower?: (car: ComparedCar) => number | null;

@@ -7,7 +7,7 @@ import { paintClass } from "../car-drawing.tsx";
 import { nameOf } from "../listing-fields.tsx";
 import { Frame } from "../photo-frame.tsx";
 import { KeepButton } from "../search/cards.tsx";
-import { AddCar, comparisonPath, placesMax } from "./car-choice.tsx";
+import { AddCar, comparedMax, comparisonPath } from "./car-choice.tsx";
 import { agree, bestOf, type ComparedCar, type ComparedRow, comparedGroups, type RowGroup } from "./compared-rows.tsx";
 
 const numberWords = ["", "", "two", "three", "four", "five", "six"];
@@ -33,7 +33,7 @@ export const ComparisonTable = ({ cars, photos }: ComparisonProps): JSX.Element 
           <thead>
             <tr>
               <th scope="row">
-                <span>{`${cars.length} of ${placesMax} places`}</span>
+                <span>{`${cars.length} of ${comparedMax} cars`}</span>
               </th>
               {cars.map((car) => (
                 <CarHead key={car.listing.id} car={car} cars={cars} photos={photos} />
@@ -100,7 +100,7 @@ const Head = ({ cars, differing, total }: HeadProps): JSX.Element => {
           <Icon name="link" />
           Copy link
         </button>
-        {cars.length < placesMax ? <AddCar ids={cars.map(({ listing }) => listing.id)} /> : null}
+        {cars.length < comparedMax ? <AddCar ids={cars.map(({ listing }) => listing.id)} /> : null}
       </div>
     </header>
   );

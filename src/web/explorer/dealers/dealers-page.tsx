@@ -11,11 +11,11 @@ import { DealerFilters } from "./dealer-filters.tsx";
 import { DealerTable, largestFirst, sortDealers } from "./dealer-table.tsx";
 import { DealersMap } from "./dealers-map.tsx";
 import {
+  describedMax,
   findMarketDealers,
   type MarketDealer,
   type MarketDealers,
   placeDealers,
-  placedMax,
   type RecentFeeds,
   recentFeeds,
 } from "./market-dealers.ts";
@@ -63,7 +63,7 @@ interface Shown {
 /** Finds dealers by their listings, then the places of those on the page and of the largest; by words of their names, places first. */
 async function find(requests: PageRequests, view: ViewParameters, { asOf, silent }: Shown): Promise<MarketDealers> {
   const { q, delivery: _, ...shown } = view;
-  const only = silent === undefined ? {} : { dealer_id: silent.slice(0, placedMax).join() };
+  const only = silent === undefined ? {} : { dealer_id: silent.slice(0, describedMax).join() };
   const filters: ViewParameters = { ...apiFilters(shown, asOf), ...only };
   if (silent?.length === 0) return noDealers;
   if (q === undefined) {
@@ -72,7 +72,7 @@ async function find(requests: PageRequests, view: ViewParameters, { asOf, silent
     return { ...found, placed: await placeDealers(requests, ids) };
   }
   const { state, dealer_type: type, dealer_id } = filters;
-  const named = withParameters({ limit: String(placedMax) }, { q, state, type, dealer_id });
+  const named = withParameters({ limit: String(describedMax) }, { q, state, type, dealer_id });
   const { data } = await requests.call("searchDealers", named);
   if (data.length === 0) return noDealers;
   const ids = data.map((dealer) => dealer.dealer_id).join();

@@ -37,7 +37,7 @@ export interface MarketDealers {
 
 /** The most dealers that the API counts at once, and that it describes at once. */
 const groupsMax = 1000;
-export const placedMax = 100;
+export const describedMax = 100;
 
 /** Finds the dealers whose listings match filters. */
 export async function findMarketDealers(requests: PageRequests, filters: TextParameters): Promise<MarketDealers> {
@@ -60,9 +60,9 @@ export async function findMarketDealers(requests: PageRequests, filters: TextPar
 /** Finds the places of dealers: of the first ones, as many as the API describes at once. */
 export async function placeDealers(requests: PageRequests, ids: readonly string[]): Promise<readonly PlacedDealer[]> {
   if (ids.length === 0) return [];
-  const dealer_id = [...new Set(ids)].slice(0, placedMax).join();
+  const dealer_id = [...new Set(ids)].slice(0, describedMax).join();
   const placed = await requests.loadPart("places of dealers", () =>
-    requests.call("searchDealers", { dealer_id, limit: String(placedMax) }),
+    requests.call("searchDealers", { dealer_id, limit: String(describedMax) }),
   );
   return placed?.data ?? [];
 }

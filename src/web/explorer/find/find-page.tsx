@@ -26,7 +26,7 @@ type PageServices = Pick<SiteServices, "current" | "photos">;
 /** The longest question that the API takes. */
 const questionMax = 200;
 
-/** Returns the handler of `/find`. It shows the found page in its place, so that the cost of the page includes that of finding it. */
+/** Returns the handler of `/find`. It shows the found page, so that the cost of the page includes that of finding it. */
 export const lookUpPage =
   (services: PageServices): PageHandler =>
   async (visit) => {

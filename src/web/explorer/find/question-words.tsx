@@ -65,7 +65,7 @@ const OtherMeanings = ({ interpretation, pathOf, text, start, alternatives }: Qu
   );
 };
 
-/** A word that was not understood, with the reason, or with links that put a suggestion in its place. */
+/** A word that was not understood, with the reason, or with links that replace it by a suggestion. */
 const UnmatchedWord = ({ words, text, start, end, reason, suggestions }: Unmatched & { readonly words: string }) => (
   <>
     {text}

@@ -1,4 +1,4 @@
-/** Suggestions while a question is typed: what its last words begin to name, in their place. */
+/** Suggestions while a question is typed: what its last words begin to name, to replace them. */
 import { wordsOf } from "../../../db/text-matching.ts";
 import type { Middleware } from "../../../http/context.ts";
 import type { SiteServices } from "../../../http/service/service-state.ts";

@@ -23,7 +23,7 @@ import { Gallery, ListingHead } from "./listing-head.tsx";
 import { countInventory, countSuchCars, type ListingDetail, loadMedians, suchCars } from "./market.ts";
 import { PastDay, PriceHistory } from "./price-history.tsx";
 import { PriceStanding } from "./price-standing.tsx";
-import { Crumbs, findPlace, type ShownView } from "./search-place.tsx";
+import { Crumbs, findPosition, type ShownView } from "./search-position.tsx";
 
 export const listingPage =
   ({ current, photos }: Pick<SiteServices, "current" | "photos">): PageHandler =>
@@ -39,7 +39,7 @@ export const listingPage =
       imageHosts: photoHostsOf(photos),
       body: (
         <article class="listing">
-          <Crumbs view={view} {...data.vehicle.build} place={parts.place} />
+          <Crumbs view={view} {...data.vehicle.build} position={parts.position} />
           <MissingParts missing={requests.missing} />
           <div class="two">
             <Gallery listing={data} photos={photos} />
@@ -59,10 +59,10 @@ async function loadParts(listing: ListingDetail, { requests, query, visitor }: P
   const filters = suchCars(listing);
   const hasMedians = filters !== undefined && (visitor.isFree || query.get("median") === "days");
   const withMedians = viewPath({ ...Object.fromEntries(query), median: "days" }, `/listings/${listing_id}`);
-  const [vin, place, valued, such, inventory, medians] = await Promise.all([
+  const [vin, position, valued, such, inventory, medians] = await Promise.all([
     loadEvidence(requests, listing),
     query.has("offset")
-      ? requests.loadPart("the cars beside it", () => findPlace(requests, listing_id, shown))
+      ? requests.loadPart("the cars beside it", () => findPosition(requests, listing_id, shown))
       : undefined,
     requests.loadPart("comparables", () => requests.call("getListingComparables", { limit: "60" }, { listing_id })),
     filters && requests.loadPart("such cars", () => countSuchCars(requests, filters)),
@@ -73,7 +73,7 @@ async function loadParts(listing: ListingDetail, { requests, query, visitor }: P
   return {
     ...vin,
     own,
-    place,
+    position,
     valued: valued?.data,
     such,
     inventory,

@@ -15,15 +15,15 @@ interface ResultsProps {
 }
 
 export const ResultList = ({ view, answer: { data, pagination }, photos }: ResultsProps): JSX.Element => {
-  const placed = { ...view, offset: view.offset ?? "0" };
+  const paged = { ...view, offset: view.offset ?? "0" };
   return (
     <>
       {view.layout === "table" ? (
-        <ListingTable view={placed} listings={data} columns={listOf(view, "columns")} />
+        <ListingTable view={paged} listings={data} columns={listOf(view, "columns")} />
       ) : (
         <ul class="cars">
           {data.map((listing) => (
-            <Card key={listing.id} view={placed} listing={listing} photos={photos} />
+            <Card key={listing.id} view={paged} listing={listing} photos={photos} />
           ))}
         </ul>
       )}

@@ -35,7 +35,7 @@ const facets = ["make", "body_type", "year", "state", "price", "features"];
 
 const asText = (value: unknown): string => encodeURIComponent(String(value ?? ""));
 
-/** Reads listings of a version at a random place. */
+/** Reads listings of a version at a random position. */
 async function drawListings(
   version: LakeVersion,
   lookedUp: number,

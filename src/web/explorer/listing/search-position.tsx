@@ -1,4 +1,4 @@
-/** The place of a listing in the search that it was opened from, which the address has: the way back, and the cars before and after it. */
+/** The position of a listing in the search that it was opened from, which the address has: the way back, and the cars before and after it. */
 import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
@@ -10,7 +10,7 @@ export interface ShownView {
   readonly asOf: string;
 }
 
-interface SearchPlace {
+interface SearchPosition {
   /** The number of the listing in the search, from 1, and how many there are. */
   readonly number: number;
   readonly total: number;
@@ -23,11 +23,11 @@ interface SearchPlace {
  * Finds a listing in the page of results that begins at the view's `offset`, and the listings beside it, also on the pages before and after. It asks
  * for results that the visitor has seen, which pages get without another charge. Returns undefined if the listing has left that page.
  */
-export async function findPlace(
+export async function findPosition(
   requests: PageRequests,
   listing: string,
   { view, asOf }: ShownView,
-): Promise<SearchPlace | undefined> {
+): Promise<SearchPosition | undefined> {
   const start = Number(view.offset ?? 0);
   const size = pageSizeOf(view);
   const first = Math.max(0, start - 1);
@@ -48,11 +48,11 @@ interface CrumbsProps {
   readonly view: ViewParameters;
   readonly make: string | null;
   readonly model: string | null;
-  readonly place: SearchPlace | undefined;
+  readonly position: SearchPosition | undefined;
 }
 
 /** Links to the search that led here, to the make and model, and to the cars beside this one. */
-export const Crumbs = ({ view, make, model, place }: CrumbsProps): JSX.Element => {
+export const Crumbs = ({ view, make, model, position }: CrumbsProps): JSX.Element => {
   const ofMake = isFilter(make) ? { make } : undefined;
   return (
     <nav class="crumbs" aria-label="Where this listing is found">
@@ -67,7 +67,7 @@ export const Crumbs = ({ view, make, model, place }: CrumbsProps): JSX.Element =
           / <a href={viewPath({ ...ofMake, model })}>{model}</a>
         </>
       )}
-      {place === undefined ? null : <Place {...place} />}
+      {position === undefined ? null : <Position {...position} />}
     </nav>
   );
 };
@@ -75,7 +75,7 @@ export const Crumbs = ({ view, make, model, place }: CrumbsProps): JSX.Element =
 /** Returns true if a name is known and can be the value of a filter, which are lists. */
 const isFilter = (name: string | null): name is string => name?.includes(",") === false;
 
-const Place = ({ number, total, previous, next }: SearchPlace): JSX.Element => (
+const Position = ({ number, total, previous, next }: SearchPosition): JSX.Element => (
   <span class="ends">
     <span>{`${count(number)} of ${count(total)}`}</span>
     {previous === undefined ? null : (
