@@ -14,11 +14,11 @@ import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { preparedFile, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
 import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { loadEntities } from "../normalize/html-entities.ts";
+import { decodedText, loadEntities } from "../normalize/html-entities.ts";
 import { columnsByField } from "./column-names.ts";
 import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { FeedFile, FeedLimits } from "./feed-file.ts";
-import { type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
+import { type FeedField, type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
 import { batchBytesMax, type CheckedContent, checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
 import {
@@ -183,9 +183,15 @@ function feedRows(file: FeedFile, source: FeedRelation): TableRows {
     file.table,
     fieldsOf(source, file.table, (field) => {
       const column = columnOf.get(field);
-      return column === undefined ? undefined : ident(column);
+      return column === undefined ? undefined : decodedField(ident(column), feed[file.table].properties[field]);
     }),
   ];
+}
+
+/** Returns the text of a field, or its items, with the characters that entities stand for. JSON in a text is left. */
+function decodedField(column: Sql, schema: FeedField | undefined): Sql {
+  if (isTextList(schema)) return sql`list_transform(${column}, lambda item: ${decodedText(sql`item`)})`;
+  return schema?.type === "array" ? column : decodedText(column);
 }
 
 function describeIgnoredColumns(file: FeedFile, { columns }: FileShape): readonly string[] {

@@ -9,7 +9,6 @@ import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.t
 import { lineItemsType } from "../../listing/nested-types.ts";
 import { newestYearOn } from "../../listing/vins.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
-import { decodedEntities, hasEntities } from "./html-entities.ts";
 import { bound, type NumberForm, readNumber } from "./number-forms.ts";
 
 export interface FieldReader {
@@ -278,7 +277,7 @@ export function isMarker(text: Sql, markers: readonly string[]): Sql {
 }
 
 /**
- * Returns a text in one form: its entities decoded, composed (NFC), without invisible characters, each run of white space as one space, trimmed; null if it is blank or a
+ * Returns a text in one form: composed (NFC), without invisible characters, each run of white space as one space, trimmed; null if it is blank or a
  * marker. Nearly all texts are in that form, which is cheaper to test than to reach.
  */
 export function knownText(text: Sql, markers: readonly string[]): Sql {
@@ -286,8 +285,7 @@ export function knownText(text: Sql, markers: readonly string[]): Sql {
   const hasOtherSpaces = any(["  ", "\t", "\n", "\r"].map((spaces) => sql`contains(${text}, ${literal(spaces)})`));
   const known = (folded: Sql): Sql =>
     markers.length === 0 ? folded : sql`CASE WHEN ${isMarker(folded, markers)} THEN NULL ELSE ${folded} END`;
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} AND NOT ${hasEntities(text)}
-      THEN ${known(text)}
+  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
     ELSE ${known(foldedText(text))} END`;
 }
 
@@ -297,8 +295,6 @@ const invisible =
 
 /** Returns a text in the form of all texts; null if nothing remains. */
 const foldedText = (text: Sql): Sql => {
-  // Many feeds have entities that were encoded twice.
-  const decoded = sql`if(${hasEntities(text)}, ${decodedEntities(decodedEntities(text))}, ${text})`;
-  const visible = sql`regexp_replace(${decoded}, ${literal(invisible)}, '', 'g')`;
+  const visible = sql`regexp_replace(${text}, ${literal(invisible)}, '', 'g')`;
   return sql`nullif(nfc_normalize(trim(regexp_replace(${visible}, '[\\s\\p{Z}]+', ' ', 'g'))), '')`;
 };
