@@ -176,7 +176,12 @@ function convertedText(
   ofReader: (convert: (text: Sql) => Sql) => (converted: Sql) => Sql,
 ): Pick<FieldReader, "converted"> {
   if (schema.enum !== undefined) return { converted: ofReader((text) => enumValue(schema, text)) };
-  if (schema.format === "uri") return { converted: ofReader((text) => sql`replace(${text}, ' ', '%20')`) };
+  if (schema.format === "uri")
+    return {
+      converted: ofReader(
+        (text) => sql`CASE WHEN contains(${text}, ' ') THEN replace(${text}, ' ', '%20') ELSE ${text} END`,
+      ),
+    };
   return {};
 }
 
@@ -285,7 +290,8 @@ export function knownText(text: Sql, markers: readonly string[]): Sql {
   const hasOtherSpaces = any(["  ", "\t", "\n", "\r"].map((spaces) => sql`contains(${text}, ${literal(spaces)})`));
   const known = (folded: Sql): Sql =>
     markers.length === 0 ? folded : sql`CASE WHEN ${isMarker(folded, markers)} THEN NULL ELSE ${folded} END`;
-  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
+  return sql`CASE WHEN ${text} IS NULL THEN NULL
+    WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
     ELSE ${known(foldedText(text))} END`;
 }
 

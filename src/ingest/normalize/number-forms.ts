@@ -5,7 +5,7 @@
  * both, repeats one, or groups by spaces; else a point is, except before three digits. What a text leaves open is decided by the other values of its
  * column, or is unknown. Another currency and an unknown unit are refused by name.
  */
-import { join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { join, literal, type Sql, sql } from "../../db/sql.ts";
 
 /** What a number counts: in the lake's currency, in miles, or without a unit. */
 export type Quantity = "money" | "distance" | "count";
@@ -50,7 +50,7 @@ const currencySigns: Readonly<Record<string, string>> = {
   zł: "PLN",
 };
 const dollarCurrencies: readonly string[] = ["USD", "CAD", "AUD", "NZD", "MXN"];
-const currencyCodes: readonly string[] = Intl.supportedValuesOf("currency").map((code) => code.toLowerCase());
+const currencyCodes = ` ${Intl.supportedValuesOf("currency").join(" ").toLowerCase()} `;
 
 /** White space of any width, and apostrophes. */
 const groupingMarks = "[\\s\\x{00A0}\\x{202F}\\x{2009}'\\x{2019}]";
@@ -100,7 +100,8 @@ export function readNumber(text: Sql, form: NumberForm, decimal?: "," | "."): Sq
   );
   const usual = dollarCurrencies.includes(form.currency) && form.quantity === "money" ? "\\$?" : "";
   const isUsual = matches(text, `${usual}[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\\.[0-9]{2})?`);
-  return sql`CASE WHEN ${matches(text, "[0-9]{1,15}")}
+  return sql`CASE WHEN ${text} IS NULL THEN NULL
+    WHEN ${matches(text, "[0-9]{1,15}")}
       THEN {'amount': TRY_CAST(${text} AS DOUBLE), 'problem': NULL::VARCHAR, 'sign': NULL::VARCHAR}
     WHEN ${decimal === "," ? sql`false` : isUsual}
       THEN {'amount': TRY_CAST(replace(ltrim(${text}, '$'), ',', '') AS DOUBLE), 'problem': NULL, 'sign': if(contains(${text}, '.'), '.', NULL)}
@@ -133,19 +134,18 @@ const shownSign = (grouped: Sql): Sql => sql`CASE
 
 /** Returns what a number is multiplied by to be in the unit of its field; null for a unit of another kind. */
 function factorOf(units: Sql, { quantity }: NumberForm): Sql {
-  const known = quantity === "distance" ? distances : counts;
   if (quantity === "money") return sql`1`;
-  const cases = Object.entries(known).map(([unit, factor]) => sql`WHEN ${literal(unit)} THEN ${numberLiteral(factor)}`);
-  const factor = sql`CASE units[1] ${join(cases, sql` `)} END`;
-  return sql`CASE len(${units}) WHEN 0 THEN 1 WHEN 1 THEN ${factor} END`;
+  const known = Object.entries(quantity === "distance" ? distances : counts);
+  const position = sql`list_position(string_split(${literal(known.map(([unit]) => unit).join(" "))}, ' '), ${units}[1])`;
+  const factors = sql`string_split(${literal(known.map(([, factor]) => factor).join(" "))}, ' ')`;
+  return sql`CASE len(${units}) WHEN 0 THEN 1 WHEN 1 THEN ${factors}[${position}]::DOUBLE END`;
 }
 
 /** Returns which of the words beside an amount of money is not the lake's currency; null if none is. */
 function foreignCurrency(units: Sql, currency: string): Sql {
-  const codes = Object.entries(currencySigns).filter(([, code]) => code === currency);
-  const own = [currency.toLowerCase(), ...codes.map(([sign]) => sign)];
-  if (dollarCurrencies.includes(currency)) own.push("$");
-  return sql`list_filter(${units}, lambda word: NOT list_contains([${join(own.map((word) => literal(word)))}], word))[1]`;
+  const signs = Object.entries(currencySigns).flatMap(([sign, code]) => (code === currency ? [sign] : []));
+  const own = [currency.toLowerCase(), ...signs, ...(dollarCurrencies.includes(currency) ? ["$"] : [])];
+  return sql`list_filter(${units}, lambda word: NOT list_contains(string_split(${literal(own.join(" "))}, ' '), word))[1]`;
 }
 
 /** Returns why the words beside a number are no unit of its field; null if they are. */
@@ -153,9 +153,11 @@ function unitProblem(units: Sql, { quantity, currency }: NumberForm): Sql {
   const other = quantity === "distance" ? "unknown unit" : "not a whole number";
   if (quantity !== "money") return sql`if(${factorOf(units, { quantity, currency })} IS NULL, ${literal(other)}, NULL)`;
   const signs = Object.entries({ ...currencySigns, $: "$" });
-  const cases = signs.map(([sign, code]) => sql`WHEN ${literal(sign)} THEN ${literal(code)}`);
   const foreign = sql`foreign_word`;
-  const name = sql`CASE ${foreign} ${join(cases, sql` `)} ELSE if(list_contains(${currencyCodes}, ${foreign}), upper(${foreign}), NULL) END`;
+  const signPosition = sql`list_position(string_split(${literal(signs.map(([sign]) => sign).join(" "))}, ' '), ${foreign})`;
+  const named = sql`string_split(${literal(signs.map(([, code]) => code).join(" "))}, ' ')[${signPosition}]`;
+  const isCode = sql`contains(${literal(currencyCodes)}, ' ' || ${foreign} || ' ')`;
+  const name = sql`coalesce(${named}, if(${isCode}, upper(${foreign}), NULL))`;
   return bound(
     foreignCurrency(units, currency),
     foreign,
