@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderTarget } from "./support/fuzz/decoder.ts";
 import { mappingTarget } from "./support/fuzz/mapping.ts";
+import { numberTarget } from "./support/fuzz/numbers.ts";
 import { withSqlTarget } from "./support/fuzz/sql.ts";
 import { corpusOf, type Target } from "./support/fuzz/target.ts";
 
@@ -23,5 +24,7 @@ test("requests are refused with a sentence, or decode to values that encode to t
   replay(decoderTarget));
 
 test("mappings are refused with a line, or keep or reject every row", async (t) => replay(await mappingTarget(t)));
+
+test("numbers are read as their form says, or are unknown with a reason", async (t) => replay(await numberTarget(t)));
 
 test("statements of analysts change no file and read none outside the lake", (t) => withSqlTarget(t, replay));

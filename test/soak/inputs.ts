@@ -1,4 +1,4 @@
-/** Campaigns of inputs: `hostile` values for each parameter; `fuzz` draws requests, mapping files, and statements of analysts. */
+/** Campaigns of inputs: `hostile` values for each parameter; `fuzz` draws requests, mapping files, numbers, and statements of analysts. */
 
 import assert from "node:assert/strict";
 import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
@@ -6,6 +6,7 @@ import { hostileRequests, searchOperations } from "../support/campaigns/hostile-
 import { Chance } from "../support/chance.ts";
 import { decoderTarget } from "../support/fuzz/decoder.ts";
 import { mappingTarget } from "../support/fuzz/mapping.ts";
+import { numberTarget } from "../support/fuzz/numbers.ts";
 import { withSqlTarget } from "../support/fuzz/sql.ts";
 import { type FuzzSummary, fuzz, type Target } from "../support/fuzz/target.ts";
 import { startService } from "../support/http/service.ts";
@@ -32,11 +33,11 @@ export const hostile = {
 } satisfies Campaign;
 
 /** Cases of each target for a draw, which take about as long. */
-const perDraw = { decoder: 50, mapping: 1, sql: 4 } as const;
+const perDraw = { decoder: 50, mapping: 1, numbers: 1, sql: 4 } as const;
 
 export const fuzzed = {
   describe:
-    "drawn requests, mappings and SQL statements are accepted or refused as they should be; a case that fails is added to test/fixtures/fuzz/",
+    "drawn requests, mappings, numbers and SQL statements are accepted or refused as they should be; a case that fails is added to test/fixtures/fuzz/",
   draws: 5000,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
@@ -46,6 +47,7 @@ export const fuzzed = {
       };
       await run(decoderTarget, perDraw.decoder);
       await run(await mappingTarget(scope), perDraw.mapping);
+      await run(await numberTarget(scope), perDraw.numbers);
       await withSqlTarget(scope, (target) => run(target, perDraw.sql));
       const failures = summaries.flatMap(([, { failure }]) => failure ?? []);
       assert.deepEqual(failures, []);
