@@ -93,10 +93,17 @@ export function negotiateFormat<Format extends FormatName>(
   const accept = context.get("Accept");
   if (accept === "" || accept === "*/*") return offered[0];
   const mediaTypes = offered.map((name) => answerFormats[name].mediaType);
-  // Parameters besides the weight do not distinguish the formats: `application/json; charset=utf-8` is JSON.
-  const headers = { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
-  const [preferred] = new Negotiator({ headers }).mediaTypes(mediaTypes);
+  const [preferred] = acceptedTypes(accept, mediaTypes);
   const format = offered.find((name) => answerFormats[name].mediaType === preferred);
   if (format !== undefined) return format;
   throw refuse("not_acceptable", { value: quoted(accept), allowed: mediaTypes.join(", ") });
+}
+
+/**
+ * Returns the offered media types that a value of `Accept` allows, the preferred one first (RFC 9110, section 12.5.1). Parameters besides the weight do
+ * not distinguish them: `application/json; charset=utf-8` is JSON.
+ */
+export function acceptedTypes(accept: string, offered: readonly string[]): readonly string[] {
+  const headers = accept === "" ? {} : { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
+  return new Negotiator({ headers }).mediaTypes([...offered]);
 }
