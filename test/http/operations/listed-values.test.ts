@@ -85,11 +85,10 @@ test("an export and the equivalent statement take the same text as a search", as
 
 test("a page has a check box for each value, whose text finds it", async (scope) => {
   const { url } = await startService(scope, lake, { isOpen: true });
-  const html = await (await fetch(`${url}/?trim=${encodeURIComponent('plain,"A1,B2"')}`)).text();
-  assert.match(html, /name="trim" value="&quot;A1,B2&quot;" checked/);
-  const texts = [...html.matchAll(/name="trim" value="([^"]*)"/g)].map(([, text = ""]) => text);
-  const trims = texts.flatMap((text) => splitList(text.replaceAll("&quot;", '"').replaceAll("&amp;", "&"), ","));
-  assert.deepEqual(trims.sort(), stored.map(({ trim }) => String(trim)).sort());
+  const trims = stored.map(({ trim }) => String(trim)).sort();
+  const html = await (await fetch(`${url}/?trim=${encodeURIComponent(joinList(trims))}`)).text();
+  const boxes = [...html.matchAll(/name="trim" value="([^"]*)" checked/g)].map(([, text = ""]) => text);
+  assert.deepEqual(boxes.flatMap((text) => splitList(text.replaceAll("&quot;", '"'), ",")).sort(), trims);
 });
 
 test("a suggestion of a value with a comma is its filter", async () => {
