@@ -1,4 +1,4 @@
-/** Texts as they are stored and compared. */
+/** The form in which texts are stored and compared. */
 
 /** Format characters, variation selectors, blank fillers, and control characters that are no white space. */
 const invisible =

@@ -32,7 +32,7 @@ export const refuseMalformedUrl: Middleware = async ({ req: { url = "" } }, next
 
 const hostPattern = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]+)(:\d*)?$/i;
 
-/** Refuses a `Host` that is missing, repeated or malformed, or is not that of a target with a host (RFC 9112, section 3.2). HTTP/1.0 needs none. */
+/** Refuses a `Host` that is missing, repeated or malformed, or is not that of a target with a host (RFC 9112). HTTP/1.0 needs none. */
 export const refuseOtherHost: Middleware = async ({ req: { url = "", rawHeaders, httpVersion } }, next) => {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && /^host$/i.test(rawHeaders[index - 1] ?? ""));
   const [host] = hosts;

@@ -9,13 +9,13 @@ import { type ComputedResult, keyTextOf } from "../../operations/response-cache.
 import { type Result, resultTable } from "../../operations/result.ts";
 import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
 import {
-  conditionOf,
   contentTypeOf,
   entityTag,
   hasFormats,
   isDecidedByExistence,
   isNotModified,
   negotiateFormat,
+  preconditionOf,
   setFileName,
   setPageHeaders,
 } from "../responses/headers.ts";
@@ -76,7 +76,7 @@ function presenterOf<Id extends EndpointId>(
       const tag = entityTag(`${documentTag} ${format} ${key}`);
       context.set("ETag", tag);
       // Only the computed answer can say whether a resource exists.
-      if (!isDecidedByExistence(context) && conditionOf(context, tag) === "not modified") return true;
+      if (!isDecidedByExistence(context) && preconditionOf(context, tag) === "not modified") return true;
       if (requested !== undefined && format !== "json") setFileName(context, definition, format, as_of);
       return false;
     },

@@ -53,10 +53,10 @@ export function strongEntityTag(content: string | Buffer): string {
 }
 
 /**
- * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110, section 13.2.2. Those about dates are ignored, because no response has a
+ * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110. Those about dates are ignored, because no response has a
  * modification date.
  */
-export function conditionOf(context: RequestContext, tag: string): "met" | "not modified" | "failed" {
+export function preconditionOf(context: RequestContext, tag: string): "met" | "not modified" | "failed" {
   const match = context.get("If-Match");
   const noneMatch = context.get("If-None-Match");
   if (match !== "" && match !== "*" && (isWeak(tag) || !tagsIn(match).includes(tag))) return "failed";
@@ -75,7 +75,7 @@ const tagsIn = (list: string): readonly string[] => list.match(/(?:W\/)?"[^"]*"/
 /** Sets the `ETag` of the response. Returns true if the response must be a 304. Refuses with `precondition_failed`. */
 export function isNotModified(context: RequestContext, tag: string): boolean {
   context.set("ETag", tag);
-  const condition = conditionOf(context, tag);
+  const condition = preconditionOf(context, tag);
   if (condition === "failed") throw refuse("precondition_failed", { value: quoted(context.get("If-Match")) });
   return condition === "not modified";
 }
@@ -120,7 +120,7 @@ export function negotiateFormat<Format extends FormatName>(
 }
 
 /**
- * Returns the offered media types that a value of `Accept` allows, the preferred one first (RFC 9110, section 12.5.1). Parameters besides the weight do
+ * Returns the offered media types that a value of `Accept` allows, the preferred one first (RFC 9110). Parameters besides the weight do
  * not distinguish them: `application/json; charset=utf-8` is JSON.
  */
 export function acceptedTypes(accept: string, offered: readonly string[]): readonly string[] {

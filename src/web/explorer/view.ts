@@ -83,7 +83,7 @@ export const listOf = (view: ViewParameters, name: string): readonly string[] =>
   view[name] === undefined ? [] : splitList(view[name], separatorIn(name)).map((value) => value.trim());
 
 /** Returns the text of a parameter that has one value, or of one value of its list. */
-export const valueText = (name: string, value: string): string => listItem(value, separatorIn(name));
+export const listText = (name: string, value: string): string => listItem(value, separatorIn(name));
 
 /** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
 export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);

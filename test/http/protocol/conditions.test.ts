@@ -1,4 +1,4 @@
-/** Preconditions as RFC 9110, section 13, orders them: what a client has is a 304, what it demands and is not there a 412, and neither is charged. */
+/** Preconditions in the order of RFC 9110: what a client has is a 304, what it demands and is not there a 412, and neither is charged. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** The host of a request: one, well-formed, and that of its target (RFC 9112, section 3.2). */
+/** The host of a request: one, well-formed, and that of its target (RFC 9112). */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exchangeRaw } from "../../support/http/raw-http.ts";

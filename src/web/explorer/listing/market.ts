@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/caller.ts";
 import type { PriceOfDay } from "../../charts/price-steps.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { listOf, valueText } from "../view.ts";
+import { listOf, listText } from "../view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 
@@ -17,8 +17,8 @@ export function suchCars({ vehicle: { build }, inventory_type: condition }: List
   const { make, model, year } = build;
   if (make === null || model === null) return undefined;
   return {
-    make: valueText("make", make),
-    model: valueText("model", model),
+    make: listText("make", make),
+    model: listText("model", model),
     ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
     ...(condition === null ? {} : { inventory_type: condition }),
   };

@@ -5,9 +5,9 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import {
   apiFilters,
   listingPath,
+  listText,
   pageSizeOf,
   type ViewParameters,
-  valueText,
   viewPath,
   withParameters,
 } from "../view.ts";
@@ -61,7 +61,7 @@ interface CrumbsProps {
 
 /** Links to the search that led here, to the make and model, and to the cars beside this one. */
 export const Crumbs = ({ view, make, model, place }: CrumbsProps): JSX.Element => {
-  const ofMake = make === null ? undefined : { make: valueText("make", make) };
+  const ofMake = make === null ? undefined : { make: listText("make", make) };
   return (
     <nav class="crumbs" aria-label="Where this listing is found">
       <a href={viewPath(view)}>Search</a>
@@ -72,7 +72,7 @@ export const Crumbs = ({ view, make, model, place }: CrumbsProps): JSX.Element =
       )}
       {ofMake === undefined || model === null ? null : (
         <>
-          / <a href={viewPath({ ...ofMake, model: valueText("model", model) })}>{model}</a>
+          / <a href={viewPath({ ...ofMake, model: listText("model", model) })}>{model}</a>
         </>
       )}
       {place === undefined ? null : <Place {...place} />}

@@ -6,7 +6,7 @@ import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import type { FacetChanges } from "../charts/facet-changes.ts";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
 import { RatingBadge, ratingLooks } from "../value.tsx";
-import { chosenAmong, listOf, type ViewParameters, valueText, viewPath } from "../view.ts";
+import { chosenAmong, listOf, listText, type ViewParameters, viewPath } from "../view.ts";
 import { RangeFacetField } from "./range-facet.tsx";
 
 interface FacetPanelProps {
@@ -144,7 +144,7 @@ export const ValueField = ({ name, bucket, share, change, isChosen }: ValueField
       class={`value${look === "paints" ? ` ${paintClass(value)}` : ""}`}
       title={look === "paints" ? value : undefined}
     >
-      <input type="checkbox" id={id} name={name} value={valueText(name, value)} checked={isChosen} />
+      <input type="checkbox" id={id} name={name} value={listText(name, value)} checked={isChosen} />
       {share === undefined ? null : (
         <svg class="bar" aria-hidden="true">
           <rect width={`${Math.round(share * 100)}%`} height="100%" rx="2" />
