@@ -29,15 +29,22 @@ const startsWithYear = /^\d{4}(?!:)[-\d:.,TWZ +]*$/i;
 /** An offset of a day or more, or with more than 59 minutes. */
 const invalidOffset = /T.*[+-](?!([01]\d|2[0-3])(:?[0-5]\d)?$)/i;
 
+/** The second 60 of a time, and its fraction. */
+const leapSecond = /(?<=T\d\d:?\d\d:?)60([.,]\d+)?(?!\d)/i;
+
 /**
  * Returns the Unix milliseconds of an ISO 8601 date or time; a time without a zone is in UTC, a date is its midnight. Accepts a space for
  * the `T`, and for the `+` of an offset, which it replaces in a query string. Rounds fractions of a millisecond up, so that no earlier
- * millisecond compares as equal or later. Returns NaN for other texts, and for dates and times that do not exist.
+ * millisecond compares as equal or later. A leap second, 23:59:60 UTC, counts as the beginning of the next one, as in Unix time. Returns NaN for other texts, and for dates and times that do not exist.
  */
 export function epochMs(text: string): number {
   if (!startsWithYear.test(text)) return Number.NaN;
   const time = text.replace(/^([\d-]+) (?=\d\d:)/, "$1T").replace(/(T.*) (?=\d\d(:?\d\d)?$)/i, "$1+");
   if (invalidOffset.test(time)) return Number.NaN;
+  if (leapSecond.test(time)) {
+    const nextMs = epochMs(time.replace(leapSecond, "59")) + 1000;
+    return nextMs % dayMs === 0 ? nextMs : Number.NaN;
+  }
   const [, beyondMs = ""] = /[.,]\d{3}(\d+)/.exec(time) ?? [];
   return DateTime.fromISO(time, { zone: "utc" }).toMillis() + (/[1-9]/.test(beyondMs) ? 1 : 0);
 }

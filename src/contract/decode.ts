@@ -3,11 +3,13 @@
  * in the document decides how a value is split, parsed and validated.
  */
 import type { ErrorObject } from "ajv";
-import { isObject } from "../base/json.ts";
+import { isObject, parsedJson } from "../base/json.ts";
+import { normalizeText } from "../base/text.ts";
 import { printable } from "../base/user-error.ts";
 import { type Operation, operation, type Parameter, type Schema } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
+import { splitList } from "./lists.ts";
 import { type ParameterTexts, parseQuery, quoted } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import { meantWord, parameterNames } from "./synonyms.ts";
@@ -112,7 +114,7 @@ function parseValue(parameter: Parameter, texts: readonly string[]): unknown {
   const { items } = schema;
   if (items === undefined && texts.length > 1)
     throw refuse("repeated_parameter", { parameter: name, times: texts.length });
-  const values = items === undefined ? texts : texts.flatMap((text) => text.split(separatorOf(parameter)));
+  const values = items === undefined ? texts : texts.flatMap((text) => splitList(text, separatorOf(parameter)));
   if (parameter.in === "query" && values.some((value) => value.trim() === "")) {
     throw refuse("invalid_parameter_value", {
       parameter: name,
@@ -137,6 +139,11 @@ export const separatorOf = ({ schema }: Pick<Parameter, "schema">): string => sc
 function parseScalar(schema: Schema, text: string): string | number | boolean {
   if (schema.type === "boolean") return booleans.get(text.toLowerCase()) ?? text;
   if (schema.type === "integer" || schema.type === "number") return parseNumber(schema.type, text);
+  return schema["x-verbatim"] === true ? text : parseText(schema, normalizeText(text) || text);
+}
+
+/** Parses a text as ingest stores it; one of invisible characters only is itself. */
+function parseText(schema: Schema, text: string): string {
   if (schema.enum !== undefined) return enumValueOf(schema, schema.enum, text);
   const stem = withoutSuffix(text, schema["x-optional-suffix"]);
   if (schema["x-case"] === "upper") return stem.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
@@ -245,15 +252,28 @@ export function decodeBody<Id extends OperationId>(id: Id, text: string): BodyOf
 
 function objectIn(text: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   const expected = `a JSON object with ${names.join(" and ")}`;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid("body", quoted(text.slice(0, 80)), expected);
-  }
+  const value = parsedJson(text);
   if (isObject(value)) return value;
   throw invalid("body", quoted(text.slice(0, 80)), expected);
 }
 
 const invalid = (parameter: string, value: string, allowed: string): Refusal =>
   refuse("invalid_parameter_value", { parameter, value, allowed, hint: "" });
+
+/** A string or a number of a JSON text. */
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** Returns the numbers in the object `property` of a body as its JSON text writes them, by name: a double holds neither all integers nor all exponents. */
+export function numberTextsIn(text: string, property: string): ReadonlyMap<string, string> {
+  const objectOf = (json: string): Record<string, unknown> => {
+    const value = Object(parsedJson(json))[property];
+    return isObject(value) ? value : {};
+  };
+  const numbers = objectOf(text);
+  const texts = objectOf(text.replaceAll(stringOrNumber, (part) => (part.startsWith('"') ? part : `"${part}"`)));
+  return new Map(
+    Object.entries(texts)
+      .filter(([name]) => typeof numbers[name] === "number")
+      .map(([name, number]) => [name, String(number)]),
+  );
+}

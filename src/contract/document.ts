@@ -12,6 +12,18 @@ export type { ContractOperation as Operation, Deprecation, Parameter, Schema } f
 /** The document, with examples, as operation `getDocument` serves it. */
 export const document: Document = JSON.parse(projectText("src/contract/generated/document.gen.json"));
 
+/** Names of what only services with accounts have: keys, rate limits, charges, and the responses that refuse them. */
+const accountNames =
+  /^(security|securitySchemes|X-(RateLimit|Usage|Pricing)-.+|Idempotent-Replayed|40[123]|Unauthorized|PaymentRequired|Forbidden)$/;
+const accountSections = /## (Authentication|Rate limits|Billing|Idempotency)\n[\s\S]*?(?=## )/g;
+
+/** Returns the document of a service without accounts. */
+export function documentWithoutAccounts(): Document {
+  const text = JSON.stringify(document, (name, part) => (accountNames.test(name) ? undefined : part));
+  const { info, ...rest }: Document = JSON.parse(text);
+  return { ...rest, info: { ...info, description: info.description.replaceAll(accountSections, "") } };
+}
+
 /** Resolves a local `$ref` of the document. Returns any other value unchanged. */
 export function resolve<T extends object>(value: T | { readonly $ref: string }): T {
   return resolveIn(document, value);

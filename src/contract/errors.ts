@@ -26,6 +26,7 @@ export const errors = {
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected {allowed}."],
   not_acceptable:                [406,   "request_error",        "PublicApiRequestError",          "No acceptable format in Accept {value}: expected one of {allowed}."],
+  precondition_failed:           [412,   "request_error",        "PublicApiRequestError",          "Precondition failed: no entity tag in If-Match {value} is the strong tag of the response."],
   body_too_large:                [413,   "request_error",        "PublicApiRequestError",          "The body is too large: expected at most {limit} bytes."],
   uri_too_long:                  [414,   "request_error",        "PublicApiRequestError",          "The path and query are too long: expected at most {limit} bytes. Send fewer or shorter values."],
   range_not_satisfiable:         [416,   "request_error",        "PublicApiRequestError",          "Invalid Range: expected a range that begins within the {bytes} bytes of the export."],

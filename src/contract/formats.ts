@@ -6,6 +6,7 @@ export const formats: Readonly<Record<string, RegExp | ((text: string) => boolea
   date: isDay,
   // A date or a time that exists in the calendar, in any form of ISO 8601.
   "iso-8601": (text) => !Number.isNaN(epochMs(text)),
+  uri: (text) => /^[!-~]+$/.test(text) && URL.canParse(text),
   // Stricter than ajv-formats, which also accepts `urn:uuid:...`.
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 };

@@ -23,6 +23,8 @@ export interface Schema {
   /** A suffix that does not change the meaning of a value: it is removed before values are compared and validated. */
   readonly "x-optional-suffix"?: string;
   readonly "x-aliases"?: Readonly<Record<string, string>>;
+  /** Whether the text is read character by character, without the normalization of values. */
+  readonly "x-verbatim"?: boolean;
   /** The separator of list items, where OpenAPI has no style for it. */
   readonly "x-separator"?: string;
 }

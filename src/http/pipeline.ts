@@ -2,7 +2,7 @@
 import compose from "koa-compose";
 import type { AccountOperationId } from "../accounts/policy/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
-import { document, operation, operations } from "../contract/document.ts";
+import { document, documentWithoutAccounts, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { TableEncoder } from "../formats/table-encoder.ts";
@@ -56,7 +56,10 @@ function handlerOf(id: Exclude<OperationId, "getDocument">, services: PipelineSe
 }
 
 function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
-  if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
+  if (id === "getDocument") {
+    const served = services.accounts.isOpen ? documentWithoutAccounts() : document;
+    return publicPipeline(id, serveContent(JSON.stringify(served), "application/json"));
+  }
   const { deprecation } = operation(id);
   return compose<RequestContext>([
     ...(deprecation === undefined ? [] : [setDeprecationHeaders(deprecation)]),

@@ -15,7 +15,13 @@ import { drainTimeoutMs } from "./limits.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
-import { endUnrouted, refuseLongUri, refuseMalformedUrl, refuseOtherSites } from "./middleware/refuse-requests.ts";
+import {
+  endUnrouted,
+  refuseLongUri,
+  refuseMalformedUrl,
+  refuseOtherHost,
+  refuseOtherSites,
+} from "./middleware/refuse-requests.ts";
 import { allowOrigins, setSecurityHeaders } from "./middleware/set-headers.ts";
 import { routes } from "./pipeline.ts";
 import { startMessages } from "./searches/deliver.ts";
@@ -146,6 +152,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(handleErrors);
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(refuseMalformedUrl);
+  app.use(refuseOtherHost);
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);

@@ -39,8 +39,11 @@ export function milesFrom(start: Point): Sql {
 /** Converts miles to degrees of latitude, rounded up slightly: points farther apart in latitude are farther apart in miles. */
 export const degreesOf = (miles: number): number => (miles / earthRadiusMiles) * (180 / Math.PI) + 1e-6;
 
-/** Returns whether a point lies in a box, edges included. */
+/** Returns whether a point lies in a box, edges included. Longitudes 180 and -180 are one meridian. */
 export function isInside({ latitude, longitude }: Point, { west, south, east, north }: Box): boolean {
   if (latitude < south || latitude > north) return false;
-  return west > east ? longitude >= west || longitude <= east : longitude >= west && longitude <= east;
+  const longitudes = Math.abs(longitude) === 180 ? [-180, 180] : [longitude];
+  return longitudes.some((degrees) =>
+    west > east ? degrees >= west || degrees <= east : degrees >= west && degrees <= east,
+  );
 }

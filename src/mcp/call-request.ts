@@ -11,10 +11,12 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { isObject } from "../base/json.ts";
+import { isObject, parsedJson } from "../base/json.ts";
 import { separatorOf } from "../contract/decode.ts";
-import { operation } from "../contract/document.ts";
+import { operation, type Parameter } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
+import { joinList } from "../contract/lists.ts";
+import { quoted } from "../contract/query-string.ts";
 import { type OperationRequest, operationRequest, type TextParameters } from "../operations/caller.ts";
 import type { AnyTool, Tool } from "./tools.ts";
 
@@ -25,7 +27,7 @@ export const otherNames: ReadonlySet<string> = new Set(["filters", "detail", "fo
 
 /**
  * Returns the request of a call; the operation decodes and refuses the arguments as it does those of a URL. Arguments that are null or an empty
- * list count as omitted. Refuses an argument that is in `filters` too.
+ * list count as omitted. Refuses an argument that is in `filters` too, and a text that begins as an array and is none.
  */
 export function requestOfCall(tool: Tool, values: Arguments): OperationRequest {
   const { query, params } = parametersOfCall(tool, values);
@@ -47,36 +49,60 @@ export function parametersOfCall(
   { id, defaults }: AnyTool,
   values: Arguments,
 ): { readonly query: TextParameters; readonly params: TextParameters } {
-  const { parameters } = operation(id);
+  const parameters = new Map(operation(id).parameters.map((parameter) => [parameter.name, parameter]));
   const query: [string, string][] = [];
   const params: [string, string][] = [];
-  const given = givenIn(values);
-  const further = givenIn(furtherFilters(values.filters));
+  const given = givenIn(values, parameters);
+  const further = givenIn(furtherFilters(values.filters, parameters), parameters);
   for (const parameter of Object.keys(further))
     if (Object.hasOwn(given, parameter)) throw refuse("repeated_parameter", { parameter, times: 2 });
   for (const [name, value] of Object.entries({ ...defaults, ...given, ...further })) {
-    const parameter = parameters.find((known) => known.name === name);
-    const separator = parameter === undefined ? "," : separatorOf(parameter);
-    const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
+    const parameter = parameters.get(name);
+    const text = Array.isArray(value) ? joinList(value.map(textOf), separatorIn(parameter)) : textOf(value);
     (parameter?.in === "path" ? params : query).push([name, text]);
   }
   return { query: Object.fromEntries(query), params: Object.fromEntries(params) };
 }
 
+type Parameters = ReadonlyMap<string, Parameter>;
+
+const separatorIn = (parameter: Parameter | undefined): string =>
+  parameter === undefined ? "," : separatorOf(parameter);
+
 /** Returns the values of `filters`, a query string. Many agents send an object. */
-function furtherFilters(filters: unknown): Arguments {
+function furtherFilters(filters: unknown, parameters: Parameters): Arguments {
   if (isObject(filters)) return filters;
   if (typeof filters !== "string") return {};
   const query = new URLSearchParams(filters);
-  return Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name)]));
+  const textsOf = (name: string): string => query.getAll(name).join(separatorIn(parameters.get(name)));
+  return Object.fromEntries([...new Set(query.keys())].map((name) => [name, textsOf(name)]));
 }
 
-function givenIn(values: Arguments): Arguments {
+function givenIn(values: Arguments, parameters: Parameters): Arguments {
   const isOmitted = (value: unknown): boolean =>
     value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => !isOmitted(value) && !otherNames.has(name)),
-  );
+  const read = Object.entries(values)
+    .filter(([name]) => !otherNames.has(name))
+    .map(([name, value]) => {
+      const isList = parameters.get(name)?.schema.items !== undefined;
+      return [name, isList ? listArgument(name, value) : value] as const;
+    });
+  return Object.fromEntries(read.filter(([, value]) => !isOmitted(value)));
+}
+
+/** Returns the array that an argument is, or is the JSON text of; another argument unchanged. Refuses a text that begins as an array and is none, and arrays in arrays. */
+export function listArgument(parameter: string, value: unknown): unknown {
+  const isText = typeof value === "string" && value.trimStart().startsWith("[");
+  const list = isText ? parsedJson(value) : value;
+  const isNested = Array.isArray(list) && list.some((item) => typeof item === "object");
+  if (!isNested && (!isText || Array.isArray(list))) return list;
+  const allowed = "a list of texts or numbers";
+  throw refuse("invalid_parameter_value", {
+    parameter,
+    value: quoted(value),
+    allowed,
+    hint: ' Send an array, such as ["SUV"].',
+  });
 }
 
 /** An object is no value of any parameter; its JSON text appears in the refusal. */

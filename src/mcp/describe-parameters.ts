@@ -3,7 +3,7 @@ import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/
 import { operation, type Parameter, type Schema } from "../contract/document.ts";
 import { type Refusal, refuse } from "../contract/errors.ts";
 import { meantWord, parameterNames } from "../contract/synonyms.ts";
-import { otherNames } from "./call-request.ts";
+import { listArgument, otherNames } from "./call-request.ts";
 import { annotations } from "./tool-schemas.ts";
 import type { AnyTool } from "./tools.ts";
 
@@ -33,7 +33,7 @@ export function describeParameters(
   const tool = tools.find((known) => known.name === name);
   if (tool === undefined) throw refusalOfName("tool", name, tools);
   const parameters = operation(tool.id).parameters.filter(({ name }) => !otherNames.has(name));
-  const chosen = [names ?? []].flat();
+  const chosen = [listArgument("names", names) ?? []].flat();
   const stranger = chosen.find((chosenName) => !parameters.some((parameter) => parameter.name === chosenName));
   if (stranger !== undefined) throw refusalOfName("names", stranger, parameters);
   const described = parameters.filter((parameter) => chosen.length === 0 || chosen.includes(parameter.name));

@@ -5,13 +5,14 @@
 import { isIP } from "node:net";
 import { createMcpHandler, hostHeaderValidationResponse, originValidationResponse } from "@modelcontextprotocol/server";
 import type { Identity } from "../accounts/accounts.ts";
-import { isObject } from "../base/json.ts";
+import { isObject, parsedJson } from "../base/json.ts";
 import { messageOf } from "../base/user-error.ts";
 import { operation } from "../contract/document.ts";
 import type { Refusal } from "../contract/errors.ts";
 import { Abandoned } from "../db/job.ts";
 import { type RequestContext, readBody } from "../http/context.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
+import { acceptedTypes } from "../http/responses/headers.ts";
 import type { SiteServices } from "../http/service/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
 import type { AgentCharts } from "./chart-resource.ts";
@@ -19,6 +20,10 @@ import { exporterOf } from "./exports/export-listings.ts";
 import { ExportTasks } from "./exports/export-tasks.ts";
 import { requireTokenScopes } from "./identify-agent.ts";
 import { tools } from "./tools.ts";
+
+/** The media types of responses. */
+const jsonType = "application/json";
+const eventsType = "text/event-stream";
 
 /** The size of a request. */
 export const agentRequestBytesMax = 65_536;
@@ -51,7 +56,10 @@ export async function respondToAgent(
   const text = await readBody(context, agentRequestBytesMax);
   if (text === undefined)
     return sendError(context, 413, `Request too large: expected at most ${agentRequestBytesMax} bytes.`);
-  const body = parsed(text);
+  const body = parsedJson(text);
+  const accepted = acceptedTypes(context.get("Accept"), [jsonType, eventsType]);
+  if (accepted.length === 0)
+    return sendError(context, 406, `No acceptable type in Accept: expected ${jsonType} or ${eventsType}.`);
   const fault = faultOf(body);
   if (fault !== undefined) return sendError(context, 400, fault);
   const messages = [body].flat().filter(isObject);
@@ -64,7 +72,7 @@ export async function respondToAgent(
   try {
     const response =
       foreignHostResponse(request, services) ?? (await handle(context, identity, { services, request, body }));
-    await send(context, response);
+    await send(context, response, accepted);
   } finally {
     for (const end of endCalls) end();
   }
@@ -169,33 +177,40 @@ function trackCall(
 
 const sessionHeader = "Mcp-Session-Id";
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function webRequestOf({ method, href, headers }: RequestContext, text: string, signal: AbortSignal): Request {
   const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
+  // The SDK demands both types of each client.
+  const forwarded = new Headers(pairs);
+  forwarded.set("Accept", `${jsonType}, ${eventsType}`);
   const url = URL.canParse(href) ? href : "http://invalid.invalid/mcp";
-  return new Request(url, { method, headers: new Headers(pairs), signal, body: text });
+  return new Request(url, { method, headers: forwarded, signal, body: text });
 }
 
 /** Headers that the HTTP server sets: it closes a connection after a request with a body. */
 const connectionHeaders = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** Sends a response as a whole: no tool sends anything before its result. */
-async function send(context: RequestContext, response: Response): Promise<void> {
-  const body = Buffer.from(await response.arrayBuffer());
+/** Sends a response as a whole, because no tool sends anything before its result, in a type that the client accepts. */
+async function send(context: RequestContext, response: Response, accepted: readonly string[]): Promise<void> {
+  const text = await response.text();
+  const type = response.headers.get("Content-Type")?.replace(/\s*;.*/, "") ?? "";
+  const isConverted = response.ok && text !== "" && !accepted.includes(type);
   context.status = response.status;
   for (const [name, value] of response.headers) if (!connectionHeaders.has(name)) context.set(name, value);
   context.set("Cache-Control", "no-store");
-  context.body = body.length === 0 ? null : body;
+  context.vary("Accept");
+  if (isConverted) context.set("Content-Type", type === eventsType ? jsonType : eventsType);
+  const converted = type === eventsType ? jsonOfEvents(text) : `event: message\ndata: ${text}\n\n`;
+  context.body = text === "" ? null : Buffer.from(isConverted ? converted : text);
   context.status = response.status;
+}
+
+/** Returns the responses among the messages of an event stream: one, or an array of those of a batch. Notifications have no place in JSON. */
+function jsonOfEvents(text: string): string {
+  const messages = [...text.matchAll(/^data: ?(.+)$/gm)].map(([, data = ""]) => data);
+  const responses = messages.filter((message) => !Object.hasOwn(Object(parsedJson(message)), "method"));
+  return responses.length === 1 ? responses.join() : `[${responses.join()}]`;
 }
 
 /** Sends an error of the transport, in the shape of the protocol. */

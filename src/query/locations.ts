@@ -55,7 +55,11 @@ const noWord: Word = { text: "", separator: " " };
 
 const wordsOfList = (values: readonly string[]): readonly Word[] =>
   values.flatMap((value) =>
-    value.split(/\s+/).map((text, index): Word => ({ text, separator: index === 0 ? "+" : " " })),
+    // Only a value in quotes has a plus, which is then a part of it.
+    value
+      .replaceAll(/ *\+ */g, "+")
+      .split(/\s+/)
+      .map((text, index): Word => ({ text, separator: index === 0 ? "+" : " " })),
   );
 
 /** The locations of a version by name, and the most words that one has. */

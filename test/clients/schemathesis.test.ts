@@ -37,3 +37,17 @@ test("Schemathesis finds no response that contradicts the document", { skip }, a
   // A customer without credit would have got nothing but errors.
   assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
 });
+
+test("Schemathesis finds no response of a service without keys that contradicts its document", {
+  skip,
+}, async (scope) => {
+  const { lake } = await createLake(scope);
+  const { url } = await startService(scope, lake, { isOpen: true, exports: { sqlDeadlineMs: 20_000 } });
+  const api = [`${url}/v1/openapi.json`, "--url", url];
+  const { code, output } = await runSchemathesis(await temporaryFolder(scope), "none", [
+    ...api,
+    "--max-examples",
+    "10",
+  ]);
+  assert.equal(code, 0, output);
+});

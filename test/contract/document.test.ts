@@ -15,6 +15,22 @@ test("every list parameter has a documented maximum of at most 100 items", () =>
       assert.ok((schema.maxItems ?? Number.POSITIVE_INFINITY) <= 100, `${id} ${name}: ${schema.maxItems}`);
 });
 
+test("a list is one parameter, whose values its style separates", () => {
+  const styles: Readonly<Record<string, string>> = { "|": "pipeDelimited", "+": "spaceDelimited" };
+  for (const { id, parameters } of operations.values())
+    for (const { name, schema, ...parameter } of parameters.filter(({ schema: { items } }) => items !== undefined)) {
+      const style = styles[schema["x-separator"] ?? ""] ?? "form";
+      assert.deepEqual([parameter.explode, Object(parameter).style], [false, style], `${id} ${name}`);
+    }
+});
+
+test("versions have their pattern, and addresses their format", () => {
+  const text = projectText("schemas/openapi.yaml");
+  assert.equal(text.match(/name: Carquet-Version\n[\s\S]*?schema: \{type: string, pattern: /g)?.length, 1);
+  assert.match(text, / {4}Carquet-Version:\n(?: {6}.*\n)* {6}schema: \{type: string, pattern: /);
+  assert.deepEqual(described("createSearch").requestBody?.properties.webhook_url?.format, "uri");
+});
+
 const described = (id: OperationId): Operation => {
   const found = operations.get(id);
   assert.ok(found, id);
@@ -61,7 +77,7 @@ interface ErrorSchema {
     readonly error: {
       readonly properties: {
         readonly type: { readonly const: string };
-        readonly code: { readonly enum: readonly string[] };
+        readonly code: { readonly "x-extensible-enum": readonly string[] };
       };
     };
   };
@@ -86,7 +102,9 @@ const responses: readonly (readonly [number, ErrorResponse])[] = [...operations.
 test("the document has exactly the errors of the table of errors", () => {
   const rows = responses.flatMap(([status, response]) => {
     const { _tag, error } = resolve<ErrorSchema>(response.content["application/json"].schema).properties;
-    return error.properties.code.enum.map((code): Row => [code, status, error.properties.type.const, _tag.const]);
+    return error.properties.code["x-extensible-enum"].map(
+      (code): Row => [code, status, error.properties.type.const, _tag.const],
+    );
   });
   const distinct = new Map(rows.map((row) => [JSON.stringify(row), row]));
   assert.deepEqual(sorted([...distinct.values()]), table);
@@ -114,6 +132,7 @@ const metered: Happens = ({ id }) => isMetered(id);
 const isFile: Happens = ({ id }) => id === "exportListings";
 /** Whether the operation runs SQL, which has its own result each time. */
 const isSql: Happens = ({ id }) => id === "runSql";
+const hasEntityTag: Happens = ({ statuses }) => statuses.includes(304);
 const sendsBody: Happens = ({ requestBody }) => requestBody !== undefined;
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
@@ -137,6 +156,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
     ["runSql", "findComparables"].includes(id) || parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
   not_acceptable: hasFormats,
+  precondition_failed: hasEntityTag,
   body_too_large: sendsBody,
   uri_too_long: everywhere,
   range_not_satisfiable: isFile,

@@ -4,9 +4,12 @@ import { request } from "node:http";
 import { test } from "node:test";
 import { getAccount, listAccounts } from "../../src/accounts/account.ts";
 import { listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { createAjv } from "../../src/contract/build/compile.ts";
+import { operationsIn, type ResponseObject, resolveIn } from "../../src/contract/operations.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../src/web/site.ts";
 import { inAccountsFile } from "../support/accounts.ts";
+import { minimalRequest } from "../support/examples.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -120,4 +123,47 @@ test("a service without keys does not listen on all addresses, nor serve pages o
     [{ corsOrigins: ["*"] }, /Invalid --cors-origin \* for --auth=off/],
   ] as const)
     await assert.rejects(startService(t, lake, { isOpen: true, ...options }), message);
+});
+
+test("the served document says what a service without keys does", async () => {
+  const served: unknown = JSON.parse((await send("/v1/openapi.json")).text);
+  const id = "https://carquet.invalid/open.json";
+  const schemas = createAjv().addSchema(Object(served), id);
+  const description = JSON.stringify(served);
+  assert.doesNotMatch(description, /"(security|securitySchemes|X-RateLimit-[^"]*|X-Usage-[^"]*|X-Pricing-Version)":/);
+  for (const operation of operationsIn(Object(served)).values()) {
+    const { path: template, method, responses } = operation;
+    assert.ok(!operation.statuses.some((status) => [401, 402, 403].includes(status)), operation.id);
+    if (method !== "get") continue;
+    const sample = operation.id === "listChanges" ? "/v1/changes?since=2026-11-18.1" : minimalRequest(operation);
+    for (const path of [sample, `${sample.split("?")[0]}?nothing=1`]) {
+      const { status, headers, text } = await send(path);
+      const place = ["paths", template, method, "responses", String(status)];
+      const response = resolveIn<ResponseObject>(Object(served), Object(responses[String(status)]));
+      assert.ok(operation.statuses.includes(status ?? 0), `${path}: ${status}`);
+      for (const [name, header] of Object.entries(response.headers ?? {})) {
+        const { required = false, schema } = Object(resolveIn<object>(Object(served), header));
+        const value = headers[name.toLowerCase()];
+        assert.ok(value !== undefined || !required, `${path}: ${name}`);
+        if (typeof value === "string" && schema.type === "string")
+          assert.ok(schemas.validate({ ...schema, $id: `${id}/${path}/${name}` }, value), `${path}: ${name}: ${value}`);
+      }
+      const undocumented = Object.keys(headers).filter((name) =>
+        /^(x-(?!request-id|content|frame)|etag|carquet)/.test(name),
+      );
+      const documented = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
+      assert.deepEqual(
+        undocumented.filter((name) => !documented.includes(name)),
+        [],
+        path,
+      );
+      if (!String(headers["content-type"]).startsWith("application/json")) continue;
+      const reference = Object(responses[String(status)]).$ref?.slice("#/".length).split("/") ?? place;
+      const pointer = [...reference, "content", "application/json", "schema"].map((step: string) =>
+        encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")),
+      );
+      const validate = schemas.compile({ $ref: `${id}#/${pointer.join("/")}` });
+      assert.ok(validate(JSON.parse(text)), `${path}: ${JSON.stringify(validate.errors)}`);
+    }
+  }
 });

@@ -7,7 +7,7 @@ import { createAjv } from "../../src/contract/build/compile.ts";
 import { operation } from "../../src/contract/document.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { lakeTools, tools } from "../../src/mcp/tools.ts";
-import { inAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -237,6 +237,54 @@ test("a call may name one value without a list, and null for an argument that it
   });
   const path = `/v1/listings?make=Toyota&limit=3&fields=${fields},distance_miles`;
   assert.deepEqual(body, withoutCursor((await service.get(path)).body));
+});
+
+test("lists that are sent as JSON text, and arrays of texts with commas, are read as lists", async () => {
+  const search = `/v1/listings?limit=3&fields=${fields},distance_miles`;
+  const calls: readonly (readonly [args: Record<string, unknown>, path: string])[] = [
+    [{ body_type: '["SUV"]' }, `${search}&body_type=SUV`],
+    [{ make: ' ["Toyota", "Honda"] ', year: "[2024, 2025]" }, `${search}&make=Toyota,Honda&year=2024,2025`],
+    [{ make: "[]", model: "Camry" }, `${search}&model=Camry`],
+    [{ filters: { exclude_make: '["Ford","Kia"]' } }, `${search}&exclude_make=Ford,Kia`],
+    [{ filters: 'exclude_make=["Ford","Kia"]' }, `${search}&exclude_make=Ford,Kia`],
+    [{ filters: 'exclude_make=Ford,"Kia"' }, `${search}&exclude_make=Ford,Kia`],
+    [{ make: "Ford,Kia" }, `${search}&make=Ford,Kia`],
+    [{ features: ["a, b"] }, `${search}&features=%22a, b%22`],
+    [{ assembly_location: ["Georgetown, Kentucky"] }, `${search}&assembly_location=Georgetown, Kentucky`],
+  ];
+  for (const [args, path] of calls)
+    for (const client of [agent, local]) {
+      const { body } = await client.call("search_listings", { limit: 3, ...args });
+      assert.deepEqual(body, withoutCursor((await service.get(path)).body), JSON.stringify(args));
+    }
+  const { text } = await local.call("describe_parameters", { tool: "trends", names: '["exclude_make"]' });
+  assert.match(text, /^exclude_make \(list of string\)/);
+});
+
+test("a list that cannot be read is refused with what to send, and is not charged", async () => {
+  const { bearer } = createCustomer(service.accounts);
+  const client = await connectAgent(fileScope, service.url, bearer);
+  const values = [
+    "['SUV']",
+    '["SUV"',
+    "[SUV]",
+    '[["SUV"]]',
+    '[{"a":1}]',
+    "[null]",
+    [["SUV"]],
+    [{ value: "SUV" }],
+    [null],
+  ];
+  for (const body_type of values)
+    for (const args of [{ body_type }, { filters: { exclude_body_type: body_type } }]) {
+      const { isError, text } = await client.call("search_listings", args);
+      assert.equal(isError, true, JSON.stringify(args));
+      assert.match(
+        text,
+        /^invalid_parameter_value: .*body_type: expected a list .* Send an array, such as \["SUV"\]\.$/,
+      );
+    }
+  assert.deepEqual(Object((await client.call("get_usage")).body.totals).requests, 0);
 });
 
 describe("a refused call says what to change", () => {

@@ -1,6 +1,7 @@
 /** Connections of agents: hosts, origins and sizes, and the cleanup of calls that are cancelled or whose client vanishes. */
 import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { createCustomer } from "../support/accounts.ts";
@@ -50,6 +51,68 @@ test("malformed and too large requests are refused", async () => {
   assert.equal(await send({}, deep), 400);
   const batch = (messages: number): string => `[${Array.from({ length: messages }, () => list).join()}]`;
   assert.deepEqual([await send({}, batch(8)), await send({}, batch(9)), await send({}, batch(100))], [200, 400, 400]);
+});
+
+test("a response has a type that the client accepts, and a 406 if there is none", async () => {
+  const initialize = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  });
+  const bodies = [list, initialize, `[${list},${list.replace('"id":1', '"id":2')}]`];
+  const both = /^(application\/json|text\/event-stream)\b/;
+  const json = /^application\/json\b/;
+  const events = /^text\/event-stream\b/;
+  const accepted: readonly (readonly [accept: string | undefined, type: RegExp])[] = [
+    [undefined, both],
+    ["", both],
+    ["*/*", both],
+    ["application/json, text/event-stream", both],
+    ["text/html, */*;q=0.1", both],
+    ["application/json", json],
+    ["application/*", json],
+    ["application/json; charset=utf-8", json],
+    ["Application/JSON;q=0.1", json],
+    ["*/*, text/event-stream;q=0", json],
+    ["text/event-stream", events],
+    ["text/*", events],
+    ["text/event-stream, application/json;q=0", events],
+  ];
+  const post = (body: string, accept?: string): Promise<Response> => {
+    const headers = { ...service.customer.bearer, "Content-Type": "application/json" };
+    // Without a value, `fetch` sends one.
+    return new Promise((resolve, reject) => {
+      const sent = sendRequest(
+        `${service.url}/mcp`,
+        { method: "POST", headers: { ...headers, ...(accept === undefined ? {} : { Accept: accept }) } },
+        async (response) => {
+          const { statusCode: status = 0, headers: received } = response;
+          resolve(
+            new Response(await text(response), { status, headers: { "Content-Type": received["content-type"] ?? "" } }),
+          );
+        },
+      );
+      sent.once("error", reject).end(body);
+    });
+  };
+  for (const body of bodies)
+    for (const [accept, type] of accepted) {
+      const response = await post(body, accept);
+      const content = await response.text();
+      assert.equal(response.status, 200, `${accept}: ${content}`);
+      const found = response.headers.get("Content-Type") ?? "";
+      assert.match(found, type, accept);
+      const texts = json.test(found) ? [content] : [...content.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data);
+      const messages = texts.flatMap((one): unknown[] => [JSON.parse(one)].flat());
+      assert.equal(messages.length, body.startsWith("[") ? 2 : 1, accept);
+      for (const message of messages) assert.ok(Object(message).result !== undefined, content);
+    }
+  for (const accept of ["text/html", "application/xml, text/plain", "*/*;q=0", "application/json;q=0", "image/*"]) {
+    const response = await post(list, accept);
+    assert.equal(response.status, 406, accept);
+    assert.match(Object(await response.json()).error.message, /expected application\/json or text\/event-stream/);
+  }
 });
 
 /** The arguments of a call that keeps the engine busy. */

@@ -35,6 +35,17 @@ test("a result has as many rows as it holds, and a note", async () => {
   assert.match(text, /^Shortened to the first \d+ of 1000 items/);
 });
 
+test("a number that a message rounds is refused by name", async () => {
+  for (const id of [2 ** 53 + 2, -(2 ** 60), 1e300]) {
+    const { text, isError } = await query("SELECT $id AS id", { id });
+    assert.equal(isError, true);
+    assert.match(text, /^invalid_parameter_value: Invalid value .* for params\.id: expected a number of at most 2\^53/);
+  }
+  assert.deepEqual((await query("SELECT $id::BIGINT AS id", { id: "9007199254740993" })).body.data, [
+    { id: 9007199254740992 },
+  ]);
+});
+
 test("a statement that is invalid, or reads another file, is refused with what was expected", {
   skip: skipInShortRun,
 }, async () => {

@@ -33,8 +33,12 @@ export const serializeQuery = (query: object): string =>
   Object.entries(query)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
-      const items = [value].flat().map((item) => encodeURIComponent(String(item)));
-      const separator = separators.get(name);
-      return `${name}=${items.join(separator === undefined ? "," : encodeURIComponent(separator))}`;
+      const separator = separators.get(name) ?? ",";
+      const items = Array.isArray(value) ? value.map((item) => quoted(String(item), separator)) : [String(value)];
+      return `${name}=${items.map(encodeURIComponent).join(separator === "," ? "," : encodeURIComponent(separator))}`;
     })
     .join("&");
+
+/** Returns a value of a list, in double quotes if it would be read as several otherwise. */
+const quoted = (value: string, separator: string): string =>
+  value.includes(separator) || /(^|\s)"/.test(value) ? `"${value.replaceAll(/["\\]/g, "\\$&")}"` : value;

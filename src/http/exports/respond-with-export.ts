@@ -14,7 +14,7 @@ import type { Admission } from "../../operations/admission.ts";
 import { charge } from "../../operations/answer.ts";
 import { type Caller, requireScope } from "../../operations/caller.ts";
 import { callerOf, type Middleware, type RequestContext, requireConnected, setUsageHeaders } from "../context.ts";
-import { contentTypeOf, matchesEntityTag, negotiateFormat, setFileName } from "../responses/headers.ts";
+import { contentTypeOf, isNotModified, negotiateFormat, setFileName } from "../responses/headers.ts";
 import { limitResponseTime } from "../service/http-server.ts";
 import { type ExportServices, holdExport, type NamedExport, nameExport, openExport } from "./charged-export.ts";
 import type { SpooledExport } from "./spool.ts";
@@ -49,7 +49,7 @@ async function respondTo(
   limitResponseTime(context.res, 2 * services.deadlineMs);
   const isKnown = (tag: string, version: string): boolean => {
     context.set("Carquet-Version", version);
-    return matchesEntityTag(context, tag);
+    return isNotModified(context, tag);
   };
   const named = await job.race(nameExport({ ...query, format }, services, job, isKnown));
   context.set("Cache-Control", "private, no-cache");
@@ -123,7 +123,7 @@ interface ByteRange {
 function requestedRange(context: RequestContext, tag: string, bytes: number): ByteRange | undefined {
   const ifRange = context.get("If-Range");
   if (context.method !== "GET" || (ifRange !== "" && ifRange !== tag)) return undefined;
-  const [matched, first = "", last = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(context.get("Range")) ?? [];
+  const [matched, first = "", last = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(context.get("Range")) ?? [];
   if (matched === undefined || (first === "" && last === "")) return undefined;
   if (first !== "" && last !== "" && Number(first) > Number(last)) return undefined;
   const range =

@@ -4,7 +4,7 @@
  */
 import { Readable } from "node:stream";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
-import { decodeBody, decoderOf } from "../../contract/decode.ts";
+import { decodeBody, decoderOf, numberTextsIn } from "../../contract/decode.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Job } from "../../db/job.ts";
 import { jsonItemsOf } from "../../formats/file-writer.ts";
@@ -53,7 +53,8 @@ export function respondWithSql(services: SqlServices, admission: Admission): Mid
     const respond = async (job: Job): Promise<void> => {
       const { query } = decode(context.querystring, context.params);
       const format = negotiateFormat(context, pageFormats, query.format);
-      const request = { ...decodeBody("runSql", body), format, isRaw: query.csv_raw ?? false };
+      const numbers = numberTextsIn(body, "params");
+      const request = { ...decodeBody("runSql", body), numbers, format, isRaw: query.csv_raw ?? false };
       await respondTo(request, { context, caller, job }, services);
     };
     await admission.run(caller, respond, () => sentOf(context));
@@ -66,7 +67,7 @@ interface SqlCall {
   readonly job: Job;
 }
 
-type SqlRequest = Pick<StatementTask, "sql" | "params" | "format" | "isRaw">;
+type SqlRequest = Pick<StatementTask, "sql" | "params" | "numbers" | "format" | "isRaw">;
 
 async function respondTo(request: SqlRequest, call: SqlCall, services: SqlServices): Promise<void> {
   const { context, caller } = call;

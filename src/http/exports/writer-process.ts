@@ -29,6 +29,8 @@ export interface ExportTask extends WriterTask {
 }
 
 export interface StatementTask extends WriterTask, BodyOf<"runSql"> {
+  /** The numbers in `params` as their sender wrote them, by name; without it, they are doubles. */
+  readonly numbers?: ReadonlyMap<string, string>;
   readonly format: FormatName;
   /** Whether texts that a spreadsheet would take for formulas are unchanged in CSV. */
   readonly isRaw: boolean;
@@ -57,7 +59,7 @@ export function runExport(
  * statement is invalid or fails.
  */
 export async function runStatement(
-  { sql, params = {}, format, isRaw, rowsMax, ...task }: StatementTask,
+  { sql, params = {}, numbers, format, isRaw, rowsMax, ...task }: StatementTask,
   signal: AbortSignal,
 ): Promise<FileSize> {
   if (sql.includes("\0")) throw invalid("sql", sql, "text without the character U+0000");
@@ -68,7 +70,7 @@ export async function runStatement(
       throw invalid(`params.${name}`, value, "a number, a text, true, false or null");
     if (names.has(name.toLowerCase())) throw invalid(`params.${name}`, value, "each name once, in upper or lower case");
     names.add(name.toLowerCase());
-    values.push("--param", `${name}=${JSON.stringify(value)}`);
+    values.push("--param", `${name}=${numbers?.get(name) ?? JSON.stringify(value)}`);
   }
   const form = ["--format", format === "json" ? "ndjson" : format, ...(isRaw ? [] : ["--escape-formulas"])];
   return runWriter("sql", task, [...form, "--max-rows", String(rowsMax), ...values, "--", sql], signal);

@@ -1,6 +1,6 @@
 /** Refuses requests by their method and URL, and answers `OPTIONS`. */
 import { refuse } from "../../contract/errors.ts";
-import { decodedName, isKeyName, splitQuery } from "../../contract/query-string.ts";
+import { decodedName, isKeyName, quoted, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware, RequestContext } from "../context.ts";
 import { uriBytesMax } from "../limits.ts";
 
@@ -29,6 +29,31 @@ export const refuseMalformedUrl: Middleware = async ({ req: { url = "" } }, next
     throw refuse("not_found", { what: "resource", id: url });
   await next();
 };
+
+const hostPattern = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]+)(:\d*)?$/i;
+
+/** Refuses a `Host` that is missing, repeated or malformed, or is not that of a target with a host (RFC 9112). HTTP/1.0 needs none. */
+export const refuseOtherHost: Middleware = async ({ req: { url = "", rawHeaders, httpVersion } }, next) => {
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && /^host$/i.test(rawHeaders[index - 1] ?? ""));
+  const [host] = hosts;
+  const target = URL.canParse(url) ? new URL(url) : undefined;
+  const isMissing = host === undefined && httpVersion !== "1.0";
+  if (isMissing || hosts.length > 1 || (host !== undefined && !isHostOf(host, target)))
+    throw refuse("invalid_parameter_value", {
+      parameter: "Host",
+      value: quoted(hosts.join(", ")),
+      allowed: "one host, that of the request",
+      hint: "",
+    });
+  await next();
+};
+
+function isHostOf(host: string, target: URL | undefined): boolean {
+  const authority = `${target?.protocol ?? "http:"}//${host}`;
+  if (!hostPattern.test(host) || !URL.canParse(authority)) return false;
+  const { host: own, username, password } = target ?? new URL(authority);
+  return own === new URL(authority).host && username === "" && password === "";
+}
 
 /** Refuses paths and queries that are longer than `uriBytesMax`. The HTTP parser refuses those that exceed `headerBytesMax`. */
 export const refuseLongUri: Middleware = async ({ req: { url = "" } }, next) => {

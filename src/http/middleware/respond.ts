@@ -1,4 +1,4 @@
-/** Responds to a metered operation over HTTP, in the negotiated format. A client that has the response already gets a 304. */
+/** Responds to a metered operation over HTTP, in the negotiated format. A request whose preconditions do not ask for the response is free. */
 import { document, type Operation, operation } from "../../contract/document.ts";
 import type { RequestOf } from "../../contract/types.ts";
 import type { TableEncoder } from "../../formats/table-encoder.ts";
@@ -12,8 +12,10 @@ import {
   contentTypeOf,
   entityTag,
   hasFormats,
-  matchesEntityTag,
+  isDecidedByExistence,
+  isNotModified,
   negotiateFormat,
+  preconditionOf,
   setFileName,
   setPageHeaders,
 } from "../responses/headers.ts";
@@ -35,11 +37,15 @@ export function respond<Id extends EndpointId>(
   const definition = operation(id);
   return async (context) => {
     const { querystring, params } = context;
-    const answered = await answer(callerOf(context), { id, querystring, params }, (request) =>
-      presenterOf(id, request, context, services.encoder),
+    const caller = callerOf(context);
+    const isFree = isDecidedByExistence(context);
+    const answered = await answer(
+      isFree ? { ...caller, isFree, idempotencyKey: undefined } : caller,
+      { id, querystring, params },
+      (request) => presenterOf(id, request, context, services.encoder),
     );
     context.set("Cache-Control", "private, no-cache");
-    if (answered === undefined) {
+    if (answered === undefined || (isFree && isNotModified(context, context.response.get("ETag")))) {
       context.status = 304;
       return;
     }
@@ -67,9 +73,10 @@ function presenterOf<Id extends EndpointId>(
     isKnown: ({ meta: { data_version, as_of } }) => {
       context.set("Carquet-Version", data_version);
       const key = keyTextOf({ version: data_version, operation: id, request });
-      const isMatch = matchesEntityTag(context, entityTag(`${documentTag} ${format} ${key}`));
-      // `*` matches any resource that exists, which only the computed answer can say.
-      if (isMatch && context.get("If-None-Match") !== "*") return true;
+      const tag = entityTag(`${documentTag} ${format} ${key}`);
+      context.set("ETag", tag);
+      // Only the computed answer can say whether a resource exists.
+      if (!isDecidedByExistence(context) && preconditionOf(context, tag) === "not modified") return true;
       if (requested !== undefined && format !== "json") setFileName(context, definition, format, as_of);
       return false;
     },

@@ -2,7 +2,6 @@
  * Headers of responses: the format, from parameter `format` or the header `Accept`, entity tags, and the conditional requests that they answer.
  */
 import { createHash } from "node:crypto";
-import fresh from "fresh";
 import Negotiator from "negotiator";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
@@ -53,11 +52,32 @@ export function strongEntityTag(content: string | Buffer): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */
-export function matchesEntityTag(context: RequestContext, tag: string): boolean {
+/**
+ * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110. Those about dates are ignored, because no response has a
+ * modification date.
+ */
+export function preconditionOf(context: RequestContext, tag: string): "met" | "not modified" | "failed" {
+  const match = context.get("If-Match");
+  const noneMatch = context.get("If-None-Match");
+  if (match !== "" && match !== "*" && (isWeak(tag) || !tagsIn(match).includes(tag))) return "failed";
+  const isKnown = noneMatch === "*" || tagsIn(noneMatch).some((known) => opaqueTag(known) === opaqueTag(tag));
+  return isKnown ? "not modified" : "met";
+}
+
+/** Whether the preconditions of a request decide it for every representation with a weak tag, if the resource exists. */
+export const isDecidedByExistence = (context: RequestContext): boolean =>
+  context.get("If-None-Match") === "*" || !["", "*"].includes(context.get("If-Match"));
+
+const isWeak = (tag: string): boolean => tag.startsWith("W/");
+const opaqueTag = (tag: string): string => tag.replace(/^W\//, "");
+const tagsIn = (list: string): readonly string[] => list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+
+/** Sets the `ETag` of the response. Returns true if the response must be a 304. Refuses with `precondition_failed`. */
+export function isNotModified(context: RequestContext, tag: string): boolean {
   context.set("ETag", tag);
-  // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
-  return fresh({ "if-none-match": context.get("If-None-Match") }, { etag: tag });
+  const condition = preconditionOf(context, tag);
+  if (condition === "failed") throw refuse("precondition_failed", { value: quoted(context.get("If-Match")) });
+  return condition === "not modified";
 }
 
 /** Returns a middleware that serves content of a media type, cacheable for five minutes. */
@@ -67,7 +87,7 @@ export function serveContent(source: string | Buffer, mediaType: string): Middle
   return async (context) => {
     context.status = 200;
     context.set("Cache-Control", "public, max-age=300");
-    if (matchesEntityTag(context, tag)) {
+    if (isNotModified(context, tag)) {
       context.status = 304;
       return;
     }
@@ -93,10 +113,17 @@ export function negotiateFormat<Format extends FormatName>(
   const accept = context.get("Accept");
   if (accept === "" || accept === "*/*") return offered[0];
   const mediaTypes = offered.map((name) => answerFormats[name].mediaType);
-  // Parameters besides the weight do not distinguish the formats: `application/json; charset=utf-8` is JSON.
-  const headers = { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
-  const [preferred] = new Negotiator({ headers }).mediaTypes(mediaTypes);
+  const [preferred] = acceptedTypes(accept, mediaTypes);
   const format = offered.find((name) => answerFormats[name].mediaType === preferred);
   if (format !== undefined) return format;
   throw refuse("not_acceptable", { value: quoted(accept), allowed: mediaTypes.join(", ") });
+}
+
+/**
+ * Returns the offered media types that a value of `Accept` allows, the preferred one first (RFC 9110). Parameters besides the weight do
+ * not distinguish them: `application/json; charset=utf-8` is JSON.
+ */
+export function acceptedTypes(accept: string, offered: readonly string[]): readonly string[] {
+  const headers = accept === "" ? {} : { accept: accept.replaceAll(/;(?!\s*q=)[^;,]*/gi, "") };
+  return new Negotiator({ headers }).mediaTypes([...offered]);
 }

@@ -59,6 +59,8 @@ export function createHttpServer(
     connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytesMax,
+    // `refuseOtherHost` refuses a request without a host, in JSON.
+    requireHostHeader: false,
   };
   const tlsOptions = { minVersion: minTlsVersion, handshakeTimeout: headersTimeoutMs };
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...tlsOptions });

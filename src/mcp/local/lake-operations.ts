@@ -87,6 +87,7 @@ export async function runQueryTool(
   { detail, ...body }: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
+  refuseRounded(body.params);
   const statements = decodeBody("runSql", JSON.stringify(body));
   const { data_version, as_of } = await current.use(async ({ meta }) => meta);
   const folder = await mkdtemp(join(tmpdir(), "carquet-query-"));
@@ -112,4 +113,15 @@ export async function runQueryTool(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Refuses parameters that may have been rounded when the message was parsed: numbers beyond 2^53. */
+function refuseRounded(params: unknown): void {
+  const rounded = Object.entries(Object(params)).find(
+    ([, value]) => Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER && typeof value === "number",
+  );
+  if (rounded === undefined) return;
+  const [name, value] = rounded;
+  const details = { value: String(value), allowed: "a number of at most 2^53, or a larger one as a text", hint: "" };
+  throw refuse("invalid_parameter_value", { parameter: `params.${name}`, ...details });
 }

@@ -86,9 +86,13 @@ const isWithin = (origin: Point, miles: number): Sql =>
   sql`latitude IS NOT NULL AND longitude IS NOT NULL AND ${milesFrom(origin)} <= ${numberLiteral(miles)}`;
 
 function isInBox({ west, south, east, north }: Box): Sql {
-  const bounds = { west: numberLiteral(west), east: numberLiteral(east) };
-  const isEast = sql`longitude >= ${bounds.west}`;
-  const isWest = sql`longitude <= ${bounds.east}`;
-  const isBetween = west > east ? anyOf([isEast, isWest]) : allOf([isEast, isWest]);
-  return allOf([sql`latitude BETWEEN ${numberLiteral(south)} AND ${numberLiteral(north)}`, isBetween]);
+  const isBetween = (degrees: Sql): Sql =>
+    (west > east ? anyOf : allOf)([
+      sql`${degrees} >= ${numberLiteral(west)}`,
+      sql`${degrees} <= ${numberLiteral(east)}`,
+    ]);
+  return allOf([
+    sql`latitude BETWEEN ${numberLiteral(south)} AND ${numberLiteral(north)}`,
+    anyOf([isBetween(sql`longitude`), allOf([sql`abs(longitude) = 180`, isBetween(sql`-longitude`)])]),
+  ]);
 }

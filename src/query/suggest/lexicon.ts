@@ -2,6 +2,7 @@
  * Lexicon of a version: what words of a question stand for. It consists of the version's names, the spellings of values and the phrases in
  * `data/reference/`. The meanings of a word are in the order of `precedence`.
  */
+import { joinList } from "../../contract/lists.ts";
 import { matchKeyOf } from "../../db/text-matching.ts";
 import { oncePerVersion } from "../../serving/kept-versions.ts";
 import { listingParameters } from "./merge-filters.ts";
@@ -106,7 +107,7 @@ function transmissions(names: readonly Name[]): readonly (readonly [string, Rank
     if (kind !== "") kinds.set(kind, [...(kinds.get(kind) ?? []), suggestion.value]);
   }
   return [...kinds].map(([value, values]) => {
-    const filters = { transmission: values.join() };
+    const filters = { transmission: joinList(values) };
     return [matchKeyOf(value), { attribute: "transmission", value, filters, rank: rankOf("transmission", true) - 0.5 }];
   });
 }

@@ -2,6 +2,7 @@
 import { decoderOf } from "../../contract/decode.ts";
 import { operation, type Schema } from "../../contract/document.ts";
 import { Refusal } from "../../contract/errors.ts";
+import { joinList, splitList } from "../../contract/lists.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import { planSearch } from "../search.ts";
 import type { FilterTexts, Understood } from "./reading.ts";
@@ -51,12 +52,12 @@ function mergedWith(filters: FilterTexts, { filters: added, isRange }: Understoo
     if (known === undefined || known === value) merged[name] = value;
     else if (listingParameters[name]?.type !== "array") return `${name} is ${known} by other words.`;
     else {
-      const values = known.split(",");
-      const others = value.split(",");
+      const values = splitList(known, ",");
+      const others = splitList(value, ",");
       const isNarrowed = name === "year" && isRange === true;
       const items = isNarrowed ? values.filter((item) => others.includes(item)) : [...new Set([...values, ...others])];
       if (items.length === 0) return `${name} is ${known} by other words.`;
-      merged[name] = items.join();
+      merged[name] = joinList(items);
     }
   }
   return merged;

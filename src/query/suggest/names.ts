@@ -1,4 +1,5 @@
 /** The names that a version suggests: makes, models, trims, features and so on of its active listings, and its dealers, in memory. */
+import { listItem } from "../../contract/lists.ts";
 import { sql } from "../../db/sql.ts";
 import { matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { CountedName } from "../../listing/schema.ts";
@@ -68,13 +69,11 @@ async function readNames(version: LakeVersion): Promise<VersionNames> {
     trimsOfModels(version),
   ]);
   const ofListings = namedAttributes.flatMap((attribute) =>
-    (values.get(attribute) ?? []).flatMap(({ value, count }): readonly Name[] => {
-      // In a parameter, a comma separates values.
-      if (value.includes(",")) return [];
+    (values.get(attribute) ?? []).map(({ value, count }): Name => {
       const make = attribute === "model" ? models.get(value.toLowerCase()) : undefined;
-      const filters = { ...(make === undefined ? {} : { make }), [attribute]: value };
+      const filters = { ...(make === undefined ? {} : { make: listItem(make) }), [attribute]: listItem(value) };
       const text = make === undefined ? value : `${make} ${value}`;
-      return [findable({ text, attribute, value, count, filters }, spellingsOf(attribute, value))];
+      return findable({ text, attribute, value, count, filters }, spellingsOf(attribute, value));
     }),
   );
   const ofDealers = version.dealers.dealers.map(({ profile }): Name => {

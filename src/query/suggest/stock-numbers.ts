@@ -2,13 +2,14 @@
  * Stock numbers in questions: words that a listing for sale has as its stock number, if nothing else explains them or "stock number" stands before
  * them. For a ZIP code, the stock number is an alternative.
  */
+import { listItem } from "../../contract/lists.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { LakeVersion } from "../../serving/lake-version.ts";
 import type { QuestionPart } from "./parse-question.ts";
 import { isUnderstood, type Meaning, type Reading } from "./reading.ts";
 
-/** Returns whether a text can be a stock number: one word of 3 to 64 characters with a digit. In a parameter, a comma separates values. */
-export const canBeStockNumber = (text: string): boolean => /^(?=\D*\d)[^\s,]{3,64}$/.test(text);
+/** Returns whether a text can be a stock number: one word of 3 to 64 characters with a digit. */
+export const canBeStockNumber = (text: string): boolean => /^(?=\D*\d)\S{3,64}$/.test(text);
 
 export const hasStockNumber = (value: string): Filter => ({
   kind: "equalsText",
@@ -78,7 +79,7 @@ function readingOf({ text, isIntroduced, parts }: Word, listings: number): Readi
   const { length } = parts;
   if (listings === 0)
     return isIntroduced ? { length, reason: "No listing for sale has this stock number." } : undefined;
-  const meaning: Meaning = { attribute: "stock_number", value: text, filters: { stock_number: text } };
+  const meaning: Meaning = { attribute: "stock_number", value: text, filters: { stock_number: listItem(text) } };
   const [first] = parts.map(({ reading }) => reading);
   if (isIntroduced || length > 1 || !isUnderstood(first) || first.attribute !== "postal_code")
     return { length, ...meaning };

@@ -3,6 +3,7 @@
  * they match. A name matches as a whole, by its beginning, or word by word; if none does, the name that differs in the fewest letters.
  */
 import { nearestWord } from "../../base/nearest-word.ts";
+import { listItem } from "../../contract/lists.ts";
 import type { QueryOf } from "../../contract/types.ts";
 import { areBeginnings, matchKeyOf, wordsOf } from "../../db/text-matching.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -54,7 +55,7 @@ function countedNames(q: string, version: LakeVersion): Promise<readonly Name[]>
   const mask = `${value}*`;
   const codes: readonly (readonly [canBe: boolean, attribute: string, parameters: FilterTexts, filter: Filter])[] = [
     [beginningOfVin.test(value), "vin", { vin_pattern: mask }, { kind: "matchesMask", masks: [mask] }],
-    [canBeStockNumber(value), "stock_number", { stock_number: value }, hasStockNumber(value)],
+    [canBeStockNumber(value), "stock_number", { stock_number: listItem(value) }, hasStockNumber(value)],
   ];
   return Promise.all([
     ...places,

@@ -7,7 +7,7 @@ import { plusDays } from "../../base/day.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
 import { clientSignal, type Middleware, type RequestContext } from "../../http/context.ts";
-import { entityTag, matchesEntityTag } from "../../http/responses/headers.ts";
+import { entityTag, isNotModified } from "../../http/responses/headers.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { compareVersions, versionsIn } from "../../lake/manifest.ts";
 import { changesQuery, findFeed } from "../../operations/saved-searches.ts";
@@ -36,7 +36,7 @@ export const searchFeed =
       return { version: manifest.version, asOf: manifest.as_of, folder };
     });
     context.set("Cache-Control", "private, no-cache");
-    if (matchesEntityTag(context, entityTag(`${name} ${version}`))) {
+    if (isNotModified(context, entityTag(`${name} ${version}`))) {
       context.status = 304;
       return;
     }

@@ -7,6 +7,7 @@ import {
   rangedNames,
   textNames,
 } from "../../listing/schema.ts";
+import { listOf } from "./view.ts";
 
 /** The operations whose answers are rows of listings. */
 const searchPaths: ReadonlySet<string> = new Set(["/v1/listings", "/v1/exports"]);
@@ -37,7 +38,7 @@ function conditionOf(parameter: string, value: string): string | undefined {
   const [, isExcluded, name = ""] = /^(exclude_)?(.*)$/.exec(parameter) ?? [];
   const category = [...categoryNames, ...textNames].find((one) => one === name);
   if (category !== undefined) {
-    const condition = categoryCondition(category, value.split(","));
+    const condition = categoryCondition(category, listOf({ [parameter]: value }, parameter));
     return isExcluded === undefined ? condition : `(${condition}) IS NOT TRUE`;
   }
   const [, bound, range] = /^(min|max)_(.*)$/.exec(parameter) ?? [];

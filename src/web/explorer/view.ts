@@ -3,7 +3,9 @@
  * parameters are the page's: `min_year` and `max_year` stand for a list of years, `unrated` adds the cars that the best value leaves out, the others
  * choose what is shown.
  */
-import { vocabulary } from "../../contract/document.ts";
+import { separatorOf } from "../../contract/decode.ts";
+import { operation, vocabulary } from "../../contract/document.ts";
+import { listItem, splitList } from "../../contract/lists.ts";
 import { parametersWithDefault } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../../operations/caller.ts";
 
@@ -38,7 +40,7 @@ export function readView(query: URLSearchParams, asOf: string): ViewParameters {
     const value = query
       .getAll(name)
       .filter((item) => item !== "")
-      .join();
+      .join(separatorIn(name));
     if (value !== "" && value !== defaults[name]) parameters[name] = value;
   }
   if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
@@ -71,8 +73,17 @@ export function withParameters(
   return Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
+const separators: ReadonlyMap<string, string> = new Map(
+  operation("searchListings").parameters.map((parameter) => [parameter.name, separatorOf(parameter)]),
+);
+
+const separatorIn = (name: string): string => separators.get(name) ?? ",";
+
 export const listOf = (view: ViewParameters, name: string): readonly string[] =>
-  view[name] === undefined ? [] : view[name].split(",");
+  view[name] === undefined ? [] : splitList(view[name], separatorIn(name)).map((value) => value.trim());
+
+/** Returns the text of a parameter that has one value, or of one value of its list. */
+export const listText = (name: string, value: string): string => listItem(value, separatorIn(name));
 
 /** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
 export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);

@@ -7,7 +7,7 @@ import { getAccount } from "../../../src/accounts/account.ts";
 import { prices } from "../../../src/accounts/policy/prices.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
-import { eventually } from "../../support/command-line.ts";
+import { carquet, eventually } from "../../support/command-line.ts";
 import { skipInShortRun } from "../../support/extent.ts";
 import { responseReaders } from "../../support/http/read-formats.ts";
 import { type Answer, assertMatchesDocument, sampleService, startService } from "../../support/http/service.ts";
@@ -89,6 +89,18 @@ test("SQL counts what the API counts, with typed parameters, and names the versi
     ["Carquet-Version", "X-Total-Count", "Cache-Control"].map((name) => headers.get(name)),
     [meta.data_version, "1", "private, no-store"],
   );
+});
+
+test("numbers in parameters are read as the command line reads them", async () => {
+  for (const number of ["9007199254740993", "-1.50", "1e400"]) {
+    const sql = "SELECT $n::VARCHAR AS text, typeof($n) AS type";
+    const { status, body } = await post(
+      `{"sql":${JSON.stringify(sql)},"params":{"n": ${number} ,"s":"1e400"},"params":{"n":${number}}}`,
+    );
+    const printed = await carquet(["sql", "--lake", lake, "--param", `n=${number}`, "--format", "ndjson", sql]);
+    if (printed.code === 0) assert.deepEqual([status, Object(body).data], [200, [JSON.parse(printed.out)]], number);
+    else assert.equal(Object(body).error.code, "invalid_statement", `${number}: ${JSON.stringify(body)}`);
+  }
 });
 
 test("the TypeScript client runs SQL", async () => {

@@ -48,6 +48,12 @@ const words: Readonly<Record<string, { readonly currency?: readonly string[]; re
   " quatloos": {},
 };
 
+/** Returns a form in which three decimals after the mark of the groups are one of them. */
+const withoutDoubt = (form: NumberForm): NumberForm =>
+  form.groups.length > 1 && form.groupMark === form.decimalSign && form.decimals.length === 3
+    ? { ...form, groups: [...form.groups, form.decimals], decimalSign: "", decimals: "" }
+    : form;
+
 const isSpace = (mark: string): boolean => !",.".includes(mark);
 
 /** The decimal sign that a form shows; undefined if it has a single one that could group thousands, or none. */
@@ -89,7 +95,8 @@ function amountOf(form: NumberForm, hasUnit: boolean, isCommaDecimal: boolean): 
 const bounds = { price: [1, 10_000_000], miles: [0, 1_000_000] } as const;
 
 /** Returns what each text of a case becomes: a whole number in the unit of its field, or null. */
-function expectedOf({ field, currency, isAlone, forms }: NumberCase): readonly (number | null)[] {
+function expectedOf({ field, currency, isAlone, forms: drawn }: NumberCase): readonly (number | null)[] {
+  const forms = drawn.map(withoutDoubt);
   const shown = forms.map(shownSign);
   const commas = shown.filter((sign) => sign === ",").length;
   const hasPoints = shown.includes(".");

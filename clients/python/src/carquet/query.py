@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
@@ -20,9 +21,18 @@ def path_segment(value: str) -> str:
 
 
 def _parameter(name: str, value: object) -> str:
-    separator = quote(SEPARATORS[name], safe="") if name in SEPARATORS else ","
-    items = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
-    return f"{name}={separator.join(quote(_text(item), safe='') for item in items)}"
+    separator = SEPARATORS.get(name, ",")
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return f"{name}={quote(_text(value), safe='')}"
+    items = [_quoted(_text(item), separator) for item in value]
+    return f"{name}={quote(separator, safe=',').join(quote(item, safe='') for item in items)}"
+
+
+def _quoted(value: str, separator: str) -> str:
+    """Returns a value of a list, in double quotes if it would be read as several otherwise."""
+    if separator not in value and not re.search(r'(^|\s)"', value):
+        return value
+    return '"' + re.sub(r'["\\]', r"\\\g<0>", value) + '"'
 
 
 def _text(item: object) -> str:

@@ -6,7 +6,7 @@ import { type CalledId, queryString, type TextParameters } from "../../../operat
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
 import type { SnapshotDays } from "../search/market-control.tsx";
-import { apiFilters, filterNames, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { apiFilters, filterNames, listText, readView, type ViewParameters, viewPath, withParameters } from "../view.ts";
 
 export interface ChartSearch {
   /** Its filters, in words. */
@@ -98,9 +98,9 @@ export class ChartsRequest {
   }
 }
 
-/** Returns the path of a view that is filtered by a value; undefined for one with a comma, which separates values. */
-export const valuePath = (view: ViewParameters, name: string, value: string): string | undefined =>
-  value.includes(",") ? undefined : viewPath(withParameters(view, { [name]: value }));
+/** Returns the path of a view that is filtered by a value. */
+export const valuePath = (view: ViewParameters, name: string, value: string): string =>
+  viewPath(withParameters(view, { [name]: listText(name, value) }));
 
 /** Returns the total and unmatched values of a search. */
 export const headOf = ({ answer: { data, meta } }: CountedSearch): Omit<ChartAnswers, "charts"> => ({

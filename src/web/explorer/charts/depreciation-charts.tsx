@@ -6,7 +6,7 @@ import { CurvePlot, type CurvePoint } from "../../charts/curve-plot.tsx";
 import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { amountOf, count, dollars, shortCount, shortPrice } from "../../shell/format.ts";
 import { filterTitle } from "../search/applied-filters.tsx";
-import { type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { listText, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   acceptedFilters,
   besidePart,
@@ -189,8 +189,8 @@ function pathOf(point: PricePoint, { search, answer, others }: FollowedSearch, a
   return viewPath(
     withParameters(search.filters, {
       ...Object.fromEntries(others.map((name) => [name, undefined])),
-      make,
-      model,
+      make: listText("make", make),
+      model: listText("model", model),
       inventory_type: answer.meta.inventory_type.join(),
       ...Object.fromEntries(bounds),
     }),
@@ -212,7 +212,7 @@ const ModelChoice = ({ view, counted, isOwn }: ModelChoiceProps): JSX.Element =>
   const pathTo = (value: string): string | undefined =>
     isOwn
       ? valuePath(view, by, value)
-      : viewPath(withParameters(view, { beside: besideValue({ ...search.filters, [by]: value }) }));
+      : viewPath(withParameters(view, { beside: besideValue({ ...search.filters, [by]: listText(by, value) }) }));
   const values = by === "make" ? make : model;
   return (
     <RankingFigure

@@ -5,7 +5,7 @@ import { RankingFigure } from "../../charts/ranking-panels.tsx";
 import { count } from "../../shell/format.ts";
 import { conditions, titleOf } from "../attributes.ts";
 import { ratingLooks } from "../value.tsx";
-import { viewPath } from "../view.ts";
+import { listText, viewPath } from "../view.ts";
 
 /** The facets of a dealer's mix. */
 export const mixFacets = ["make", "model", "body_type", "inventory_type", "value_rating"] as const;
@@ -21,7 +21,7 @@ export const DealerMix = ({ dealerId, counts }: DealerMixProps): JSX.Element => 
       const values = (counts.facets[facet] ?? []).map(({ value, count: listings }) => ({
         name: wordsOf(value),
         value: listings,
-        path: value.includes(",") ? undefined : viewPath({ dealer_id: dealerId, [facet]: value }),
+        path: viewPath({ dealer_id: dealerId, [facet]: listText(facet, value) }),
       }));
       const shown = values.reduce((sum, { value }) => sum + value, 0);
       return (

@@ -3,6 +3,7 @@ import type { AnswerOf } from "../../../contract/types.ts";
 import type { TextParameters } from "../../../operations/caller.ts";
 import type { PriceOfDay } from "../../charts/price-steps.tsx";
 import type { PageRequests } from "../../shell/page-requests.ts";
+import { listOf, listText } from "../view.ts";
 
 export type ListingDetail = AnswerOf<"getListing">["data"];
 
@@ -14,19 +15,19 @@ export type SuchCars = Awaited<ReturnType<typeof countSuchCars>>;
 /** Returns the filters for cars of the same model and condition, at most one model year older or newer; undefined if the make or model is unknown. */
 export function suchCars({ vehicle: { build }, inventory_type: condition }: ListingDetail): TextParameters | undefined {
   const { make, model, year } = build;
-  if (make === null || model === null || [make, model].some((name) => name.includes(","))) return undefined;
+  if (make === null || model === null) return undefined;
   return {
-    make,
-    model,
+    make: listText("make", make),
+    model: listText("model", model),
     ...(year === null ? {} : { year: `${year - 1},${year},${year + 1}` }),
     ...(condition === null ? {} : { inventory_type: condition }),
   };
 }
 
 /** Returns filters in words, for example `used Toyota RAV4, 2022 to 2024`. */
-export function suchWords({ inventory_type, make, model, year }: TextParameters): string {
-  const years = year?.split(",") ?? [];
-  const words = [inventory_type, make, model].filter((word) => word !== undefined).join(" ");
+export function suchWords(filters: TextParameters): string {
+  const years = listOf(filters, "year");
+  const words = ["inventory_type", "make", "model"].flatMap((name) => listOf(filters, name)).join(" ");
   return years.length === 0 ? words : `${words}, ${years[0]} to ${years.at(-1)}`;
 }
 

@@ -2,7 +2,15 @@
 import type { JSX } from "preact";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
-import { apiFilters, listingPath, pageSizeOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import {
+  apiFilters,
+  listingPath,
+  listText,
+  pageSizeOf,
+  type ViewParameters,
+  viewPath,
+  withParameters,
+} from "../view.ts";
 
 /** The view that led to a listing, and the published day. */
 export interface ShownView {
@@ -53,7 +61,7 @@ interface CrumbsProps {
 
 /** Links to the search that led here, to the make and model, and to the cars beside this one. */
 export const Crumbs = ({ view, make, model, position }: CrumbsProps): JSX.Element => {
-  const ofMake = isFilter(make) ? { make } : undefined;
+  const ofMake = make === null ? undefined : { make: listText("make", make) };
   return (
     <nav class="crumbs" aria-label="Where this listing is found">
       <a href={viewPath(view)}>Search</a>
@@ -62,18 +70,15 @@ export const Crumbs = ({ view, make, model, position }: CrumbsProps): JSX.Elemen
           / <a href={viewPath(ofMake)}>{make}</a>
         </>
       )}
-      {ofMake === undefined || !isFilter(model) ? null : (
+      {ofMake === undefined || model === null ? null : (
         <>
-          / <a href={viewPath({ ...ofMake, model })}>{model}</a>
+          / <a href={viewPath({ ...ofMake, model: listText("model", model) })}>{model}</a>
         </>
       )}
       {position === undefined ? null : <Position {...position} />}
     </nav>
   );
 };
-
-/** Returns true if a name is known and can be the value of a filter, which are lists. */
-const isFilter = (name: string | null): name is string => name?.includes(",") === false;
 
 const Position = ({ number, total, previous, next }: SearchPosition): JSX.Element => (
   <span class="ends">

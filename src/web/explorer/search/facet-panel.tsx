@@ -6,7 +6,7 @@ import { CarDrawing, paintClass } from "../car-drawing.tsx";
 import type { FacetChanges } from "../charts/facet-changes.ts";
 import { type FacetDefinition, facetDefinitions, type ValueBucket, type ViewFacets } from "../facets.ts";
 import { RatingBadge, ratingLooks } from "../value.tsx";
-import { chosenAmong, listOf, type ViewParameters, viewPath } from "../view.ts";
+import { chosenAmong, listOf, listText, type ViewParameters, viewPath } from "../view.ts";
 import { RangeFacetField } from "./range-facet.tsx";
 
 interface FacetPanelProps {
@@ -135,7 +135,6 @@ interface ValueFieldProps {
   readonly isChosen: boolean;
 }
 
-/** A value. One with a comma cannot be chosen: lists are separated by commas. */
 export const ValueField = ({ name, bucket, share, change, isChosen }: ValueFieldProps): JSX.Element => {
   const { value, count: listings, label } = bucket;
   const look = lookOf(name);
@@ -145,7 +144,7 @@ export const ValueField = ({ name, bucket, share, change, isChosen }: ValueField
       class={`value${look === "paints" ? ` ${paintClass(value)}` : ""}`}
       title={look === "paints" ? value : undefined}
     >
-      <input type="checkbox" id={id} name={name} value={value} checked={isChosen} disabled={value.includes(",")} />
+      <input type="checkbox" id={id} name={name} value={listText(name, value)} checked={isChosen} />
       {share === undefined ? null : (
         <svg class="bar" aria-hidden="true">
           <rect width={`${Math.round(share * 100)}%`} height="100%" rx="2" />

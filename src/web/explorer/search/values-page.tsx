@@ -4,7 +4,7 @@ import { refuse } from "../../../contract/errors.ts";
 import type { CurrentVersion } from "../../../serving/current-version.ts";
 import type { PageHandler } from "../../shell/pages.tsx";
 import { type FacetDefinition, facetDefinitions, type ValueBucket } from "../facets.ts";
-import { apiFilters, chosenAmong, readView, type ViewParameters } from "../view.ts";
+import { apiFilters, chosenAmong, listText, readView, type ViewParameters } from "../view.ts";
 import { KeptFields } from "./applied-filters.tsx";
 import { ValueField, valuesPath } from "./facet-panel.tsx";
 
@@ -83,7 +83,7 @@ const ValuesForm = ({ name, view, buckets }: ValuesFormProps): JSX.Element => {
     <form action="/" method="get" class="stack">
       <KeptFields view={view} without={new Set([name])} />
       {others.map((value) => (
-        <input key={value} type="hidden" name={name} value={value} />
+        <input key={value} type="hidden" name={name} value={listText(name, value)} />
       ))}
       <div class="vals" id="values">
         {buckets.map((bucket) => (
