@@ -76,6 +76,7 @@ test("meta repeats the request and names the published version", async () => {
     sort: "metric",
     minimum_metric_count: 10,
     as_of: "2026-11-19",
+    currency: "USD",
     data_version: "2026-11-19.1",
   });
 });
@@ -88,6 +89,7 @@ test("meta has no nulls: the metric defaults to count, and the minimum count is 
     sort: "-count",
     minimum_metric_count: 10,
     as_of: "2026-11-19",
+    currency: "USD",
     data_version: "2026-11-19.1",
   });
 });

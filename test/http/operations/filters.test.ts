@@ -162,7 +162,7 @@ const unmatchedIn = async (query: string) =>
 test("a value that the data has never had is reported with the nearest one, and matches nothing", async () => {
   const { meta, pagination } = await client.getBody("searchListings", "/v1/listings?make=toyotta&limit=1");
   const unmatched = [{ parameter: "make", value: "toyotta", did_you_mean: "Toyota" }];
-  assert.deepEqual(meta, { as_of: "2026-11-19", data_version: "2026-11-19.1", unmatched });
+  assert.deepEqual(meta, { as_of: "2026-11-19", currency: "USD", data_version: "2026-11-19.1", unmatched });
   assert.equal(pagination.total, 0);
   const facets = await client.getBody("getFacets", "/v1/facets?facets=make&make=toyotta");
   assert.deepEqual(facets.meta.unmatched, unmatched);

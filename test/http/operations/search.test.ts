@@ -127,7 +127,7 @@ test("a page has 50 listings from the first by default", async () => {
   const { next_cursor: _, ...position } = pagination;
   assert.deepEqual(position, { limit: 50, offset: 0, total: 206, next_offset: 50 });
   assert.equal(data.length, 50);
-  assert.deepEqual(meta, { as_of: "2026-11-19", data_version: "2026-11-19.1" });
+  assert.deepEqual(meta, { as_of: "2026-11-19", currency: "USD", data_version: "2026-11-19.1" });
 });
 
 test("a search without a match returns an empty page", async () => {

@@ -40,7 +40,7 @@ test("filters apply to a snapshot as they do to active listings", async () => {
 
 test("an answer names the published version, also for a past day", async () => {
   const { meta } = await client.getBody("searchListings", "/v1/listings?snapshot_date=2026-11-18");
-  assert.deepEqual(meta, { as_of: "2026-11-19", data_version: "2026-11-19.1" });
+  assert.deepEqual(meta, { as_of: "2026-11-19", currency: "USD", data_version: "2026-11-19.1" });
 });
 
 for (const day of ["2026-11-17", "2026-11-20", "1999-12-31"]) {
