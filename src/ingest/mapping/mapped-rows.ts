@@ -2,8 +2,9 @@
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
+import { type DealerList, listedDealers } from "../feed/dealer-list.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
-import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
+import { type FeedTable, feed, isTextList, listSeparator } from "../feed/feed-schema.ts";
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import type { FeedRelation } from "../feed/file-formats.ts";
 import { knownText } from "../normalize/field-readers.ts";
@@ -38,15 +39,38 @@ export async function checkPatterns(session: Session, mapping: Mapping): Promise
  * Returns the inventory rows of mapped files, and one dealer row per distinct dealer id in each. Throws a UserError if a required column is
  * missing.
  */
-export function mappedTables(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly MappedTable[] {
+export function mappedTables(
+  file: FeedFile,
+  source: FeedRelation,
+  mapping: Mapping,
+  list?: DealerList,
+): readonly MappedTable[] {
   checkColumns(file, source.columns, mapping);
   const { fields, dealer } = mapping;
   const inventory = mappedTable("inventory", source, mapping, fields);
   const dealers = mappedTable("dealers", source, mapping, dealer.fields);
   const first = sql`SELECT DISTINCT ON (${join([...source.fileColumn, rowDealer])}) * FROM (${dealers.source.rows})
     WHERE ${rowDealer} IS NOT NULL ORDER BY ${rowDealer}, "row"`;
-  return [inventory, { ...dealers, source: { ...source, rows: first } }];
+  return [inventory, withList({ ...dealers, source: { ...source, rows: first } }, list)];
 }
+
+/** Returns dealers with the fields that a list has of them. */
+function withList(dealers: MappedTable, list: DealerList | undefined): MappedTable {
+  if (list === undefined) return dealers;
+  const values = new Map(dealers.values);
+  for (const field of Object.keys(list.fields)) {
+    const listed = ident(`listed ${field}`);
+    const text = isTextList(feed.dealers.properties[field]) ? sql`string_split(${listed}, ${listSeparator})` : listed;
+    const mapped = dealers.values.get(field);
+    values.set(field, mapped === undefined ? text : sql`coalesce(${text}, ${mapped})`);
+  }
+  const rows = sql`SELECT * FROM (${dealers.source.rows}) LEFT JOIN (${listedDealers(list)}) ON listed_key = ${rowDealerKey}`;
+  return { ...dealers, source: { ...dealers.source, rows }, values };
+}
+
+/** Selects the keys of dealers that a list does not have: `key`, and `row`, the first with it. */
+export const unlistedKeys = (dealers: MappedTable): Sql =>
+  sql`SELECT ${rowDealerKey} AS "key", min("row")::INTEGER AS "row" FROM (${dealers.source.rows}) WHERE listed_key IS NULL GROUP BY ALL`;
 
 /** Returns a row for each that the filter keeps, with the texts of the columns that the rules of a table use, and the dealer's id. */
 function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, rules: Mapping["fields"]): MappedTable {
@@ -59,10 +83,8 @@ function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, r
     }),
   ).set("dealer_id", rowDealer);
   const { key, namespace: assigner } = mapping.dealer;
-  const dealerId = dealerIdOf(
-    key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`),
-    assigner,
-  );
+  const keys = key.map((rule) => ruleText(rule, scope) ?? sql`NULL::VARCHAR`);
+  const dealerKey = sql`lower(concat_ws('|', ${join(keys)}))`;
   const isUsed = all([
     ...(mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)),
     ...(mapping.onDay === undefined ? [] : [sql`${dayOfRow(mapping, scope)} = ${mapping.onDay}`]),
@@ -71,7 +93,7 @@ function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, r
   const texts = [...used.values()].map((text) => sql`${knownText(text, unknownTexts(mapping))} AS ${text}`);
   const kept = [sql`"row"`, ...source.fileColumn];
   const known = sql`SELECT ${join([...kept, ...texts])} FROM (SELECT ${join([...kept, ...decoded])} FROM (${source.rows}))`;
-  const rows = sql`SELECT *, ${dealerId} AS ${rowDealer} FROM (${known}) WHERE ${isUsed}`;
+  const rows = sql`SELECT *, ${dealerIdOf(keys, assigner)} AS ${rowDealer}, ${dealerKey} AS ${rowDealerKey} FROM (${known}) WHERE ${isUsed}`;
   return { table, source: { ...source, rows }, values };
 }
 
@@ -91,6 +113,9 @@ export function daysOfRows(source: FeedRelation, mapping: Mapping): Sql {
 }
 
 const rowDealer = sql`row_dealer_id`;
+
+/** The parts of a dealer's key, joined by vertical bars, in lower case. */
+const rowDealerKey = sql`row_dealer_key`;
 
 const unknownTexts = ({ unknown = [] }: Mapping): readonly string[] => unknown.map((text) => text.trim().toLowerCase());
 
