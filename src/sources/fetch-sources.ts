@@ -13,6 +13,7 @@ import { type Connector, type RemoteFile, TransferFault } from "../connectors/co
 import { type FileMatch, matchPath } from "../connectors/file-pattern.ts";
 import { forEachOf, receive, repeat, sizeOf, withStallTimeout } from "../connectors/transfer.ts";
 import { unpack } from "../ingest/documents/prepared-files.ts";
+import { dealerListName } from "../ingest/feed/dealer-list.ts";
 import { folderMapping } from "../ingest/feed/delivery.ts";
 import { type FeedLimits, feedEndings, fileOf, limitMessages, tableOfName } from "../ingest/feed/feed-file.ts";
 import { checkFeedFile, contentOf } from "../ingest/feed/file-checks.ts";
@@ -262,7 +263,7 @@ class SourceFetch {
 
   /** Queues a file in its day, after the mapping of its source. */
   private async queueMatch({ name, dealer }: FileMatch, day: string, from: string, sha256: string): Promise<void> {
-    const { name: source, mapping, preset, dealer: fixed } = this.source;
+    const { name: source, mapping, preset, dealers, dealer: fixed } = this.source;
     const { queue } = this.options;
     if (preset === "carquet") {
       const parts = [tableOfName(name).table, source, ...(dealer === undefined ? [] : [dealer]), name];
@@ -270,6 +271,7 @@ class SourceFetch {
     }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
     if (path !== undefined) await queueText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
+    if (dealers !== undefined) await queueText(queue, day, join(source, dealerListName), await readFile(dealers, "utf8"));
     await queueFile(queue, day, join(source, dealer ?? fixed ?? "", name), from, sha256);
   }
 

@@ -14,6 +14,7 @@ import type { FtpSettings } from "../connectors/ftp.ts";
 import type { SftpSettings } from "../connectors/sftp.ts";
 import { checker } from "../contract/schema.ts";
 import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
+import { readDealerList } from "../ingest/feed/dealer-list.ts";
 import { type PresetName, readMapping } from "../ingest/mapping/mapping.ts";
 
 const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;
@@ -36,6 +37,7 @@ interface FileSource {
   readonly files?: string;
   readonly mapping?: string;
   readonly preset?: PresetName | "carquet";
+  readonly dealers?: string;
   readonly dealer?: string;
   readonly requiredFiles: number;
   readonly settleSeconds: number;
@@ -77,6 +79,7 @@ export async function readSources(path: string): Promise<FeedSources> {
     sourceOf(name, source, dirname(path), (key, message) => fail(`sources.${name}${key}`, message)),
   );
   await Promise.all(sources.map(checkMapping));
+  for (const { dealers } of sources) if (dealers !== undefined) await readDealerList(dealers);
   return { ...file, sources };
 }
 
@@ -84,7 +87,7 @@ type Fail = (key: string, message: string) => never;
 
 function sourceOf(name: string, { files, ...source }: FileSource, folder: string, fail: Fail): FeedSource {
   const kinds = sourceKinds.filter((kind) => source[kind] !== undefined);
-  const { mapping, preset, dealer, https, sftp } = source;
+  const { mapping, preset, dealer, dealers, https, sftp } = source;
   if (kinds.length !== 1) fail("", `${kinds.join(" and ") || "no kind"}: expected one of ${sourceKinds.join(", ")}`);
   if (!tableOfName(name).isForeign) fail("", "begins with the name of a table: expected another name");
   if (mapping !== undefined && preset !== undefined) fail("", "mapping and preset: expected one of them");
@@ -93,7 +96,15 @@ function sourceOf(name: string, { files, ...source }: FileSource, folder: string
   const pattern = patternOf(https, files, fail);
   if (dealer !== undefined && (pattern.hasDealers || preset === "carquet"))
     fail(".dealer", "not used: expected none where a folder of files has a *, or with the preset carquet");
-  return { ...source, name, pattern, ...(mapping === undefined ? {} : { mapping: resolve(folder, mapping) }) };
+  if (dealers !== undefined && preset === "carquet")
+    fail(".dealers", "not used: expected none with the preset carquet, whose dealers are in its files");
+  return {
+    ...source,
+    name,
+    pattern,
+    ...(mapping === undefined ? {} : { mapping: resolve(folder, mapping) }),
+    ...(dealers === undefined ? {} : { dealers: resolve(folder, dealers) }),
+  };
 }
 
 /** Returns the pattern of a source's files. */
