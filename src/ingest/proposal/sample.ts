@@ -32,6 +32,8 @@ export interface Sample {
   readonly hasHeader: boolean;
   /** The preset that fits the columns. */
   readonly preset?: Mapping;
+  /** The path of the records of a document, if it is not found by their structure. */
+  readonly records?: string;
 }
 
 /** Returns the file at a path. Throws a UserError if there is none, or several. */
@@ -48,17 +50,20 @@ export async function fileAt(path: string): Promise<FeedFile> {
 export async function sampleFile(
   session: Session,
   file: FeedFile,
-  settings: ReadSettings & { readonly scratch: string },
+  { records, ...settings }: ReadSettings & Pick<Sample, "records"> & { readonly scratch: string },
 ): Promise<Sample> {
   const read = (mapping: Mapping) => readSample(session, file, { ...settings, mapping });
-  const plain = await read(settings.mapping ?? reading({}));
+  const layout = records === undefined ? {} : { records };
+  if (records !== undefined && ["csv", "parquet"].includes(file.format))
+    throw fileError(file, ": has no path of records: expected --records only with XML or JSON.");
+  const plain = await read(settings.mapping ?? reading(layout));
   const isNamed = settings.mapping !== undefined;
   const hasHeader = isNamed || !plain.some((column) => /^(?=.*\d)[A-HJ-NPR-Z\d]{17}$/i.test(column));
   const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
-  const mapping = hasHeader ? preset : reading({ header: false });
+  const mapping = hasHeader ? preset && { ...preset, file: { ...preset.file, ...layout } } : reading({ header: false });
   const columns = mapping === undefined ? plain : await read(mapping);
   if (!(await session.hasRows(sql`FROM cells`))) throw fileError(file, ": no rows with values: expected at least one.");
-  return { name: file.name, columns, hasHeader, ...(preset === undefined ? {} : { preset }) };
+  return { name: file.name, columns, hasHeader, ...(mapping && preset && { preset: mapping }), ...layout };
 }
 
 /** Returns a mapping by which a file is read before its columns are known. */

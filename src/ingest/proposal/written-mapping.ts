@@ -13,58 +13,162 @@ import {
   type Rules,
   type Source,
 } from "../mapping/rules.ts";
-import { aliases, type ColumnTarget, type Match, targets } from "./match-columns.ts";
+import type { Choices } from "./choices.ts";
+import { aliases, type ColumnTarget, columnNameOf, type Match, targetName, targets } from "./match-columns.ts";
+import { inOneUnit } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
 /** The share of texts that have the separator of their list. */
 const separatedMin = 0.2;
 
-/** Returns the content of the mapping file. Throws a UserError if no column has VINs. */
-export async function writtenMapping(session: Session, sample: Sample, chosen: readonly Match[]): Promise<FileMapping> {
-  const { name, preset, columns, hasHeader } = sample;
-  const rulesOf = async (table: ColumnTarget["table"]): Promise<Rules> => {
-    const rules: Record<string, Rule> = {};
-    for (const target of targets) {
-      const matches = chosen.filter((match) => match.target === target);
-      if (target.table === table && matches.length > 0) rules[target.field] = await ruleOf(session, sample, matches);
-    }
-    return rules;
-  };
-  const fields = { ...(await rulesOf("inventory")), ...preset?.fields };
+type Dealer = Mapping["dealer"];
+type Rulesets = Readonly<Record<ColumnTarget["table"], Rules>>;
+
+/** Returns the content of the mapping file, by the matches that are used. Throws a UserError if no column has VINs. */
+export async function writtenMapping(
+  session: Session,
+  sample: Sample,
+  used: readonly Match[],
+  choices: Choices,
+): Promise<FileMapping> {
+  const { name, preset, columns, hasHeader, records } = sample;
+  const rules = await rulesOf(session, sample, used, choices);
+  const base = preset === undefined ? undefined : withoutColumns(preset, sample, choices);
+  const fields = withConstants(merged(base?.fields, rules.inventory), choices, "");
   if (fields.vin === undefined) {
-    const known = chosen.map(({ column }) => column);
+    const known = used.map(({ column }) => column);
     throw fileError(
       { name },
       `${hasHeader ? ", row 0 (header)" : ""}: no column of VINs: expected one named VIN, or texts of 17 characters; ` +
         `found ${printableColumns(columns, known)}.`,
     );
   }
-  if (preset !== undefined) {
-    const { name: _, ...content } = preset;
-    return { ...content, fields: writtenRules(fields), dealer: writtenDealer(preset.dealer) };
-  }
-  const { dealer: key, ...ofKey } = await rulesOf("dealer");
-  return {
+  const layout = { ...preset?.file, ...(hasHeader ? {} : { header: false }), ...(records && { records }) };
+  const { name: _, ...start } = preset ?? {
+    name,
     version: mappingVersion,
-    ...(hasHeader ? {} : { file: { header: false } }),
     unknown: aliases.unknown,
     required: ["vin", "dealer"],
+  };
+  const dealerFields = withConstants(merged(base?.dealer.fields, rules.dealers), choices, "dealer.");
+  const { dealer: key } = rules.dealer;
+  const constant = choices.constants.get("dealer");
+  const dealer =
+    base === undefined
+      ? await dealerOf(session, name, withConstant(key, constant), dealerFields)
+      : { ...base.dealer, key: presetKey(base.dealer.key, key, choices), fields: dealerFields };
+  return {
+    ...start,
+    ...(Object.keys(layout).length > 0 && { file: layout }),
     fields: writtenRules(fields),
-    dealer: writtenDealer(dealerOf(name, key, { ...ofKey, ...(await rulesOf("dealers")) })),
+    dealer: writtenDealer(dealer),
   };
 }
 
+/** Returns the rules of matches by table and field. */
+export async function rulesOf(
+  session: Session,
+  sample: Sample,
+  matches: readonly Match[],
+  choices: Choices,
+): Promise<Rulesets> {
+  const rules: Record<keyof Rulesets, Record<string, Rule>> = { inventory: {}, dealers: {}, dealer: {}, none: {} };
+  for (const target of targets) {
+    const ofTarget = matches.filter((match) => match.target === target);
+    if (ofTarget.length > 0)
+      rules[target.table][target.field] = await ruleOf(
+        session,
+        sample,
+        ofTarget,
+        target.field === "miles" ? choices.unit : undefined,
+      );
+  }
+  return rules;
+}
+
+/** Returns rules by the names of their fields, as a mapping file has them. */
+export const namedRules = (matches: readonly Match[], rules: Rulesets): Rules<FileRule> =>
+  Object.fromEntries(
+    [...new Set(matches.map(({ target }) => target))].flatMap((target) => {
+      const rule = rules[target.table][target.field];
+      return rule === undefined ? [] : [[targetName(target), writtenRule(rule)]];
+    }),
+  );
+
+/** Returns a preset without the columns that are chosen for other fields. */
+function withoutColumns(preset: Mapping, { columns }: Sample, choices: Choices): Pick<Mapping, "fields" | "dealer"> {
+  const isKept = (source: Source): boolean =>
+    !matchingColumns(columns, columnNameOf(source)).some((column) => choices.columns.has(column));
+  const ruleWithout = (rule: Rule): readonly Rule[] => {
+    const from = rule.from.filter(isKept);
+    return from.length === 0 ? [] : [{ ...rule, from }];
+  };
+  const without = (rules: Rules): Rules =>
+    Object.fromEntries(Object.entries(rules).flatMap(([field, rule]) => ruleWithout(rule).map((one) => [field, one])));
+  const key = preset.dealer.key.flatMap(ruleWithout);
+  const { name = { from: places }, ...fields } = without(preset.dealer.fields);
+  return {
+    fields: without(preset.fields),
+    dealer: { ...preset.dealer, key: key.length === 0 ? [{ from: places }] : key, fields: { name, ...fields } },
+  };
+}
+
+/** Returns the rules of a preset, with the sources of others before those of their fields. */
+const merged = (base: Rules = {}, rules: Rules): Rules => ({
+  ...base,
+  ...Object.fromEntries(
+    Object.entries(rules).map(([field, rule]) => {
+      const known = base[field];
+      return [field, known === undefined ? rule : { ...known, from: [...rule.from, ...known.from] }];
+    }),
+  ),
+});
+
+/** Adds the constants of fields whose names begin with a prefix, after all other sources. */
+function withConstants(rules: Rules, { constants }: Choices, prefix: string): Rules {
+  const chosen = [...constants].filter(([name]) => name !== "dealer" && name.replace(/[^.]*$/, "") === prefix);
+  const added = chosen.map(([name, constant]) => {
+    const field = name.slice(prefix.length);
+    return [field, withConstant(rules[field], constant) ?? { from: [] }] as const;
+  });
+  return { ...rules, ...Object.fromEntries(added) };
+}
+
+/** Returns a rule whose value is a constant where its sources have none. */
+const withConstant = (rule: Rule | undefined, constant: string | undefined): Rule | undefined =>
+  constant === undefined ? rule : { ...rule, from: [...(rule?.from ?? []), { constant }] };
+
+/** Returns the key of a preset's dealers: a chosen column instead of its own, and a constant where it has no value. */
+function presetKey(key: Dealer["key"], chosen: Rule | undefined, { constants }: Choices): Dealer["key"] {
+  const [first, ...others] = chosen === undefined ? key : [chosen];
+  const whole = withConstant(first, constants.get("dealer") ?? constants.get("dealer.name"));
+  return whole === undefined ? key : [whole, ...others];
+}
+
 /** Returns the rule of a field from its columns, without conversions that they do not need. */
-async function ruleOf(session: Session, { columns }: Sample, matches: readonly Match[]): Promise<Rule> {
-  const { number, list, html } = matches[0]?.target ?? {};
-  const from = [...new Map(matches.map(({ source }) => [JSON.stringify(source), source])).values()];
-  const { unitColumn = "", ...plain } = number ?? {};
-  const isMetric = matches.some(({ column }) => /\b(?:km|kms|kilomet(?:er|re)s)\b/i.test(column.replaceAll("_", " ")));
-  const unit = matchingColumns(columns, unitColumn).length > 0 ? { unitColumn } : {};
+async function ruleOf(
+  session: Session,
+  { columns }: Sample,
+  matches: readonly Match[],
+  chosenUnit: string | undefined,
+): Promise<Rule> {
+  const { number, list, html, unitColumns = [], field } = matches[0]?.target ?? {};
+  const { items, unit = chosenUnit } = field === "miles" ? inOneUnit(matches) : { items: matches, unit: undefined };
+  const sources = [...new Map(items.map(({ source }) => [JSON.stringify(source), source])).values()];
+  // A name with a * also stands for the column without a number.
+  const isCovered = (source: Source): boolean =>
+    sources.some(
+      (other) =>
+        other !== source &&
+        columnNameOf(other).includes("*") &&
+        matchingColumns([columnNameOf(source)], columnNameOf(other)).length > 0,
+    );
+  const from = sources.filter((source) => !isCovered(source));
+  const unitColumn = unitColumns.find((name) => matchingColumns(columns, name).length > 0);
   return {
     from,
     ...(html && { html }),
-    ...(number && { number: { ...plain, ...unit, ...(isMetric && { unit: "km" }) } }),
+    ...(number && { number: { ...number, ...(unitColumn && { unitColumn }), ...(unit && { unit }) } }),
     ...(list && { list: { ...list, ...(await separatorOf(session, list, matches)) } }),
   };
 }
@@ -86,25 +190,40 @@ async function separatorOf(
 }
 
 const addressFields = ["line1", "city", "state", "postal_code", "country"] as const;
+const places: readonly Source[] = [{ file: "folder" }, { file: "name" }];
 
-/** Returns how the dealer of a row is identified: by an id, else by a name and ZIP code, else by an address, else by where the file is. */
-function dealerOf(file: string, key: Rule | undefined, fields: Rules): Mapping["dealer"] {
-  const { name, postal_code } = fields;
+const columnsOf = (rule: Rule | undefined): readonly string[] =>
+  (rule?.from ?? []).map(columnNameOf).filter((column) => column !== "");
+
+/**
+ * Returns how the dealer of a row is identified: by an id, else by a name and ZIP code, and by its city and state where rows have no ZIP code; else by an
+ * address, else by where the file is.
+ */
+async function dealerOf(session: Session, file: string, key: Rule | undefined, fields: Rules): Promise<Dealer> {
+  const { name } = fields;
   if (key !== undefined) {
     const namespace = foldName(file.replace(/^.*\//, "").replace(/\..*$/, "")).replaceAll(/\d/g, "");
     const named = { from: [...(name?.from ?? []), ...key.from] };
     return { ...(namespace === "" ? {} : { namespace }), key: [key], fields: { ...fields, name: named } };
   }
-  if (name !== undefined)
-    return { key: [name, ...(postal_code === undefined ? [] : [postal_code])], fields: { ...fields, name } };
-  const address = addressFields.flatMap((field) => fields[field] ?? []);
-  const places: readonly Source[] = [{ file: "folder" }, { file: "name" }];
+  const located = (names: readonly string[]): readonly Rule[] =>
+    names.flatMap((field) => (columnsOf(fields[field]).length > 0 ? (fields[field] ?? []) : []));
+  if (name !== undefined) {
+    const zips = columnsOf(fields.postal_code);
+    const rowsWith = (columns: readonly string[]) =>
+      sql`SELECT "row" FROM cells WHERE list_contains(${columns}, "column")`;
+    const isPartial =
+      zips.length === 0 || (await session.hasRows(sql`FROM (${rowsWith(columnsOf(name))} EXCEPT ${rowsWith(zips)})`));
+    const others = located(["postal_code", ...(isPartial ? ["city", "state"] : [])]);
+    return { key: [name, ...others], fields: { ...fields, name } };
+  }
+  const address = located(addressFields);
   if (address.length === 0) return { key: [{ from: places }], fields: { ...fields, name: { from: places } } };
-  const template = address.map(({ from: [source] }) => `{${source?.column}}`).join(", ");
+  const template = address.map((rule) => `{${columnsOf(rule)[0]}}`).join(", ");
   return { key: address, fields: { ...fields, name: { from: [{ template }] } } };
 }
 
-const writtenDealer = ({ key, fields, ...dealer }: Mapping["dealer"]): FileMapping["dealer"] => ({
+const writtenDealer = ({ key, fields, ...dealer }: Dealer): FileMapping["dealer"] => ({
   ...dealer,
   key: key.map(writtenRule),
   fields: writtenRules(fields),

@@ -123,7 +123,9 @@ describe("the columns of a layout without a preset fill the fields that a reader
 });
 
 test("the columns of a file without a header fill the fields that their values look like", async () => {
-  const rows = [1, 2].map((n) => `"${n}","U","${vinOf(n)}","Honda","2019","https://x.example/${n}.jpg","$${n}9,000"\n`);
+  const rows = [1, 2].map(
+    (n) => `"${n}","${n === 1 ? "U" : "N"}","${vinOf(n)}","Honda","2019","https://x.example/${n}.jpg","$${n}9,000"\n`,
+  );
   const { sample, plans, content } = await propose(await written("plain.csv", rows.join("")));
   assert.deepEqual([sample.hasHeader, content.file], [false, { header: false }]);
   assert.deepEqual(
