@@ -18,6 +18,7 @@ import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts"
 import { mappingOf, recognizedPreset } from "../mapping/mapping.ts";
 import { type Mapping, mappingVersion } from "../mapping/rules.ts";
 import { knownText } from "../normalize/field-readers.ts";
+import { fillFromVins } from "../normalize/vin-filling.ts";
 import { isSpelled, type Spellings, valuesAsRows, valuesOutside } from "../normalize/vocabularies.ts";
 import { aliases } from "./match-columns.ts";
 
@@ -117,6 +118,8 @@ export interface MappingTrial {
   readonly outside: readonly Row[];
   /** The values of the first rows by field, as listings have them, by the number of the row. */
   readonly values: ReadonlyMap<number, Row>;
+  /** The first cars as they are listed, with what follows from their VINs, and the name, city and state of their dealers. */
+  readonly listings: readonly Row[];
 }
 
 interface TrialInput {
@@ -139,7 +142,7 @@ export async function tryMapping(
   const fields = Object.keys(mapping.fields);
   const words = fields.filter(isSpelled).filter((field) => !isList(field) && aliases.inventory[field]?.isOpen !== true);
   const uses = valuesAsRows(words, sql`(SELECT *, 1 AS uses FROM parsed_inventory)`);
-  return {
+  const trial = {
     rows,
     issues,
     remarks,
@@ -149,6 +152,29 @@ export async function tryMapping(
     outside: words.length === 0 ? [] : await session.rows(valuesOutside(uses)),
     values: await firstValues(session, fields, spellings),
   };
+  // Adds values and issues that are not those of the columns.
+  await fillFromVins(session, day);
+  return { ...trial, listings: await firstListings(session, spellings) };
+}
+
+const listingsMax = 20;
+const listedFields =
+  "vin inventory_type year make model trim body_type drivetrain exterior_color price miles stock_number vdp_url".split(
+    " ",
+  );
+
+function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
+  const columns = listedFields.map((field) => {
+    const value = isSpelled(field)
+      ? sql`coalesce(${spellings.lookUp(field, ident(field))}, ${ident(field)})`
+      : ident(field);
+    return sql`${value} AS ${ident(field)}`;
+  });
+  const photos = sql`coalesce(len(photo_urls), 0)::INTEGER AS photos`;
+  return session.rows(sql`
+    SELECT inventory.*, dealers.name AS dealer_name, dealers.city AS dealer_city, dealers.state AS dealer_state
+    FROM (SELECT "row", dealer_id, ${join([...columns, photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
+    LEFT JOIN parsed_dealers AS dealers USING (dealer_id) ORDER BY "row"`);
 }
 
 const isList = (field: string): boolean => isTextList(feed.inventory.properties[field]);
