@@ -39,11 +39,10 @@ import { accountsPage, createAccountByForm } from "./operator/accounts-page.tsx"
 import { auditPage } from "./operator/audit-page.tsx";
 import { deliveriesPage, releaseFeedByForm } from "./operator/deliveries-page.tsx";
 import { ingestDayPage, qualityDownload, qualityPage } from "./operator/ingest-page.tsx";
-import { choicesBytesMax, draftsOf, newFeedPage, uploadBytesMax } from "./operator/new-feed.ts";
 import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator/operator-page.tsx";
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
 import { addAssets } from "./shell/assets.ts";
-import { visitorForm } from "./shell/forms.tsx";
+import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
@@ -127,11 +126,15 @@ function addOperatorRoutes(router: Router<RequestState>, services: SiteServices)
   addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
   router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));
-  const drafts = draftsOf(services);
-  addOperatorPage(router, services, ["/operator/feeds", newFeedPage]);
-  addOperatorForm(router, services, ["/operator/feeds", drafts.upload], uploadBytesMax);
-  addOperatorPage(router, services, ["/operator/feeds/:draft", drafts.show]);
-  addOperatorForm(router, services, ["/operator/feeds/:draft", drafts.submit], choicesBytesMax);
+  // It loads the modules that read feeds and sources, which a service does not need.
+  const newFeed = () => import("./operator/new-feed-page.tsx");
+  addOperatorPage(router, services, ["/operator/feeds", async (visit) => (await newFeed()).uploadPage(visit)]);
+  addOperatorForm(
+    router,
+    services,
+    ["/operator/feeds", async (form) => (await newFeed()).mapByForm(services)(form)],
+    uploadBytesMax,
+  );
   addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
   addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
   addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);

@@ -281,7 +281,7 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
 const bound = (value: Sql, name: Sql, use: Sql): Sql => sql`list_transform([${value}], lambda ${name}: ${use})[1]`;
 
 /** A day after all times in files. */
-const lastDay = "9000-01-01";
+export const lastDay = "9000-01-01";
 
 /** The most characters of a code. */
 const codeLength = 2;

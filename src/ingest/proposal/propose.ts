@@ -19,13 +19,12 @@ import {
   type Match,
   matchesByName,
   matchesByValues,
-  sourceOf,
   targetName,
   targets,
 } from "./match-columns.ts";
 import { metricHints } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
-import { namedRules, rulesOf, writtenMapping } from "./written-mapping.ts";
+import { rulesOf, writtenMapping, writtenRules } from "./written-mapping.ts";
 
 /** The least score of a column that is used, and of one that needs no confirmation. */
 const scoreMin = 0.3;
@@ -64,40 +63,59 @@ export async function proposeMapping(
   { choices = noChoices, isAccepting = false }: ProposalSettings = {},
 ): Promise<Proposal> {
   const { columns } = sample;
-  const ofPreset = fieldsByColumn(sample.preset, columns);
   const { byName, matches } = await matchColumns(session, sample, choices);
-  const suggested = isAccepting ? [] : matches.filter(({ why, target }) => why === "values" && target.field !== "vin");
+  const suggested = matches.filter(({ why, target }) => why === "values" && target.field !== "vin" && !isAccepting);
   const used = matches.filter((match) => !suggested.includes(match));
   const proposed = await writtenMapping(session, sample, used, choices);
-  const asked = await askedUnit(session, sample, proposed, choices);
-  const { miles, ...others } = { ...proposed.fields, ...(asked && { miles: asked.rule }) };
-  const isAsked = asked !== undefined && !isAccepting;
-  const suggestions = {
-    ...namedRules(suggested, await rulesOf(session, sample, suggested, choices)),
-    ...(isAsked && { miles: asked.rule }),
-  };
+  const asked = await askedUnit(session, sample, mappingOf(structuredClone(proposed), "proposed mapping"));
+  const { fields, suggestions } = withSuggestions(await rulesOf(session, sample, suggested), asked, isAccepting);
+  const { miles: _, ...others } = proposed.fields;
   const content = {
     ...proposed,
-    fields: { ...others, ...(miles && !isAsked && { miles }) },
+    fields: asked === undefined ? proposed.fields : { ...others, ...fields },
     ...(Object.keys(suggestions).length > 0 && { suggestions }),
   };
   const mapping = mappingOf(structuredClone(content), "proposed mapping");
-  const fields = fieldsByColumn(mapping, columns);
+  const filled = fieldsByColumn(mapping, columns);
+  const ofPreset = fieldsByColumn(sample.preset, columns);
+  const open = isAccepting ? undefined : asked;
   const plans = columns.map((column): ColumnPlan => {
     const isOf = (match: Match): boolean => match.column === column;
-    const match = matches.find(isOf);
-    const only = suggested.filter(isOf).map(({ target }) => targetName(target));
-    if (isAsked && asked.columns.includes(column))
-      return { column, state: "suggested", fields: ["miles"], why: "unknown unit" };
-    if (only.length > 0) return { column, state: "suggested", fields: only, why: "values", usable: match?.usable ?? 0 };
-    const verdict = choices.columns.has(column)
-      ? ({ state: fields.has(column) ? "matched" : "unmapped", why: "chosen" } as const)
+    const only = suggested.find(isOf);
+    if (open?.columns.includes(column)) return { column, state: "suggested", fields: ["miles"], why: "unknown unit" };
+    if (only !== undefined)
+      return { column, state: "suggested", fields: [targetName(only.target)], why: "values", usable: only.usable };
+    const ofOthers = verdictOf(matches.find(isOf), byName.find(isOf));
+    const why = choices.columns.has(column)
+      ? "chosen"
       : ofPreset.has(column)
-        ? ({ state: "matched", why: `preset ${sample.preset?.name}` } as const)
-        : verdictOf(match, byName.find(isOf));
-    return { ...verdict, column, fields: fields.get(column) ?? [] };
+        ? `preset ${sample.preset?.name}`
+        : undefined;
+    const isFilled = filled.has(column);
+    const verdict =
+      why === undefined ? ofOthers : { state: isFilled ? ("matched" as const) : ("unmapped" as const), why };
+    return { ...verdict, column, fields: filled.get(column) ?? [] };
   });
-  return { plans, content, mapping, notes: notesOf({ mapping, suggested, asked: isAsked ? asked : undefined }) };
+  return { plans, content, mapping, notes: notesOf({ mapping, suggested, asked: open }) };
+}
+
+/** Returns the rules that are only suggested, by the names of their fields, and a mileage in kilometers that is used. */
+function withSuggestions(
+  { inventory, dealers, dealer }: Awaited<ReturnType<typeof rulesOf>>,
+  asked: AskedUnit,
+  isAccepting: boolean,
+) {
+  const miles = asked === undefined ? {} : { miles: asked.rule };
+  const ofDealers = Object.entries(dealers).map(([field, rule]) => [`dealer.${field}`, rule] as const);
+  return {
+    fields: writtenRules(isAccepting ? miles : {}),
+    suggestions: writtenRules({
+      ...inventory,
+      ...dealer,
+      ...Object.fromEntries(ofDealers),
+      ...(isAccepting ? {} : miles),
+    }),
+  };
 }
 
 /** Returns the best matches of columns by their names, and those of each: chosen, by name, or by values. */
@@ -110,13 +128,8 @@ async function matchColumns(session: Session, { preset, columns }: Sample, choic
   const free = columns.filter(isFree);
   const isOpen = (target: ColumnTarget): boolean =>
     preset === undefined || (target.table !== "dealer" && target.table !== "dealers" && !filled.has(target.field));
-  const chosen = [...choices.columns].flatMap(([column, field]): readonly Match[] => {
-    const target = targets.find((one) => targetName(one) === field);
-    if (target === undefined || target.table === "none") return [];
-    return [{ column, target, source: sourceOf(target, column), why: "name", score: 1, usable: 1, addresses: 0 }];
-  });
   const byName = (await matchesByName(session, free)).filter(({ target }) => isOpen(target));
-  const named = [...chosen, ...(await withoutContained(session, chosenOf(byName)))];
+  const named = await withoutContained(session, chosenOf(byName));
   const hasMatch = (column: string): boolean =>
     named.some((match) => match.column === column) ||
     byName.some((match) => match.column === column && (match.target.table === "none" || match.addresses > 0));
@@ -147,18 +160,17 @@ async function withoutContained(session: Session, matches: readonly Match[]): Pr
   return matches.filter((match) => !lists.includes(match) || !contained.includes(match.column));
 }
 
-/** Returns the rule of a mileage whose unit is to be decided, as one of kilometers, with its columns and why. */
-async function askedUnit(session: Session, { columns }: Sample, content: FileMapping, { unit }: Choices) {
-  const mapping = mappingOf(structuredClone(content), "proposed mapping");
+/** Returns a mileage whose unit is to be decided as one in kilometers, with its columns and why. */
+async function askedUnit(session: Session, { columns }: Sample, mapping: Mapping) {
   const { miles } = mapping.fields;
-  if (miles === undefined || unit !== undefined) return undefined;
-  const hints = await metricHints(session, miles, columns);
-  if (hints.length === 0) return undefined;
-  const named = columns.filter((column) => fieldsByColumn(mapping, columns).get(column)?.includes("miles"));
-  const { miles: written = "" } = content.fields;
-  const { number, ...rule } = typeof written === "string" || !("from" in written) ? { from: written } : written;
-  return { rule: { ...rule, number: { ...number, unit: "km" } }, columns: named, hints };
+  const hints = miles === undefined ? [] : await metricHints(session, miles, columns);
+  if (miles === undefined || hints.length === 0) return undefined;
+  const used = fieldsByColumn(mapping, columns);
+  const named = columns.filter((column) => used.get(column)?.includes("miles"));
+  return { rule: { ...miles, number: { ...miles.number, unit: "km" } }, columns: named, hints };
 }
+
+type AskedUnit = Awaited<ReturnType<typeof askedUnit>>;
 
 /** Fields that buyers search by, the most important first. */
 const expectedFields =
@@ -168,7 +180,7 @@ const expectedOfDealers = ["name", "city", "state", "postal_code"];
 interface Noted {
   readonly mapping: Mapping;
   readonly suggested: readonly Match[];
-  readonly asked: Awaited<ReturnType<typeof askedUnit>>;
+  readonly asked: AskedUnit;
 }
 
 /** Returns what a person should decide about a mapping: the unit of the mileage, what is only suggested, and fields without a source. */

@@ -14,7 +14,16 @@ import {
   type Source,
 } from "../mapping/rules.ts";
 import type { Choices } from "./choices.ts";
-import { aliases, type ColumnTarget, columnNameOf, type Match, targetName, targets } from "./match-columns.ts";
+import {
+  aliases,
+  type ColumnTarget,
+  columnNameOf,
+  groupedBy,
+  type Match,
+  sourceOf,
+  targetName,
+  targets,
+} from "./match-columns.ts";
 import { inOneUnit } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
@@ -24,7 +33,7 @@ const separatedMin = 0.2;
 type Dealer = Mapping["dealer"];
 type Rulesets = Readonly<Record<ColumnTarget["table"], Rules>>;
 
-/** Returns the content of the mapping file, by the matches that are used. Throws a UserError if no column has VINs. */
+/** Returns the content of the mapping file, by the matches that are used and a person's choices. Throws a UserError if no column has VINs. */
 export async function writtenMapping(
   session: Session,
   sample: Sample,
@@ -32,9 +41,17 @@ export async function writtenMapping(
   choices: Choices,
 ): Promise<FileMapping> {
   const { name, preset, columns, hasHeader, records } = sample;
-  const rules = await rulesOf(session, sample, used, choices);
-  const base = preset === undefined ? undefined : withoutColumns(preset, sample, choices);
-  const fields = withConstants(merged(base?.fields, rules.inventory), choices, "");
+  const { inventory, dealers, dealer: key } = await rulesOf(session, sample, used);
+  const start = preset ?? {
+    version: mappingVersion,
+    unknown: aliases.unknown,
+    required: ["vin", "dealer"],
+    fields: {},
+  };
+  const { fields, dealer } = await withChoices(session, sample, choices, {
+    fields: { ...inventory, ...start.fields },
+    dealer: preset?.dealer ?? (await dealerOf(session, name, key.dealer, dealers)),
+  });
   if (fields.vin === undefined) {
     const known = used.map(({ column }) => column);
     throw fileError(
@@ -43,117 +60,94 @@ export async function writtenMapping(
         `found ${printableColumns(columns, known)}.`,
     );
   }
-  const layout = { ...preset?.file, ...(hasHeader ? {} : { header: false }), ...(records && { records }) };
-  const { name: _, ...start } = preset ?? {
-    name,
-    version: mappingVersion,
-    unknown: aliases.unknown,
-    required: ["vin", "dealer"],
-  };
-  const dealerFields = withConstants(merged(base?.dealer.fields, rules.dealers), choices, "dealer.");
-  const { dealer: key } = rules.dealer;
-  const constant = choices.constants.get("dealer");
-  const dealer =
-    base === undefined
-      ? await dealerOf(session, name, withConstant(key, constant), dealerFields)
-      : { ...base.dealer, key: presetKey(base.dealer.key, key, choices), fields: dealerFields };
+  const file = { ...preset?.file, ...(hasHeader ? {} : { header: false }), ...(records && { records }) };
+  const { name: _, ...rest }: Partial<Mapping> = start;
   return {
-    ...start,
-    ...(Object.keys(layout).length > 0 && { file: layout }),
+    ...rest,
+    version: mappingVersion,
+    ...(Object.keys(file).length > 0 && { file }),
     fields: writtenRules(fields),
-    dealer: writtenDealer(dealer),
+    dealer: { ...dealer, key: dealer.key.map(writtenRule), fields: writtenRules(dealer.fields) },
   };
 }
 
-/** Returns the rules of matches by table and field. */
-export async function rulesOf(
+/**
+ * Applies choices: a chosen column fills its field alone, before other columns of it; a constant comes after all columns. A dealer that only the place
+ * of the file identifies is identified by a chosen name.
+ */
+async function withChoices(
   session: Session,
   sample: Sample,
-  matches: readonly Match[],
-  choices: Choices,
-): Promise<Rulesets> {
-  const rules: Record<keyof Rulesets, Record<string, Rule>> = { inventory: {}, dealers: {}, dealer: {}, none: {} };
+  { columns, constants, unit }: Choices,
+  { fields, dealer }: Pick<Mapping, "fields" | "dealer">,
+): Promise<Pick<Mapping, "fields" | "dealer">> {
+  const {
+    key: [first, ...others],
+    ...rest
+  } = dealer;
+  const isFree = (source: Source): boolean =>
+    !matchingColumns(sample.columns, columnNameOf(source)).some((column) => columns.has(column));
+  const named = new Map([
+    ...Object.entries(fields),
+    ...Object.entries(rest.fields).map(([field, rule]) => [`dealer.${field}`, rule] as const),
+    ["dealer", first ?? { from: places }],
+  ]);
+  for (const [name, rule] of named) named.set(name, { ...rule, from: rule.from.filter(isFree) });
+  const isPlaced = columnsOf(named.get("dealer")).length === 0;
+  let key = others;
   for (const target of targets) {
-    const ofTarget = matches.filter((match) => match.target === target);
-    if (ofTarget.length > 0)
-      rules[target.table][target.field] = await ruleOf(
-        session,
-        sample,
-        ofTarget,
-        target.field === "miles" ? choices.unit : undefined,
-      );
+    const name = targetName(target);
+    if (name === "none") continue;
+    const chosen = [...columns].filter(([, field]) => field === name).map(([column]) => chosenMatch(target, column));
+    const constant = constants.get(name);
+    if (chosen.length === 0 && constant === undefined) continue;
+    const rule = chosen.length === 0 ? { from: [] } : await ruleOf(session, sample, chosen);
+    const from = [...rule.from, ...(named.get(name)?.from.filter((source) => columnNameOf(source) !== "") ?? [])];
+    const whole = { ...rule, ...named.get(name), from: [...from, ...(constant === undefined ? [] : [{ constant }])] };
+    named.set(name, whole);
+    if (name !== "dealer.name") continue;
+    // An id, which has a namespace, identifies a dealer without its name.
+    if (!isPlaced && (chosen.length === 0 || dealer.namespace !== undefined)) continue;
+    if (!isPlaced && first !== undefined) key = [first, ...others];
+    named.set("dealer", whole);
   }
+  const miles = named.get("miles");
+  if (miles !== undefined && unit !== undefined) named.set("miles", { ...miles, number: { ...miles.number, unit } });
+  const rules = [...named].filter(([, { from }]) => from.length > 0);
+  const { dealer: identity = { from: places }, ...filled } = Object.fromEntries(
+    rules.filter(([name]) => !name.includes(".")),
+  );
+  const ofDealer = rules.flatMap(([name, rule]) =>
+    name.includes(".") ? [[name.slice("dealer.".length), rule] as const] : [],
+  );
+  return {
+    fields: filled,
+    dealer: { ...rest, key: [identity, ...key], fields: { name: { from: places }, ...Object.fromEntries(ofDealer) } },
+  };
+}
+
+const chosenMatch = (target: ColumnTarget, column: string): Match => ({
+  column,
+  target,
+  source: sourceOf(target, column),
+  why: "name",
+  score: 1,
+  usable: 1,
+  addresses: 0,
+});
+
+/** Returns the rules of matches by table and field. */
+export async function rulesOf(session: Session, sample: Sample, matches: readonly Match[]): Promise<Rulesets> {
+  const rules: Record<keyof Rulesets, Record<string, Rule>> = { inventory: {}, dealers: {}, dealer: {}, none: {} };
+  for (const [target, ofTarget] of groupedBy(matches, (match) => match.target))
+    rules[target.table][target.field] = await ruleOf(session, sample, ofTarget);
   return rules;
 }
 
-/** Returns rules by the names of their fields, as a mapping file has them. */
-export const namedRules = (matches: readonly Match[], rules: Rulesets): Rules<FileRule> =>
-  Object.fromEntries(
-    [...new Set(matches.map(({ target }) => target))].flatMap((target) => {
-      const rule = rules[target.table][target.field];
-      return rule === undefined ? [] : [[targetName(target), writtenRule(rule)]];
-    }),
-  );
-
-/** Returns a preset without the columns that are chosen for other fields. */
-function withoutColumns(preset: Mapping, { columns }: Sample, choices: Choices): Pick<Mapping, "fields" | "dealer"> {
-  const isKept = (source: Source): boolean =>
-    !matchingColumns(columns, columnNameOf(source)).some((column) => choices.columns.has(column));
-  const ruleWithout = (rule: Rule): readonly Rule[] => {
-    const from = rule.from.filter(isKept);
-    return from.length === 0 ? [] : [{ ...rule, from }];
-  };
-  const without = (rules: Rules): Rules =>
-    Object.fromEntries(Object.entries(rules).flatMap(([field, rule]) => ruleWithout(rule).map((one) => [field, one])));
-  const key = preset.dealer.key.flatMap(ruleWithout);
-  const { name = { from: places }, ...fields } = without(preset.dealer.fields);
-  return {
-    fields: without(preset.fields),
-    dealer: { ...preset.dealer, key: key.length === 0 ? [{ from: places }] : key, fields: { name, ...fields } },
-  };
-}
-
-/** Returns the rules of a preset, with the sources of others before those of their fields. */
-const merged = (base: Rules = {}, rules: Rules): Rules => ({
-  ...base,
-  ...Object.fromEntries(
-    Object.entries(rules).map(([field, rule]) => {
-      const known = base[field];
-      return [field, known === undefined ? rule : { ...known, from: [...rule.from, ...known.from] }];
-    }),
-  ),
-});
-
-/** Adds the constants of fields whose names begin with a prefix, after all other sources. */
-function withConstants(rules: Rules, { constants }: Choices, prefix: string): Rules {
-  const chosen = [...constants].filter(([name]) => name !== "dealer" && name.replace(/[^.]*$/, "") === prefix);
-  const added = chosen.map(([name, constant]) => {
-    const field = name.slice(prefix.length);
-    return [field, withConstant(rules[field], constant) ?? { from: [] }] as const;
-  });
-  return { ...rules, ...Object.fromEntries(added) };
-}
-
-/** Returns a rule whose value is a constant where its sources have none. */
-const withConstant = (rule: Rule | undefined, constant: string | undefined): Rule | undefined =>
-  constant === undefined ? rule : { ...rule, from: [...(rule?.from ?? []), { constant }] };
-
-/** Returns the key of a preset's dealers: a chosen column instead of its own, and a constant where it has no value. */
-function presetKey(key: Dealer["key"], chosen: Rule | undefined, { constants }: Choices): Dealer["key"] {
-  const [first, ...others] = chosen === undefined ? key : [chosen];
-  const whole = withConstant(first, constants.get("dealer") ?? constants.get("dealer.name"));
-  return whole === undefined ? key : [whole, ...others];
-}
-
 /** Returns the rule of a field from its columns, without conversions that they do not need. */
-async function ruleOf(
-  session: Session,
-  { columns }: Sample,
-  matches: readonly Match[],
-  chosenUnit: string | undefined,
-): Promise<Rule> {
+async function ruleOf(session: Session, { columns }: Sample, matches: readonly Match[]): Promise<Rule> {
   const { number, list, html, unitColumns = [], field } = matches[0]?.target ?? {};
-  const { items, unit = chosenUnit } = field === "miles" ? inOneUnit(matches) : { items: matches, unit: undefined };
+  const { items, unit } = field === "miles" ? inOneUnit(matches) : { items: matches, unit: undefined };
   const sources = [...new Map(items.map(({ source }) => [JSON.stringify(source), source])).values()];
   // A name with a * also stands for the column without a number.
   const isCovered = (source: Source): boolean =>
@@ -223,13 +217,7 @@ async function dealerOf(session: Session, file: string, key: Rule | undefined, f
   return { key: address, fields: { ...fields, name: { from: [{ template }] } } };
 }
 
-const writtenDealer = ({ key, fields, ...dealer }: Dealer): FileMapping["dealer"] => ({
-  ...dealer,
-  key: key.map(writtenRule),
-  fields: writtenRules(fields),
-});
-
-const writtenRules = (rules: Rules): Rules<FileRule> =>
+export const writtenRules = (rules: Rules): Rules<FileRule> =>
   Object.fromEntries(Object.entries(rules).map(([field, rule]) => [field, writtenRule(rule)]));
 
 /** Returns a rule in its shortest form. */
