@@ -38,13 +38,19 @@ const metricTexts: readonly (readonly [words: readonly string[], text: string])[
 ];
 const metricHeader = /100 ?km|kilom|\bprovince\b|\bcad\b|\bl100\b/i;
 
-/** Returns why the mileages of a rule are likely kilometers, each reason a column with an example; none if their unit is known. */
-export async function metricHints(session: Session, { from, number }: Rule, columns: readonly string[]) {
+/**
+ * Returns a mileage as one in kilometers, with its columns and why it likely is, each reason a column with an example; undefined if its unit is known or
+ * nothing lets expect kilometers.
+ */
+export async function metricMileage(session: Session, rule: Rule | undefined, columns: readonly string[]) {
+  if (rule === undefined) return undefined;
+  const { from, number } = rule;
   const named = from.flatMap((source) => matchingColumns(columns, columnNameOf(source)));
   const { unit, unitColumn = "" } = number ?? {};
-  if (unit !== undefined || matchingColumns(columns, unitColumn).length > 0 || named.some(isInMiles)) return [];
+  if (unit !== undefined || matchingColumns(columns, unitColumn).length > 0 || named.some(isInMiles)) return undefined;
   const isUnitless = sql`regexp_full_match("text", '[^a-zA-Z]*[0-9][^a-zA-Z]*')`;
-  if (!(await session.hasRows(sql`FROM cells WHERE list_contains(${named}, "column") AND ${isUnitless}`))) return [];
+  if (!(await session.hasRows(sql`FROM cells WHERE list_contains(${named}, "column") AND ${isUnitless}`)))
+    return undefined;
   const others = columns.filter((column) => !named.includes(column));
   const hints = others
     .filter((column) => metricHeader.test(column))
@@ -59,7 +65,11 @@ export async function metricHints(session: Session, { from, number }: Rule, colu
       GROUP BY "column" HAVING avg(${test}::INTEGER) >= ${hintMin} ORDER BY "column"`);
     hints.push(...rows.map((row) => [textIn(row, "column"), textIn(row, "example")] as const));
   }
-  return [...new Map(hints)].map(([column, example]) =>
-    example === "" ? `"${printable(column, 40)}"` : `"${printable(column, 40)}" (${printable(example, 20)})`,
+  if (hints.length === 0) return undefined;
+  const reasons = [...new Map(hints)].map(
+    ([column, example]) => `"${printable(column, 40)}"${example === "" ? "" : ` (${printable(example, 20)})`}`,
   );
+  return { rule: { ...rule, number: { ...number, unit: "km" } }, columns: named, reasons };
 }
+
+export type MetricMileage = NonNullable<Awaited<ReturnType<typeof metricMileage>>>;

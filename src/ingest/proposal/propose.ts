@@ -22,9 +22,9 @@ import {
   targetName,
   targets,
 } from "./match-columns.ts";
-import { metricHints } from "./mileage-unit.ts";
+import type { MetricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
-import { rulesOf, writtenMapping, writtenRules } from "./written-mapping.ts";
+import { writtenMapping } from "./written-mapping.ts";
 
 /** The least score of a column that is used, and of one that needs no confirmation. */
 const scoreMin = 0.3;
@@ -66,56 +66,23 @@ export async function proposeMapping(
   const { byName, matches } = await matchColumns(session, sample, choices);
   const suggested = matches.filter(({ why, target }) => why === "values" && target.field !== "vin" && !isAccepting);
   const used = matches.filter((match) => !suggested.includes(match));
-  const proposed = await writtenMapping(session, sample, used, choices);
-  const asked = await askedUnit(session, sample, mappingOf(structuredClone(proposed), "proposed mapping"));
-  const { fields, suggestions } = withSuggestions(await rulesOf(session, sample, suggested), asked, isAccepting);
-  const { miles: _, ...others } = proposed.fields;
-  const content = {
-    ...proposed,
-    fields: asked === undefined ? proposed.fields : { ...others, ...fields },
-    ...(Object.keys(suggestions).length > 0 && { suggestions }),
-  };
+  const { content, asked } = await writtenMapping(session, sample, { used, suggested, choices, isAccepting });
   const mapping = mappingOf(structuredClone(content), "proposed mapping");
   const filled = fieldsByColumn(mapping, columns);
   const ofPreset = fieldsByColumn(sample.preset, columns);
-  const open = isAccepting ? undefined : asked;
   const plans = columns.map((column): ColumnPlan => {
     const isOf = (match: Match): boolean => match.column === column;
     const only = suggested.find(isOf);
-    if (open?.columns.includes(column)) return { column, state: "suggested", fields: ["miles"], why: "unknown unit" };
+    const plan = { column, fields: filled.get(column) ?? [] };
+    if (asked?.columns.includes(column)) return { column, state: "suggested", fields: ["miles"], why: "unknown unit" };
     if (only !== undefined)
       return { column, state: "suggested", fields: [targetName(only.target)], why: "values", usable: only.usable };
-    const ofOthers = verdictOf(matches.find(isOf), byName.find(isOf));
-    const why = choices.columns.has(column)
-      ? "chosen"
-      : ofPreset.has(column)
-        ? `preset ${sample.preset?.name}`
-        : undefined;
-    const isFilled = filled.has(column);
-    const verdict =
-      why === undefined ? ofOthers : { state: isFilled ? ("matched" as const) : ("unmapped" as const), why };
-    return { ...verdict, column, fields: filled.get(column) ?? [] };
+    if (choices.columns.has(column))
+      return { ...plan, state: filled.has(column) ? "matched" : "unmapped", why: "chosen" };
+    if (ofPreset.has(column)) return { ...plan, state: "matched", why: `preset ${sample.preset?.name}` };
+    return { ...plan, ...verdictOf(matches.find(isOf), byName.find(isOf)) };
   });
-  return { plans, content, mapping, notes: notesOf({ mapping, suggested, asked: open }) };
-}
-
-/** Returns the rules that are only suggested, by the names of their fields, and a mileage in kilometers that is used. */
-function withSuggestions(
-  { inventory, dealers, dealer }: Awaited<ReturnType<typeof rulesOf>>,
-  asked: AskedUnit,
-  isAccepting: boolean,
-) {
-  const miles = asked === undefined ? {} : { miles: asked.rule };
-  const ofDealers = Object.entries(dealers).map(([field, rule]) => [`dealer.${field}`, rule] as const);
-  return {
-    fields: writtenRules(isAccepting ? miles : {}),
-    suggestions: writtenRules({
-      ...inventory,
-      ...dealer,
-      ...Object.fromEntries(ofDealers),
-      ...(isAccepting ? {} : miles),
-    }),
-  };
+  return { plans, content, mapping, notes: notesOf(mapping, suggested, asked) };
 }
 
 /** Returns the best matches of columns by their names, and those of each: chosen, by name, or by values. */
@@ -160,49 +127,38 @@ async function withoutContained(session: Session, matches: readonly Match[]): Pr
   return matches.filter((match) => !lists.includes(match) || !contained.includes(match.column));
 }
 
-/** Returns a mileage whose unit is to be decided as one in kilometers, with its columns and why. */
-async function askedUnit(session: Session, { columns }: Sample, mapping: Mapping) {
-  const { miles } = mapping.fields;
-  const hints = miles === undefined ? [] : await metricHints(session, miles, columns);
-  if (miles === undefined || hints.length === 0) return undefined;
-  const used = fieldsByColumn(mapping, columns);
-  const named = columns.filter((column) => used.get(column)?.includes("miles"));
-  return { rule: { ...miles, number: { ...miles.number, unit: "km" } }, columns: named, hints };
-}
-
-type AskedUnit = Awaited<ReturnType<typeof askedUnit>>;
-
 /** Fields that buyers search by, the most important first. */
 const expectedFields =
   "price inventory_type miles year make model trim exterior_color photo_urls vdp_url stock_number".split(" ");
 const expectedOfDealers = ["name", "city", "state", "postal_code"];
 
-interface Noted {
-  readonly mapping: Mapping;
-  readonly suggested: readonly Match[];
-  readonly asked: AskedUnit;
-}
-
 /** Returns what a person should decide about a mapping: the unit of the mileage, what is only suggested, and fields without a source. */
-function notesOf({ mapping: { fields, dealer }, suggested, asked }: Noted): readonly string[] {
-  const unit = asked && `${quoted(asked.columns)} has no unit, and ${asked.hints.join(", ")} let expect kilometers`;
-  const names = suggested.map(({ target, column }) => `${targetName(target)} (${quoted([column])})`).join(", ");
-  const isSuggested = (name: string): boolean =>
-    suggested.some(({ target }) => targetName(target) === name) || (name === "miles" && asked !== undefined);
+function notesOf(
+  { fields, dealer, suggestions = {} }: Mapping,
+  suggested: readonly Match[],
+  asked: MetricMileage | undefined,
+): readonly string[] {
+  const names = suggested.map(({ target, column }) => `${targetName(target)} (${quoted([column])})`);
   const isNamed = dealer.fields.name?.from.some(({ file }) => file === undefined);
   const missing = [
     ...expectedFields.filter((field) => fields[field] === undefined),
     ...expectedOfDealers
       .filter((field) => dealer.fields[field] === undefined || (field === "name" && !isNamed))
       .map((field) => `dealer.${field}`),
-  ].filter((name) => !isSuggested(name));
+  ].filter((name) => suggestions[name] === undefined);
   return [
-    unit === undefined ? "" : `miles is not used: ${unit}; --set miles.unit=km or --set miles.unit=mi decides`,
-    names === "" ? "" : `only values suggest, so not used: ${names}; --accept-suggestions uses them`,
-    missing.length === 0
-      ? ""
-      : `no column for: ${missing.join(", ")}; --set inventory_type=used sets a field for all rows`,
-  ].filter((note) => note !== "");
+    ...(asked === undefined
+      ? []
+      : [
+          `miles is not used: ${quoted(asked.columns)} has no unit, and ${asked.reasons.join(", ")} let expect kilometers; --set miles.unit=km or --set miles.unit=mi decides`,
+        ]),
+    ...(names.length === 0
+      ? []
+      : [`only values suggest, so not used: ${names.join(", ")}; --accept-suggestions uses them`]),
+    ...(missing.length === 0
+      ? []
+      : [`no column for: ${missing.join(", ")}; --set inventory_type=used sets a field for all rows`]),
+  ];
 }
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${printable(column, 40)}"`).join(", ");

@@ -24,107 +24,88 @@ import {
   targetName,
   targets,
 } from "./match-columns.ts";
-import { inOneUnit } from "./mileage-unit.ts";
+import { inOneUnit, metricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
 /** The share of texts that have the separator of their list. */
 const separatedMin = 0.2;
 
-type Dealer = Mapping["dealer"];
-type Rulesets = Readonly<Record<ColumnTarget["table"], Rules>>;
+/** Rules by the names of what they fill: `price`, `dealer`, `dealer.city`. */
+type NamedRules = Map<string, Rule>;
 
-/** Returns the content of the mapping file, by the matches that are used and a person's choices. Throws a UserError if no column has VINs. */
-export async function writtenMapping(
-  session: Session,
-  sample: Sample,
-  used: readonly Match[],
-  choices: Choices,
-): Promise<FileMapping> {
-  const { name, preset, columns, hasHeader, records } = sample;
-  const { inventory, dealers, dealer: key } = await rulesOf(session, sample, used);
-  const start = preset ?? {
-    version: mappingVersion,
-    unknown: aliases.unknown,
-    required: ["vin", "dealer"],
-    fields: {},
-  };
-  const { fields, dealer } = await withChoices(session, sample, choices, {
-    fields: { ...inventory, ...start.fields },
-    dealer: preset?.dealer ?? (await dealerOf(session, name, key.dealer, dealers)),
-  });
-  if (fields.vin === undefined) {
+/** What a mapping is written from. */
+export interface ProposedMatches {
+  readonly used: readonly Match[];
+  readonly suggested: readonly Match[];
+  readonly choices: Choices;
+  /** Whether a mileage that is likely in kilometers is. */
+  readonly isAccepting: boolean;
+}
+
+/**
+ * Returns the content of the mapping file, and the mileage that it only suggests, because its unit is to be decided. Throws a UserError if no column
+ * has VINs.
+ */
+export async function writtenMapping(session: Session, sample: Sample, matches: ProposedMatches) {
+  const { name: file, preset, columns, hasHeader, records } = sample;
+  const { used, choices, isAccepting } = matches;
+  const rules: NamedRules = new Map([...rulesOfPreset(preset), ...(await rulesOf(session, sample, used))]);
+  await applyChoices(session, sample, rules, choices);
+  if (!rules.has("vin")) {
     const known = used.map(({ column }) => column);
     throw fileError(
-      { name },
+      { name: file },
       `${hasHeader ? ", row 0 (header)" : ""}: no column of VINs: expected one named VIN, or texts of 17 characters; ` +
         `found ${printableColumns(columns, known)}.`,
     );
   }
-  const file = { ...preset?.file, ...(hasHeader ? {} : { header: false }), ...(records && { records }) };
-  const { name: _, ...rest }: Partial<Mapping> = start;
-  return {
-    ...rest,
+  const suggestions = await rulesOf(session, sample, matches.suggested);
+  const asked = await metricMileage(session, rules.get("miles"), columns);
+  if (asked !== undefined) (isAccepting ? rules : suggestions).set("miles", asked.rule);
+  if (asked !== undefined && !isAccepting) rules.delete("miles");
+  const isKept = columnsOf(rules.get("dealer")).length > 0 || !isChosen(choices, "dealer.name");
+  const { name, ...dealer } = preset && isKept ? keptIdentity(preset, rules) : await identityOf(session, file, rules);
+  const layout = { ...preset?.file, ...(hasHeader ? {} : { header: false }), ...(records && { records }) };
+  const { name: _, ...start }: Partial<Mapping> = preset ?? { unknown: aliases.unknown, required: ["vin", "dealer"] };
+  const named = [...rules].filter(([field]) => field !== "dealer");
+  const content: FileMapping = {
     version: mappingVersion,
-    ...(Object.keys(file).length > 0 && { file }),
-    fields: writtenRules(fields),
-    dealer: { ...dealer, key: dealer.key.map(writtenRule), fields: writtenRules(dealer.fields) },
+    ...start,
+    ...(Object.keys(layout).length > 0 && { file: layout }),
+    fields: writtenRules(named.filter(([field]) => !field.startsWith("dealer."))),
+    dealer: {
+      ...dealer,
+      key: dealer.key.map(writtenRule),
+      fields: writtenRules([
+        ["name", name],
+        ...named.flatMap(([field, rule]) =>
+          /^dealer\.(?!name$)/.test(field) ? [[field.slice(7), rule] as const] : [],
+        ),
+      ]),
+    },
+    ...(suggestions.size > 0 && { suggestions: writtenRules([...suggestions]) }),
   };
+  return { content, asked: isAccepting ? undefined : asked };
 }
 
-/**
- * Applies choices: a chosen column fills its field alone, before other columns of it; a constant comes after all columns. A dealer that only the place
- * of the file identifies is identified by a chosen name.
- */
-async function withChoices(
-  session: Session,
-  sample: Sample,
-  { columns, constants, unit }: Choices,
-  { fields, dealer }: Pick<Mapping, "fields" | "dealer">,
-): Promise<Pick<Mapping, "fields" | "dealer">> {
-  const {
-    key: [first, ...others],
-    ...rest
-  } = dealer;
-  const isFree = (source: Source): boolean =>
-    !matchingColumns(sample.columns, columnNameOf(source)).some((column) => columns.has(column));
-  const named = new Map([
-    ...Object.entries(fields),
-    ...Object.entries(rest.fields).map(([field, rule]) => [`dealer.${field}`, rule] as const),
-    ["dealer", first ?? { from: places }],
-  ]);
-  for (const [name, rule] of named) named.set(name, { ...rule, from: rule.from.filter(isFree) });
-  const isPlaced = columnsOf(named.get("dealer")).length === 0;
-  let key = others;
-  for (const target of targets) {
-    const name = targetName(target);
-    if (name === "none") continue;
-    const chosen = [...columns].filter(([, field]) => field === name).map(([column]) => chosenMatch(target, column));
-    const constant = constants.get(name);
-    if (chosen.length === 0 && constant === undefined) continue;
-    const rule = chosen.length === 0 ? { from: [] } : await ruleOf(session, sample, chosen);
-    const from = [...rule.from, ...(named.get(name)?.from.filter((source) => columnNameOf(source) !== "") ?? [])];
-    const whole = { ...rule, ...named.get(name), from: [...from, ...(constant === undefined ? [] : [{ constant }])] };
-    named.set(name, whole);
-    if (name !== "dealer.name") continue;
-    // An id, which has a namespace, identifies a dealer without its name.
-    if (!isPlaced && (chosen.length === 0 || dealer.namespace !== undefined)) continue;
-    if (!isPlaced && first !== undefined) key = [first, ...others];
-    named.set("dealer", whole);
-  }
-  const miles = named.get("miles");
-  if (miles !== undefined && unit !== undefined) named.set("miles", { ...miles, number: { ...miles.number, unit } });
-  const rules = [...named].filter(([, { from }]) => from.length > 0);
-  const { dealer: identity = { from: places }, ...filled } = Object.fromEntries(
-    rules.filter(([name]) => !name.includes(".")),
-  );
-  const ofDealer = rules.flatMap(([name, rule]) =>
-    name.includes(".") ? [[name.slice("dealer.".length), rule] as const] : [],
-  );
-  return {
-    fields: filled,
-    dealer: { ...rest, key: [identity, ...key], fields: { name: { from: places }, ...Object.fromEntries(ofDealer) } },
-  };
+function rulesOfPreset(preset: Mapping | undefined): readonly (readonly [string, Rule])[] {
+  if (preset === undefined) return [];
+  const { fields, dealer } = preset;
+  const ofDealer = Object.entries(dealer.fields).map(([field, rule]) => [`dealer.${field}`, rule] as const);
+  const [key = { from: placesOfFile }] = dealer.key;
+  return [...Object.entries(fields), ...ofDealer, ["dealer", key]];
 }
+
+/** Returns the rules of matches. */
+async function rulesOf(session: Session, sample: Sample, matches: readonly Match[]): Promise<NamedRules> {
+  const rules: NamedRules = new Map();
+  for (const [target, ofTarget] of groupedBy(matches, (match) => match.target))
+    rules.set(targetName(target), await ruleOf(session, sample, ofTarget));
+  return rules;
+}
+
+const isChosen = ({ columns, constants }: Choices, name: string): boolean =>
+  constants.has(name) || [...columns.values()].includes(name);
 
 const chosenMatch = (target: ColumnTarget, column: string): Match => ({
   column,
@@ -136,12 +117,32 @@ const chosenMatch = (target: ColumnTarget, column: string): Match => ({
   addresses: 0,
 });
 
-/** Returns the rules of matches by table and field. */
-export async function rulesOf(session: Session, sample: Sample, matches: readonly Match[]): Promise<Rulesets> {
-  const rules: Record<keyof Rulesets, Record<string, Rule>> = { inventory: {}, dealers: {}, dealer: {}, none: {} };
-  for (const [target, ofTarget] of groupedBy(matches, (match) => match.target))
-    rules[target.table][target.field] = await ruleOf(session, sample, ofTarget);
-  return rules;
+/** Applies choices: a chosen column fills its field alone, before other columns of it; a constant comes after all columns. */
+async function applyChoices(
+  session: Session,
+  sample: Sample,
+  rules: NamedRules,
+  { columns, constants, unit }: Choices,
+) {
+  const isFree = (source: Source): boolean =>
+    !matchingColumns(sample.columns, columnNameOf(source)).some((column) => columns.has(column));
+  for (const [name, rule] of rules) {
+    const from = rule.from.filter(isFree);
+    if (from.length > 0) rules.set(name, { ...rule, from });
+    else rules.delete(name);
+  }
+  const add = (name: string, rule: Rule, at: "before" | "after"): void => {
+    const known = rules.get(name)?.from.filter((source) => columnNameOf(source) !== "") ?? [];
+    const from = at === "before" ? [...rule.from, ...known] : [...known, ...rule.from];
+    rules.set(name, { ...rule, ...rules.get(name), from });
+  };
+  for (const [column, name] of columns) {
+    const target = targets.find((one) => targetName(one) === name && one.table !== "none");
+    if (target !== undefined) add(name, await ruleOf(session, sample, [chosenMatch(target, column)]), "before");
+  }
+  for (const [name, constant] of constants) add(name, { from: [{ constant }] }, "after");
+  const miles = rules.get("miles");
+  if (miles !== undefined && unit !== undefined) rules.set("miles", { ...miles, number: { ...miles.number, unit } });
 }
 
 /** Returns the rule of a field from its columns, without conversions that they do not need. */
@@ -184,41 +185,53 @@ async function separatorOf(
 }
 
 const addressFields = ["line1", "city", "state", "postal_code", "country"] as const;
-const places: readonly Source[] = [{ file: "folder" }, { file: "name" }];
+const placesOfFile: readonly Source[] = [{ file: "folder" }, { file: "name" }];
 
 const columnsOf = (rule: Rule | undefined): readonly string[] =>
   (rule?.from ?? []).map(columnNameOf).filter((column) => column !== "");
 
-/**
- * Returns how the dealer of a row is identified: by an id, else by a name and ZIP code, and by its city and state where rows have no ZIP code; else by an
- * address, else by where the file is.
- */
-async function dealerOf(session: Session, file: string, key: Rule | undefined, fields: Rules): Promise<Dealer> {
-  const { name } = fields;
-  if (key !== undefined) {
-    const namespace = foldName(file.replace(/^.*\//, "").replace(/\..*$/, "")).replaceAll(/\d/g, "");
-    const named = { from: [...(name?.from ?? []), ...key.from] };
-    return { ...(namespace === "" ? {} : { namespace }), key: [key], fields: { ...fields, name: named } };
-  }
-  const located = (names: readonly string[]): readonly Rule[] =>
-    names.flatMap((field) => (columnsOf(fields[field]).length > 0 ? (fields[field] ?? []) : []));
-  if (name !== undefined) {
-    const zips = columnsOf(fields.postal_code);
-    const rowsWith = (columns: readonly string[]) =>
-      sql`SELECT "row" FROM cells WHERE list_contains(${columns}, "column")`;
-    const isPartial =
-      zips.length === 0 || (await session.hasRows(sql`FROM (${rowsWith(columnsOf(name))} EXCEPT ${rowsWith(zips)})`));
-    const others = located(["postal_code", ...(isPartial ? ["city", "state"] : [])]);
-    return { key: [name, ...others], fields: { ...fields, name } };
-  }
-  const address = located(addressFields);
-  if (address.length === 0) return { key: [{ from: places }], fields: { ...fields, name: { from: places } } };
-  const template = address.map((rule) => `{${columnsOf(rule)[0]}}`).join(", ");
-  return { key: address, fields: { ...fields, name: { from: [{ template }] } } };
+/** How the dealer of a row is identified and named. */
+interface Identity {
+  readonly namespace?: string;
+  readonly key: readonly Rule[];
+  readonly name: Rule;
 }
 
-export const writtenRules = (rules: Rules): Rules<FileRule> =>
-  Object.fromEntries(Object.entries(rules).map(([field, rule]) => [field, writtenRule(rule)]));
+/** Returns the identity of a preset's dealers, whose rules can have other sources. */
+function keptIdentity({ dealer: { key, namespace } }: Mapping, rules: NamedRules): Identity {
+  const places = { from: placesOfFile };
+  const identity = { key: [rules.get("dealer") ?? places, ...key.slice(1)], name: rules.get("dealer.name") ?? places };
+  return namespace === undefined ? identity : { namespace, ...identity };
+}
+
+/**
+ * Returns how dealers are identified: by an id, else by a name and ZIP code, and by the city and state where rows have no ZIP code; else by an
+ * address, else by where the file is.
+ */
+async function identityOf(session: Session, file: string, rules: NamedRules): Promise<Identity> {
+  const [id, name] = ["dealer", "dealer.name"].map((one) => rules.get(one));
+  if (id?.from.some(({ file: place }) => place === undefined)) {
+    const namespace = foldName(file.replace(/^.*\//, "").replace(/\..*$/, "")).replaceAll(/\d/g, "");
+    const named = { from: [...(name?.from ?? []), ...id.from] };
+    return { ...(namespace === "" ? {} : { namespace }), key: [id], name: named };
+  }
+  const located = (fields: readonly string[]): readonly Rule[] =>
+    fields.flatMap((field) => rules.get(`dealer.${field}`) ?? []).filter((rule) => columnsOf(rule).length > 0);
+  if (name !== undefined) {
+    const rowsWith = (rule: Rule | undefined) =>
+      sql`SELECT "row" FROM cells WHERE list_contains(${columnsOf(rule)}::VARCHAR[], "column")`;
+    const zip = rules.get("dealer.postal_code");
+    const isPartial =
+      columnsOf(zip).length === 0 || (await session.hasRows(sql`FROM (${rowsWith(name)} EXCEPT ${rowsWith(zip)})`));
+    return { key: [name, ...located(["postal_code", ...(isPartial ? ["city", "state"] : [])])], name };
+  }
+  const address = located(addressFields);
+  if (address.length === 0) return { key: [{ from: placesOfFile }], name: { from: placesOfFile } };
+  return { key: address, name: { from: [{ template: address.map((rule) => `{${columnsOf(rule)[0]}}`).join(", ") }] } };
+}
+
+const writtenRules = (rules: readonly (readonly [string, Rule])[]): Rules<FileRule> =>
+  Object.fromEntries(rules.map(([field, rule]) => [field, writtenRule(rule)]));
 
 /** Returns a rule in its shortest form. */
 function writtenRule({ from, ...conversions }: Rule): FileRule {
