@@ -7,16 +7,17 @@ import type { ReadSettings } from "../feed/file-formats.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { loadReferenceTables } from "../normalize/vocabularies.ts";
 import { readChoices } from "./choices.ts";
-import { type ColumnPlan, type Proposal, proposeMapping, requireForeign, shareText } from "./propose.ts";
-import { type MappingTrial, type Sample, sampleFile, samplesOf, tryMapping } from "./sample.ts";
+import { type ColumnPlan, proposeMapping, requireForeign, shareText } from "./propose.ts";
+import { sampleFile, samplesOf, tryMapping } from "./sample.ts";
 
 /** What a person says about a file. */
 export interface MapRequest {
   /** Fields, values and the unit, as `readChoices` reads them. */
-  readonly set?: readonly string[];
+  readonly set: readonly string[];
   /** The path of the records of a document. */
-  readonly records?: string | undefined;
-  readonly isAccepting?: boolean;
+  readonly records: string | undefined;
+  /** Whether what is only suggested is used. */
+  readonly isAccepting: boolean;
 }
 
 interface MapSettings extends ReadSettings {
@@ -24,70 +25,44 @@ interface MapSettings extends ReadSettings {
   readonly day: string;
 }
 
-/** A column with its plan, how much of it is usable, and values before and after. */
-export interface MappedColumn extends ColumnPlan {
-  readonly share: string;
-  readonly samples: string;
-}
-
-export interface TriedMapping {
-  readonly trial: MappingTrial;
-  readonly columns: readonly MappedColumn[];
-}
-
-export interface MappedFile extends Proposal, TriedMapping {
-  readonly sample: Sample;
-  /** What the file is, in a line. */
-  readonly summary: string;
-}
+export type MappedFile = Awaited<ReturnType<typeof mapFile>>;
+export type TriedMapping = Awaited<ReturnType<typeof triedMapping>>;
 
 /** Proposes the mapping of a file and tries it. Throws a UserError if the file needs none, is invalid, or a choice is. */
 export async function mapFile(
   session: Session,
   file: FeedFile,
-  { set = [], records, ...request }: MapRequest,
+  { set, records, isAccepting }: MapRequest,
   settings: MapSettings,
-): Promise<MappedFile> {
+) {
   await loadReferenceTables(session);
   const sample = await sampleFile(session, file, { ...settings, ...(records && { records }) });
   await requireForeign(session, sample);
-  const { columns, hasHeader, preset } = sample;
+  const { name, columns, hasHeader, preset } = sample;
   const choices = await readChoices(session, set, columns);
-  const proposal = await proposeMapping(session, sample, { ...request, choices });
+  const proposal = await proposeMapping(session, sample, { choices, isAccepting });
   const start =
     preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
   const summary = `${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`;
-  return { ...proposal, sample, summary, ...(await triedMapping(session, { file, ...proposal }, settings)) };
+  return { ...proposal, name, summary, ...(await triedMapping(session, file, proposal, settings)) };
 }
 
-interface TriedInput {
-  readonly file: FeedFile;
-  readonly mapping: Mapping;
-  readonly plans: readonly ColumnPlan[];
-}
-
-/** Tries a mapping on all rows of the file that is sampled. */
+/** Tries a mapping on all rows of the file that is sampled. Returns how much of each column is usable, with values before and after. */
 export async function triedMapping(
   session: Session,
-  { file, mapping, plans }: TriedInput,
+  file: FeedFile,
+  { mapping, plans }: { readonly mapping: Mapping; readonly plans: readonly ColumnPlan[] },
   { day, ...settings }: MapSettings,
-): Promise<TriedMapping> {
+) {
   const trial = await tryMapping(session, { file, mapping, day }, settings);
-  const samples = await samplesOf(
-    session,
-    trial,
-    new Map(plans.map(({ column, fields: [field = ""] }) => [column, field])),
-  );
-  const columns = plans.map((plan): MappedColumn => {
+  const fieldOf = new Map(plans.map(({ column, fields: [field = ""] }) => [column, field]));
+  const samples = await samplesOf(session, trial, fieldOf);
+  const columns = plans.map((plan) => {
     const share = trial.usable.get(plan.fields[0] ?? "") ?? plan.usable;
-    const shown = samples.get(plan.column) ?? [];
-    return {
-      ...plan,
-      share: share === undefined ? "" : shareText(share),
-      samples: shown
-        .map(([before, after]) => (after === null ? cut(before) : `${cut(before)} → ${cut(textOf(after))}`))
-        .join("; "),
-    };
+    const shown = (samples.get(plan.column) ?? []).map(([before, after]) =>
+      after === null ? cut(before) : `${cut(before)} → ${cut(textOf(after))}`,
+    );
+    return { ...plan, share: share === undefined ? "" : shareText(share), samples: shown.join("; ") };
   });
   return { trial, columns };
 }

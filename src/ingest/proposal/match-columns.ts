@@ -47,6 +47,8 @@ interface AliasTable extends Readonly<Record<"inventory" | "dealers", Readonly<R
   readonly none: readonly string[];
   /** Columns that identify a dealer. */
   readonly dealer: FieldAliases;
+  /** Regular expressions by which kilometers are likely: of names of columns, and of whole texts in columns whose names match `of`. */
+  readonly metric: { readonly names: string; readonly texts: readonly Readonly<Record<"of" | "text", string>>[] };
 }
 
 export const aliases: AliasTable = JSON.parse(projectText("data/mappings/aliases.json"));
@@ -85,21 +87,8 @@ export const targets: readonly ColumnTarget[] = [
     const others = ofPresets.filter((source) => !keyNames.includes(foldName(columnNameOf(source))));
     return targetOf("dealers", field, { columns: [...columns, ...others] });
   }),
-  ...fieldsWithoutAliases("inventory", (field) => [field]),
-  ...fieldsWithoutAliases("dealers", (field) => [`Dealer ${field}`]),
   targetOf("none", "none", { columns: aliases.none }),
 ];
-
-/** Returns targets of the fields that the table of aliases lacks. */
-function fieldsWithoutAliases(
-  table: "inventory" | "dealers",
-  columnsOf: (field: string) => readonly string[],
-): readonly ColumnTarget[] {
-  const fields = Object.keys(feed[table].properties).filter(
-    (field) => field !== "dealer_id" && aliases[table][field] === undefined,
-  );
-  return fields.map((field) => targetOf(table, field, { columns: columnsOf(field) }));
-}
 
 /** Returns the name of what a target fills: `price`, `dealer`, `dealer.city`. */
 export const targetName = ({ table, field }: ColumnTarget): string => (table === "dealers" ? `dealer.${field}` : field);

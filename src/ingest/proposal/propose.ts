@@ -41,12 +41,6 @@ export interface ColumnPlan {
   readonly usable?: number;
 }
 
-export interface ProposalSettings {
-  readonly choices?: Choices;
-  /** Whether what is only suggested is used. */
-  readonly isAccepting?: boolean;
-}
-
 export interface Proposal {
   readonly plans: readonly ColumnPlan[];
   /** What a person should decide. */
@@ -60,7 +54,7 @@ export interface Proposal {
 export async function proposeMapping(
   session: Session,
   sample: Sample,
-  { choices = noChoices, isAccepting = false }: ProposalSettings = {},
+  { choices = noChoices, isAccepting = false }: { readonly choices?: Choices; readonly isAccepting?: boolean } = {},
 ): Promise<Proposal> {
   const { columns } = sample;
   const { byName, matches } = await matchColumns(session, sample, choices);

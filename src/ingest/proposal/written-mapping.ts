@@ -14,16 +14,7 @@ import {
   type Source,
 } from "../mapping/rules.ts";
 import type { Choices } from "./choices.ts";
-import {
-  aliases,
-  type ColumnTarget,
-  columnNameOf,
-  groupedBy,
-  type Match,
-  sourceOf,
-  targetName,
-  targets,
-} from "./match-columns.ts";
+import { aliases, columnNameOf, groupedBy, type Match, sourceOf, targetName, targets } from "./match-columns.ts";
 import { inOneUnit, metricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
@@ -32,6 +23,8 @@ const separatedMin = 0.2;
 
 /** Rules by the names of what they fill: `price`, `dealer`, `dealer.city`. */
 type NamedRules = Map<string, Rule>;
+
+type ColumnSource = Pick<Match, "column" | "target" | "source">;
 
 /** What a mapping is written from. */
 export interface ProposedMatches {
@@ -107,16 +100,6 @@ async function rulesOf(session: Session, sample: Sample, matches: readonly Match
 const isChosen = ({ columns, constants }: Choices, name: string): boolean =>
   constants.has(name) || [...columns.values()].includes(name);
 
-const chosenMatch = (target: ColumnTarget, column: string): Match => ({
-  column,
-  target,
-  source: sourceOf(target, column),
-  why: "name",
-  score: 1,
-  usable: 1,
-  addresses: 0,
-});
-
 /** Applies choices: a chosen column fills its field alone, before other columns of it; a constant comes after all columns. */
 async function applyChoices(
   session: Session,
@@ -138,7 +121,8 @@ async function applyChoices(
   };
   for (const [column, name] of columns) {
     const target = targets.find((one) => targetName(one) === name && one.table !== "none");
-    if (target !== undefined) add(name, await ruleOf(session, sample, [chosenMatch(target, column)]), "before");
+    if (target !== undefined)
+      add(name, await ruleOf(session, sample, [{ target, column, source: sourceOf(target, column) }]), "before");
   }
   for (const [name, constant] of constants) add(name, { from: [{ constant }] }, "after");
   const miles = rules.get("miles");
@@ -146,7 +130,7 @@ async function applyChoices(
 }
 
 /** Returns the rule of a field from its columns, without conversions that they do not need. */
-async function ruleOf(session: Session, { columns }: Sample, matches: readonly Match[]): Promise<Rule> {
+async function ruleOf(session: Session, { columns }: Sample, matches: readonly ColumnSource[]): Promise<Rule> {
   const { number, list, html, unitColumns = [], field } = matches[0]?.target ?? {};
   const { items, unit } = field === "miles" ? inOneUnit(matches) : { items: matches, unit: undefined };
   const sources = [...new Map(items.map(({ source }) => [JSON.stringify(source), source])).values()];
@@ -172,7 +156,7 @@ async function ruleOf(session: Session, { columns }: Sample, matches: readonly M
 async function separatorOf(
   session: Session,
   { separator, before }: NonNullable<Rule["list"]>,
-  matches: readonly Match[],
+  matches: readonly ColumnSource[],
 ) {
   if (before !== undefined || typeof separator === "string" || separator === undefined) return {};
   const shares = separator.map((text) => sql`avg(contains("text", ${text})::INTEGER)`);

@@ -6,7 +6,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import { describeIssue } from "../../ingest/delivery-report.ts";
 import { chosenFields } from "../../ingest/proposal/choices.ts";
-import type { MappedColumn, MappedFile, MapRequest } from "../../ingest/proposal/map-file.ts";
+import type { MappedFile, MapRequest } from "../../ingest/proposal/map-file.ts";
 import { saveMapping } from "../../sources/save-mapping.ts";
 import { readSources } from "../../sources/sources-file.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
@@ -54,7 +54,7 @@ export const mapByForm =
     const names = sources === undefined ? [] : (await readSources(sources)).sources.map(({ name }) => name);
     return operatorPage(
       path,
-      `New feed: ${mapped.sample.name}`,
+      `New feed: ${mapped.name}`,
       <Draft visitor={visitor} id={id} fields={fields} mapped={mapped} names={names} />,
     );
   };
@@ -139,7 +139,7 @@ const Lines = ({ lines, look }: { readonly lines: readonly string[]; readonly lo
   );
 
 interface ColumnChoiceProps {
-  readonly column: MappedColumn;
+  readonly column: MappedFile["columns"][number];
   readonly value: string;
 }
 

@@ -115,7 +115,7 @@ async function checkMapping({ session, ...settings }: MapRun, mapping: Mapping, 
     if (fields === undefined) return { column, fields: [], state: "unmapped", why: "not in the mapping" };
     return { column, fields, state: "matched", why: "mapping" };
   });
-  const tried = await triedMapping(session, { file, mapping, plans }, settings);
+  const tried = await triedMapping(session, file, { mapping, plans }, settings);
   printTried(tried);
   const { rows, refused } = tried.trial;
   if (refused > 0) throw new UserError(`${printable(path)}: ${refused} of ${rows} rows would be refused.`);
