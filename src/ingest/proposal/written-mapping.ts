@@ -14,7 +14,7 @@ import {
   type Source,
 } from "../mapping/rules.ts";
 import type { Choices } from "./choices.ts";
-import { aliases, columnNameOf, groupedBy, type Match, sourceOf, targetName, targets } from "./match-columns.ts";
+import { aliases, columnNameOf, type Match, sourceOf, targetName, targets } from "./match-columns.ts";
 import { inOneUnit, metricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
@@ -92,8 +92,10 @@ function rulesOfPreset(preset: Mapping | undefined): readonly (readonly [string,
 /** Returns the rules of matches. */
 async function rulesOf(session: Session, sample: Sample, matches: readonly Match[]): Promise<NamedRules> {
   const rules: NamedRules = new Map();
-  for (const [target, ofTarget] of groupedBy(matches, (match) => match.target))
-    rules.set(targetName(target), await ruleOf(session, sample, ofTarget));
+  for (const target of targets) {
+    const ofTarget = matches.filter((match) => match.target === target);
+    if (ofTarget.length > 0) rules.set(targetName(target), await ruleOf(session, sample, ofTarget));
+  }
   return rules;
 }
 
