@@ -69,5 +69,5 @@ export async function triedMapping(
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Returns a text as it is shown in a table. */
+/** Shortens a text for a table. */
 export const cut = (text: string): string => printable(text, 30);

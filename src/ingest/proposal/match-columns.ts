@@ -94,7 +94,7 @@ export const targets: readonly ColumnTarget[] = [
 export const targetName = ({ table, field }: ColumnTarget): string => (table === "dealers" ? `dealer.${field}` : field);
 
 /** Returns the source by which a column fills a target: the known one of its name, if there is one. */
-export function sourceOf({ sources, each }: ColumnTarget, column: string): Source {
+export function columnSource({ sources, each }: ColumnTarget, column: string): Source {
   const known = sources.find((source) => foldName(columnNameOf(source)) === foldName(column));
   return known === undefined ? { column, ...each } : withColumn(known, column);
 }

@@ -118,7 +118,7 @@ export interface MappingTrial {
   readonly outside: readonly Row[];
   /** The values of the first rows by field, as listings have them, by the number of the row. */
   readonly values: ReadonlyMap<number, Row>;
-  /** The first cars as they are listed, with what follows from their VINs, and the name, city and state of their dealers. */
+  /** The first cars as listings, with what follows from their VINs, and the name, city and state of their dealers. */
   readonly listings: readonly Row[];
 }
 

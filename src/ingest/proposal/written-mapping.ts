@@ -14,7 +14,7 @@ import {
   type Source,
 } from "../mapping/rules.ts";
 import type { Choices } from "./choices.ts";
-import { aliases, columnNameOf, type Match, sourceOf, targetName, targets } from "./match-columns.ts";
+import { aliases, columnNameOf, columnSource, type Match, targetName, targets } from "./match-columns.ts";
 import { inOneUnit, metricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
 
@@ -124,7 +124,7 @@ async function applyChoices(
   for (const [column, name] of columns) {
     const target = targets.find((one) => targetName(one) === name && one.table !== "none");
     if (target !== undefined)
-      add(name, await ruleOf(session, sample, [{ target, column, source: sourceOf(target, column) }]), "before");
+      add(name, await ruleOf(session, sample, [{ target, column, source: columnSource(target, column) }]), "before");
   }
   for (const [name, constant] of constants) add(name, { from: [{ constant }] }, "after");
   const miles = rules.get("miles");
