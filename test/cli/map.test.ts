@@ -231,6 +231,7 @@ test("fields without a column are named, and set for all rows", async () => {
     out,
     /^no column for: price, miles, year, .*dealer\.name, dealer\.city, dealer\.state, dealer\.postal_code; --set /m,
   );
+  assert.match(out, /^few rows have: inventory_type \(33 %\); --set fills one in the others$/m);
   const sets = [
     "inventory_type=used",
     "price={Ask}",

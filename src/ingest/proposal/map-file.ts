@@ -7,7 +7,7 @@ import type { ReadSettings } from "../feed/file-formats.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { loadReferenceTables } from "../normalize/vocabularies.ts";
 import { readChoices } from "./choices.ts";
-import { type ColumnPlan, proposeMapping, requireForeign, shareText } from "./propose.ts";
+import { type ColumnPlan, expectedFields, proposeMapping, requireForeign, shareText } from "./propose.ts";
 import { sampleFile, samplesOf, tryMapping } from "./sample.ts";
 
 /** What a person says about a file. */
@@ -44,7 +44,12 @@ export async function mapFile(
   const start =
     preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
   const summary = `${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`;
-  return { ...proposal, name, summary, ...(await triedMapping(session, file, proposal, settings)) };
+  const tried = await triedMapping(session, file, proposal, settings);
+  const { filled, rows } = tried.trial;
+  const few = expectedFields.filter((field) => (filled.get(field) ?? rows) < rows / 2);
+  const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / rows)})`);
+  const notes = few.length === 0 ? [] : [`few rows have: ${shares.join(", ")}; --set fills one in the others`];
+  return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes] };
 }
 
 /** Tries a mapping on all rows of the file that is sampled. Returns how much of each column is usable, with values before and after. */

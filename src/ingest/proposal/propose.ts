@@ -122,7 +122,7 @@ async function withoutContained(session: Session, matches: readonly Match[]): Pr
 }
 
 /** Fields that buyers search by, the most important first. */
-const expectedFields =
+export const expectedFields =
   "price inventory_type miles year make model trim exterior_color photo_urls vdp_url stock_number".split(" ");
 const expectedOfDealers = ["name", "city", "state", "postal_code"];
 
@@ -151,7 +151,9 @@ function notesOf(
       : [`only values suggest, so not used: ${names.join(", ")}; --accept-suggestions uses them`]),
     ...(missing.length === 0
       ? []
-      : [`no column for: ${missing.join(", ")}; --set inventory_type=used sets a field for all rows`]),
+      : [
+          `no column for: ${missing.join(", ")}; --set field=value, such as inventory_type=used, fills one in all rows`,
+        ]),
   ];
 }
 

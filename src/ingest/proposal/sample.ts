@@ -114,6 +114,8 @@ export interface MappingTrial {
   readonly remarks: readonly string[];
   /** The share of a field's texts that are used. A field without texts is absent. */
   readonly usable: ReadonlyMap<string, number>;
+  /** The numbers of rows that have a value, by field. */
+  readonly filled: ReadonlyMap<string, number>;
   /** Values that the closed list of their vocabulary lacks: vocabulary, value, uses. */
   readonly outside: readonly Row[];
   /** The values of the first rows by field, as listings have them, by the number of the row. */
@@ -148,7 +150,7 @@ export async function tryMapping(
     remarks,
     refused: integerIn(counts, "refused"),
     dealers: integerIn(counts, "dealers"),
-    usable: await usableShares(session, fields, issues),
+    ...(await usableShares(session, fields, issues)),
     outside: words.length === 0 ? [] : await session.rows(valuesOutside(uses)),
     values: await firstValues(session, fields, spellings),
   };
@@ -185,12 +187,13 @@ async function usableShares(session: Session, fields: readonly string[], issues:
     return sql`(count(*) FILTER (${hasValue}))::INTEGER AS ${ident(field)}`;
   });
   const used = await session.row(sql`SELECT ${join(counts)} FROM parsed_inventory`);
+  const filled = new Map(fields.map((field) => [field, integerIn(used, field)]));
   const shares = fields.map((field): readonly [string, number] => {
     const ofField = issues.filter((issue) => issue.field === `inventory.${field}` && issue.outcome !== "noted");
     const unusable = ofField.reduce((sum, { count }) => sum + count, 0);
     return [field, integerIn(used, field) / (integerIn(used, field) + unusable)];
   });
-  return new Map(shares.filter(([, share]) => !Number.isNaN(share)));
+  return { filled, usable: new Map(shares.filter(([, share]) => !Number.isNaN(share))) };
 }
 
 async function firstValues(session: Session, fields: readonly string[], spellings: Spellings) {

@@ -192,7 +192,7 @@ const Constants = ({ fields }: Pick<DraftProps, "fields">): JSX.Element => (
 /** The columns of listings, and the fields that each joins. */
 const listed = [
   ["#Row", "row"],
-  ["Car", "year make model trim drivetrain"],
+  ["@Car", "year make model trim drivetrain"],
   ["@VIN", "vin"],
   ["Type", "inventory_type"],
   ["#Price", "price"],
