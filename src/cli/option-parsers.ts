@@ -88,6 +88,9 @@ export const sizeParser =
     throw new InvalidArgumentError(`Expected ${expected}.`);
   };
 
+/** Adds a text to those of earlier flags. */
+export const repeatedParser = (text: string, earlier: readonly string[] = []): readonly string[] => [...earlier, text];
+
 /** Parses origins, or `*` for any, separated by commas, and adds them to those of earlier flags. */
 export function originsParser(text: string, earlier: readonly string[] = []): readonly string[] {
   const origins = text.split(",").map((item) => item.trim().toLowerCase());

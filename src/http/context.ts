@@ -84,7 +84,11 @@ export function setUsageHeaders({ res }: RequestContext, { usageClass, micros }:
 const discardedBytesMax = 8 * 2 ** 20;
 
 /** Reads a body as UTF-8. Returns undefined if it is longer than `bytesMax`. Throws Abandoned if it is malformed, or its client disconnects. */
-export async function readBody({ req }: RequestContext, bytesMax: number): Promise<string | undefined> {
+export const readBody = async (context: RequestContext, bytesMax: number): Promise<string | undefined> =>
+  (await readBytes(context, bytesMax))?.toString("utf8");
+
+/** Reads a body as `readBody` does, as bytes. */
+export async function readBytes({ req }: RequestContext, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -97,5 +101,5 @@ export async function readBody({ req }: RequestContext, bytesMax: number): Promi
   } catch (thrown) {
     throw new Abandoned("The body of the request did not arrive.", { cause: thrown });
   }
-  return bytes > bytesMax ? undefined : Buffer.concat(chunks).toString("utf8");
+  return bytes > bytesMax ? undefined : Buffer.concat(chunks);
 }

@@ -271,7 +271,8 @@ class SourceFetch {
     }
     const path = mapping ?? (preset === undefined ? undefined : presetPath(preset));
     if (path !== undefined) await queueText(queue, day, join(source, folderMapping), await readFile(path, "utf8"));
-    if (dealers !== undefined) await queueText(queue, day, join(source, dealerListName), await readFile(dealers, "utf8"));
+    if (dealers !== undefined)
+      await queueText(queue, day, join(source, dealerListName), await readFile(dealers, "utf8"));
     await queueFile(queue, day, join(source, dealer ?? fixed ?? "", name), from, sha256);
   }
 

@@ -13,8 +13,8 @@ import { type FilePattern, isFileName, parsePattern, patternOfName } from "../co
 import type { FtpSettings } from "../connectors/ftp.ts";
 import type { SftpSettings } from "../connectors/sftp.ts";
 import { checker } from "../contract/schema.ts";
-import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
 import { readDealerList } from "../ingest/feed/dealer-list.ts";
+import { feedEndings, fileOf, tableOfName } from "../ingest/feed/feed-file.ts";
 import { type PresetName, readMapping } from "../ingest/mapping/mapping.ts";
 
 const sourceKinds = ["folder", "https", "sftp", "ftp", "s3"] as const;

@@ -43,7 +43,7 @@ import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./ope
 import { decideQueuedReview, servicePage } from "./operator/service-page.tsx";
 import { addAssets } from "./shell/assets.ts";
 import { showCurrency } from "./shell/format.ts";
-import { visitorForm } from "./shell/forms.tsx";
+import { uploadBytesMax, visitorForm } from "./shell/forms.tsx";
 import { type PageHandler, refuseHiddenRequests, showErrors, signedInPage } from "./shell/pages.tsx";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
@@ -132,6 +132,15 @@ function addOperatorRoutes(router: Router<RequestState>, services: SiteServices)
   addOperatorPage(router, services, ["/operator/ingest/:day", ingestDayPage(services)]);
   addOperatorPage(router, services, ["/operator/ingest/:day/quality", qualityPage(services)]);
   router.get("/operator/ingest/:day/quality.csv", qualityDownload(services));
+  // It loads the modules that read feeds and sources, which a service does not need.
+  const newFeed = () => import("./operator/new-feed-page.tsx");
+  addOperatorPage(router, services, ["/operator/feeds", async (visit) => (await newFeed()).uploadPage(visit)]);
+  addOperatorForm(
+    router,
+    services,
+    ["/operator/feeds", async (form) => (await newFeed()).mapByForm(services)(form)],
+    uploadBytesMax,
+  );
   addOperatorPage(router, services, ["/operator/audit", auditPage(services)]);
   addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
   addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);

@@ -55,10 +55,10 @@ test("each column is matched, suggested or unmapped, with values before and afte
       ["matched", "dealer, dealer.name"],
       ["suggested", "vin"],
       ["matched", "stock_number"],
-      ["suggested", "year"],
+      ["matched", "year"],
       ["matched", "make"],
       ["matched", "price"],
-      ["suggested", "miles"],
+      ["matched", "miles"],
       ["matched", "drivetrain"],
       ["unmapped", "unknown name"],
       ["matched", "body_type"],
@@ -156,6 +156,201 @@ test("the mapping of a recognized file starts from its preset, and adds the colu
     [fields.vdp_url?.from, dealer.namespace, layout?.delimiter],
     [[{ column: "Vehicle Detail Link" }], "provider", "|"],
   );
+});
+
+/** Returns the mapping that a file with these columns gets, and what is printed. */
+async function mapped(columns: Readonly<Record<string, readonly string[]>>, ...args: readonly string[]) {
+  const names = Object.keys(columns);
+  const rows = [0, 1, 2].map((row) =>
+    names.map((name) => `"${columns[name]?.[row] ?? columns[name]?.[0] ?? ""}"`).join(),
+  );
+  const path = await written("one.csv", csv(names.join(), rows));
+  const { out, err, code } = await map(path, "--output", pathOf("one.json"), "--force", ...args);
+  assert.deepEqual([code, err], [0, ""]);
+  return { out, mapping: await readMapping(pathOf("one.json")) };
+}
+
+const vins = { VIN: [1, 2, 3].map(vinOf) };
+
+test("one letter decides no code: only both letters suggest one, and a name decides it", async () => {
+  for (const [columns, suggested, written] of [
+    [{ Dept: ["N"] }, [], []],
+    [{ Dept: ["U"] }, [], []],
+    [{ Rank: ["A"] }, [], []],
+    [{ Rank: ["A", "C", "A"] }, [], []],
+    [{ Tank: ["G", "E", "G"] }, [], []],
+    [{ "Vehicle Type": ["V"] }, [], []],
+    [{ Dept: ["N", "U", "N"] }, ["inventory_type"], []],
+    [{ Rank: ["A", "M", "A"] }, ["transmission"], []],
+    [{ "New/Used": ["N"] }, [], ["inventory_type"]],
+    [{ Transmission: ["A"] }, [], ["transmission"]],
+  ] as const) {
+    const { mapping } = await mapped({ ...vins, ...columns });
+    const { suggestions = {}, fields } = mapping;
+    const { vin: _, ...others } = fields;
+    assert.deepEqual([Object.keys(suggestions), Object.keys(others)], [suggested, written], JSON.stringify(columns));
+  }
+});
+
+test("what only values suggest is written as a suggestion, and used if it is accepted", async () => {
+  const columns = { ...vins, Jahr: ["2020", "2021", "2022"], Bauform: ["SUV", "Sedan", "Coupe"] };
+  const { out, mapping } = await mapped(columns);
+  assert.deepEqual(Object.keys(mapping.fields), ["vin"]);
+  assert.deepEqual(mapping.suggestions, { year: "Jahr", body_type: "Bauform" });
+  assert.deepEqual(lineOf(out, "Jahr").slice(1), ["suggested", "year", "values", "100 %", "2020; 2021"]);
+  assert.match(
+    out,
+    /^only values suggest, so not used: year \("Jahr"\), body_type \("Bauform"\); --accept-suggestions uses them$/m,
+  );
+  const accepted = await mapped(columns, "--accept-suggestions");
+  assert.deepEqual(Object.keys(accepted.mapping.fields), ["vin", "year", "body_type"]);
+  assert.equal(accepted.mapping.suggestions, undefined);
+});
+
+test("a link that repeats, a history report or a video is no detail page, and the column with the most addresses is the photos", async () => {
+  const each = (text: string) => [1, 2, 3].map((row) => text.replaceAll("#", String(row)));
+  const { mapping } = await mapped({
+    ...vins,
+    Link: ["https://dealer.example"],
+    Seite: ["https://dealer.example/cars"],
+    Bericht: each("https://www.carfax.com/vhr/#"),
+    Film: each("https://www.youtube.com/watch?v=#"),
+    Clip: each("https://x.example/#.mp4"),
+    "Main Image URL": each("https://x.example/#/1.jpg"),
+    "All Image URLs": each("https://x.example/#/1.jpg,https://x.example/#/2.jpg,https://x.example/#/3.jpg"),
+  });
+  assert.deepEqual(Object.keys(mapping.fields), ["vin", "photo_urls"]);
+  assert.deepEqual(mapping.fields.photo_urls?.from, [{ column: "All Image URLs" }]);
+  assert.deepEqual(mapping.suggestions, { vhr_url: "Bericht" });
+});
+
+test("fields without a column are named, and set for all rows", async () => {
+  const columns = { ...vins, Ask: ["20000", "21000", "22000"], "Inventory Type": ["", "New", ""] };
+  const { out } = await mapped(columns);
+  assert.match(
+    out,
+    /^no column for: price, miles, year, .*dealer\.name, dealer\.city, dealer\.state, dealer\.postal_code; --set /m,
+  );
+  assert.match(out, /^few rows have: inventory_type \(33 %\); --set fills one in the others$/m);
+  const sets = [
+    "inventory_type=used",
+    "price={Ask}",
+    "dealer.name=North Motors",
+    "dealer.state=CA",
+    "features=ABS|Sunroof",
+  ];
+  const { mapping } = await mapped(columns, ...sets.flatMap((set) => ["--set", set]));
+  const [report] = await ingestPath(pathOf("set-lake"), pathOf("one.csv"), {
+    mapping,
+    hasServingFiles: false,
+    day: "2026-03-01",
+  });
+  assert.deepEqual([report?.listed, report?.unknown], [3, 0]);
+  assert.deepEqual(mapping.fields.inventory_type?.from, [{ column: "Inventory Type" }, { constant: "used" }]);
+  assert.deepEqual(mapping.dealer, {
+    key: [{ from: [{ constant: "North Motors" }] }],
+    fields: { name: { from: [{ constant: "North Motors" }] }, state: { from: [{ constant: "CA" }] } },
+  });
+});
+
+test("an unknown field or column, and a value that ingest would refuse, is refused by name", async () => {
+  for (const [set, says] of [
+    [
+      "inventory_typ=used",
+      /Unknown field "inventory_typ": expected one of dealer, vin, .* Did you mean inventory_type\?$/,
+    ],
+    ["price={Aks}", /Unknown column "Aks": expected one of Seller, Vin Nr, /],
+    ["inventory_type=old", /Invalid value "old" for inventory_type: not one of new, used, certified\.$/],
+    ["price=cheap", /Invalid value "cheap" for price: not a whole number\.$/],
+    ["dealer.state=Kalifornia", /Invalid value "Kalifornia" for dealer\.state: not in the vocabulary/],
+    ["dealer.postal_code=9372", /Invalid value "9372" for dealer\.postal_code: /],
+    ["miles.unit=leagues", /Invalid value "leagues" for miles\.unit: expected km or mi\.$/],
+    ["vin=1", /Invalid value "1" for vin: expected vin=\{Column\}\.$/],
+    ["price", /Invalid value "" for price: expected price=\{Column\} or price=value\.$/],
+  ] as const) {
+    const { code, err } = await map(file, "--set", set);
+    assert.equal(code, 1);
+    assert.match(err.trimEnd(), says);
+  }
+});
+
+test("the unit of a mileage is asked for where the file is metric or Canadian", async () => {
+  const miles = { ...vins, Odometer: ["75000", "65000", "55000"] };
+  const unitOf = ({ fields }: Awaited<ReturnType<typeof readMapping>>) => fields.miles?.number?.unit;
+  for (const hint of [
+    { "City Fuel Economy": ["8.7L/100km"] },
+    { Province: ["ON", "QC", "Alberta"] },
+    { State: ["ON"] },
+    { "Zip Code": ["M5V2T6"] },
+    { Location: ["M5V 2T6"] },
+    { "Total Price": ["CAD 20750"] },
+    { Country: ["CA"] },
+    { "L/100km": ["9"] },
+  ]) {
+    const { out, mapping } = await mapped({ ...miles, ...hint });
+    assert.equal(mapping.fields.miles, undefined, JSON.stringify(hint));
+    assert.match(
+      out,
+      /^miles is not used: "Odometer" has no unit, and ".*" \(.*\) let expect kilometers; --set miles\.unit=km or /m,
+    );
+    assert.deepEqual(lineOf(out, "Odometer").slice(1, 4), ["suggested", "miles", "unknown unit"]);
+  }
+  for (const unit of ["km", "mi"])
+    assert.equal(unitOf((await mapped({ ...miles, Province: ["ON"] }, "--set", `miles.unit=${unit}`)).mapping), unit);
+  assert.equal(unitOf((await mapped({ ...miles, Province: ["ON"] }, "--accept-suggestions")).mapping), "km");
+  for (const plain of [
+    { State: ["CA"] },
+    { Notes: ["new tires"] },
+    { Province: ["ON"], Odometer: ["75000 km", "1 km", "2 km"] },
+    { Province: ["ON"], Odometer: [], Miles: ["5"] },
+  ])
+    assert.ok((await mapped({ ...miles, ...plain })).mapping.fields.miles !== undefined, JSON.stringify(plain));
+  const both = await mapped({ ...vins, Province: ["ON"], Kilometres: ["100"], Odometer: ["200"] });
+  assert.deepEqual(both.mapping.fields.miles, {
+    from: [{ column: "Kilometres" }],
+    number: { unit: "km", decimal: "." },
+  });
+});
+
+test("one seller in two states is two dealers", async () => {
+  const seller = { ...vins, Seller: ["North"], State: ["CA", "NV", "CA"] };
+  for (const [columns, dealers] of [
+    [seller, 2],
+    [{ ...seller, City: ["Reno"] }, 2],
+    [{ ...seller, "Postal Code": ["93721", "89501", "93721"] }, 2],
+    [{ ...seller, "Postal Code": ["93721", "", ""] }, 3],
+    [{ ...seller, State: ["CA"], City: ["Fresno", "Reno", "Bend"] }, 3],
+    [{ ...seller, State: ["CA"] }, 1],
+  ] as const)
+    assert.match((await mapped(columns)).out, new RegExp(`dealers: ${dealers}$`, "m"), JSON.stringify(columns));
+});
+
+test("the records of a document are named by a path", async () => {
+  const cars = [1, 2].map((row) => ({ VIN: vinOf(row), Price: "20000" }));
+  const path = await written("feed.json", JSON.stringify({ old: [{ VIN: vinOf(9) }], data: { cars } }));
+  const { out, code } = await map(path, "--records", "/data/cars", "--output", pathOf("feed-map.json"));
+  assert.equal(code, 0);
+  assert.match(out, /^2 rows = 2 usable \+ 0 refused/m);
+  assert.equal((await readMapping(pathOf("feed-map.json"))).file?.records, "/data/cars");
+  const { err } = await map(file, "--records", "/x");
+  assert.match(err, /cars\.csv: has no path of records: expected --records only with XML or JSON\.$/m);
+});
+
+test("a file whose dealer is its folder says what to do where it lies in none", async () => {
+  const names =
+    "Stock,Year,Make,Model,Style,Cylinder,Transmission,Engine,Drive Train,Fuel Type,VIN,Mileage,Color,Color 2,Features,Internet Price,Retail Price,Sales Comments,New/Used,Body Style,Certified,MPG City,MPG Hwy,MPG Combined,Doors,PhotoURLs";
+  const row = names.split(",").map((name) => ({ VIN: vinOf(1), Year: "2022", Make: "Ford" })[name] ?? "");
+  const path = await written("DealerWebsites-1.csv", csv(names, [row.join()]));
+  const { out } = await map(path);
+  assert.match(out, /recognized as frazer-dealerwebsites/);
+  assert.match(out, /^1 rows = 0 usable \+ 1 refused/m);
+  assert.match(
+    out,
+    /^DealerWebsites-1\.csv: in no dealer's folder, by which its mapping identifies dealers: expected <day>\/<dealer>\/DealerWebsites-1\.csv, or .* --set dealer\.name=/m,
+  );
+  const named = await map(path, "--set", "dealer.name=North", "--set", "stock_number={Style}");
+  assert.match(named.out, /^1 rows = 1 usable \+ 0 refused; dealers: 1$/m);
+  assert.doesNotMatch(named.out, /in no dealer's folder/);
 });
 
 const invalid: Readonly<Record<string, readonly [content: string | Uint8Array, says: RegExp]>> = {

@@ -325,6 +325,11 @@ export const changes = {
     (_, __: { readonly dealerId: string; readonly day: string }) => null,
     ({ dealerId, day }) => ({ accountId: null, details: `${dealerId} ${day}` }),
   ),
+  /** The mapping of a source is saved beside the sources; accounts keep who did that. */
+  map: defineChange(
+    (_, __: { readonly source: string; readonly path: string }) => null,
+    ({ source, path }) => ({ accountId: null, details: `${source} ${path}` }),
+  ),
   "tiers approve": decision("approved", "approve the queued review of an account and promote it"),
   "tiers decline": decision("declined", "decline the queued review of an account; the next one is possible after 30 days"),
   "tiers review": defineChange(

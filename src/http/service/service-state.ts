@@ -109,6 +109,8 @@ export interface ServeOptions
   readonly photos?: PhotoMode;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
+  /** The file of the sources whose feeds are fetched beside the service; none by default. */
+  readonly sources?: string;
   /** Adds the middleware of the web application; none by default. */
   readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
 }
@@ -130,6 +132,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly current: CurrentVersion;
   readonly freshness: Freshness;
   readonly photos: PhotoMode;
+  readonly sources: string | undefined;
   readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }

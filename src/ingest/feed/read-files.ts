@@ -96,7 +96,11 @@ class DeliveryReading {
     if (checked === undefined) return;
     if (file.mapping !== undefined) this.mapped += 1;
     await this.batches.add(checked);
-    if (file.mapping === undefined) this.remarks.push(...describeIgnoredColumns(file, checked.shape));
+    this.remarks.push(
+      ...(file.mapping === undefined
+        ? describeIgnoredColumns(file, checked.shape)
+        : describeNoDealer(file, file.mapping)),
+    );
   }
 
   /** Returns the result of a step; undefined if it has refused the file. */
@@ -192,6 +196,15 @@ function feedRows(file: FeedFile, source: FeedRelation): TableRows {
 function decodedField(column: Sql, schema: FeedField | undefined): Sql {
   if (isTextList(schema)) return sql`list_transform(${column}, lambda item: ${decodedText(sql`item`)})`;
   return schema?.type === "array" ? column : decodedText(column);
+}
+
+/** Says what to do with a file without a dealer: its mapping identifies dealers by folders, and it lies in none. */
+function describeNoDealer({ name, folder }: FeedFile, { dealer: { key } }: Mapping): readonly string[] {
+  if (folder !== undefined || key.some(({ from }) => from.some(({ file }) => file !== "folder"))) return [];
+  return [
+    `${printable(name)}: in no dealer's folder, by which its mapping identifies dealers: expected <day>/<dealer>/${printable(name)}, ` +
+      "or a mapping that names the dealer, as carquet map --set dealer.name=... writes it.",
+  ];
 }
 
 function describeIgnoredColumns(file: FeedFile, { columns }: FileShape): readonly string[] {

@@ -72,6 +72,8 @@ interface MappingOf<R> {
   readonly filter?: readonly RowCondition[];
   readonly fields: Rules<R>;
   readonly dealer: { readonly namespace?: string; readonly key: readonly R[]; readonly fields: Rules<R> };
+  /** Rules that are not used, by the name of their field. */
+  readonly suggestions?: Rules<FileRule>;
 }
 
 /** How a text file is written. What is absent is found from its content. */

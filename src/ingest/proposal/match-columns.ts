@@ -4,12 +4,12 @@
  *
  * Known names are those of `data/mappings/aliases.json`, which come first, of the Carquet format and of the presets.
  */
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { projectText } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { wordsOf } from "../../db/text-matching.ts";
-import { type FeedTable, feed, isTextList } from "../feed/feed-schema.ts";
+import { feed, isTextList } from "../feed/feed-schema.ts";
 import { foldName, matchingColumns, preset, presetNames } from "../mapping/mapping.ts";
 import { ruleItems, ruleText } from "../mapping/rule-values.ts";
 import type { Conversions, FileSource, Mapping, Rule, Source } from "../mapping/rules.ts";
@@ -28,6 +28,16 @@ interface FieldAliases extends Conversions {
   readonly isShape?: boolean;
   /** Whether its vocabulary is far from complete. */
   readonly isOpen?: boolean;
+  /** Codes of its vocabulary, such as n and u, all of which are in a column of codes that has no known name. By default two different ones. */
+  readonly counterparts?: readonly string[];
+  /** What a part of a text looks like that is no value of the field. */
+  readonly except?: string;
+  /** Whether few rows have the same value. */
+  readonly isDistinct?: boolean;
+  /** Words, one of which is in the names of its columns. */
+  readonly hints?: readonly string[];
+  /** Columns of the units of its numbers. */
+  readonly unitColumns?: readonly string[];
 }
 
 interface AliasTable extends Readonly<Record<"inventory" | "dealers", Readonly<Record<string, FieldAliases>>>> {
@@ -38,13 +48,15 @@ interface AliasTable extends Readonly<Record<"inventory" | "dealers", Readonly<R
   readonly none: readonly string[];
   /** Columns that identify a dealer. */
   readonly dealer: FieldAliases;
+  /** Regular expressions by which kilometers are likely: of names of columns, and of whole texts in columns whose names match `of`. */
+  readonly metric: { readonly names: string; readonly texts: readonly Readonly<Record<"of" | "text", string>>[] };
 }
 
 export const aliases: AliasTable = JSON.parse(projectText("data/mappings/aliases.json"));
 
 /** What a column can fill: a field, the dealer's key, or nothing. */
 export interface ColumnTarget extends Omit<FieldAliases, "columns"> {
-  readonly table: FeedTable | "dealer" | "none";
+  readonly table: "inventory" | "dealers" | "dealer" | "none";
   readonly field: string;
   /** All sources by which files fill it, in the order in which they are used. */
   readonly sources: readonly Source[];
@@ -79,22 +91,35 @@ export const targets: readonly ColumnTarget[] = [
   targetOf("none", "none", { columns: aliases.none }),
 ];
 
+/** Returns the name of what a target fills: `price`, `dealer`, `dealer.city`. */
+export const targetName = ({ table, field }: ColumnTarget): string => (table === "dealers" ? `dealer.${field}` : field);
+
+/** Returns the source by which a column fills a target: the known one of its name, if there is one. */
+export function columnSource({ sources, each }: ColumnTarget, column: string): Source {
+  const known = sources.find((source) => foldName(columnNameOf(source)) === foldName(column));
+  return known === undefined ? { column, ...each } : withColumn(known, column);
+}
+
 function targetOf(table: ColumnTarget["table"], field: string, { columns, ...entry }: FieldAliases): ColumnTarget {
   const sources = new Map<string, Source>();
   for (const written of columns) {
     const source = typeof written === "string" ? { column: written } : written;
-    const key = `${foldName(columnNameOf(source))} ${columnNameOf(source).includes("*")} ${source.constant ?? ""}`;
+    const key = `${columnNameOf(source).split("*").map(foldName).join("*")} ${source.constant ?? ""}`;
     if (columnNameOf(source) !== "" && !sources.has(key)) sources.set(key, { ...source, ...entry.each, ...source });
   }
   return { ...entry, table, field, sources: [...sources.values()] };
 }
 
-/** Returns the words of a column's name that say something, in any order, as one text. */
-const wordKeyOf = (name: string): string =>
-  wordsOf(name.replaceAll(/([a-z])([A-Z])/g, "$1 $2"))
-    .filter((word) => !aliases.fillers.includes(word))
-    .sort()
-    .join(" ");
+/** Returns the words of a column's name. */
+export const wordsOfName = (name: string): readonly string[] =>
+  wordsOf(name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " "));
+
+/** Returns the words of a column's name that say something, in any order, as one text; its words if none does. */
+function wordKeyOf(name: string): string {
+  const words = wordsOfName(name);
+  const telling = words.filter((word) => !aliases.fillers.includes(word));
+  return [...(telling.length === 0 ? words : telling)].sort().join(" ");
+}
 
 /** Returns items by key, both in their order. */
 export function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key) {
@@ -104,7 +129,7 @@ export function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item)
 }
 
 /** How a column was matched to its field, and how much that counts. */
-const nameScores = { name: 1, words: 0.95, "similar name": 0.9, values: 0.6 } as const;
+const nameScores = { name: 1, words: 0.95, word: 0.9, "similar name": 0.9, values: 0.6 } as const;
 
 interface ColumnCandidate {
   readonly column: string;
@@ -118,6 +143,8 @@ export interface Match extends ColumnCandidate {
   readonly score: number;
   /** The share of known texts in the sample that ingest could use; 1 if there are none. */
   readonly usable: number;
+  /** Addresses in a text of the column, on average. */
+  readonly addresses: number;
 }
 
 const known = targets.flatMap((target) =>
@@ -132,12 +159,16 @@ export async function matchesByName(session: Session, columns: readonly string[]
   const similar = await similarNames(session, others, [...byName.keys()]);
   const candidates = columns.flatMap((column) => {
     const patterns = known.filter(({ name }) => name.includes("*") && matchingColumns([column], name).length > 0);
+    const words = wordsOfName(column);
+    const hinted = targets.filter(({ hints }) => hints?.some((hint) => words.includes(hint)));
+    const exact = (byName.get(foldName(column)) ?? []).filter(({ name }) => !name.includes("*"));
     const ways = {
-      name: byName.get(foldName(column)) ?? patterns,
+      name: exact.length > 0 ? exact : patterns,
       words: byWords.get(wordKeyOf(column)) ?? [],
+      word: hinted.map((target) => ({ target, source: {}, name: "" })),
       "similar name": byName.get(similar.get(foldName(column)) ?? "") ?? [],
     };
-    const why = (["name", "words", "similar name"] as const).find((way) => ways[way].length > 0);
+    const why = (["name", "words", "word", "similar name"] as const).find((way) => ways[way].length > 0);
     return (why === undefined ? [] : ways[why]).map(({ target, source, name }) => ({
       column,
       target,
@@ -182,17 +213,29 @@ async function scored(session: Session, candidates: readonly ColumnCandidate[]):
   const found = new Map(rows.map((row) => [`${textIn(row, "column")} ${textIn(row, "test")}`, row]));
   return candidates
     .map((candidate, index) => matchOf(candidate, found.get(`${candidate.column} ${pairs[index]?.test}`)))
-    .sort((one, other) => other.score - one.score || targets.indexOf(one.target) - targets.indexOf(other.target));
+    .sort(
+      (one, other) =>
+        other.score - one.score ||
+        other.addresses - one.addresses ||
+        targets.indexOf(one.target) - targets.indexOf(other.target),
+    );
 }
 
 type Pair = Readonly<Record<"column" | "test" | "vocabulary", string>>;
 
-/** Counts for each pair the texts of its column, those that pass its test, and those that its vocabulary has, if it is a closed one. */
+/**
+ * Counts for each pair the texts of its column, the different ones, those that pass its test, and those that its vocabulary has, if it is a closed
+ * one; with the codes that pass, how long texts are, and the addresses in them.
+ */
 function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sql {
   const list = (key: keyof Pair): Sql => sql`unnest(${pairs.map((pair) => pair[key])}::VARCHAR[]) AS ${ident(key)}`;
   const passes = [...tests].map(([test, isUsable]) => sql`WHEN ${test} THEN ${isUsable}`);
+  const isCode = sql`length("text") <= ${codeLength}`;
+  const addresses = sql`(length("text") - length(replace(lower("text"), 'http', ''))) / 4`;
   return sql`
-    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (is_usable))::INTEGER AS usable,
+    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (is_usable))::INTEGER AS usable, count(DISTINCT "text")::INTEGER AS distinct_texts,
+      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable) AS codes,
+      avg(if(contains("text", '://'), ${addresses}, 0))::DOUBLE AS addresses,
       (count(*) FILTER (is_usable AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed
     FROM (SELECT *, ${spellingKey(sql`"text"`)} AS key, CASE test ${join(passes, sql` `)} END AS is_usable
           FROM cells JOIN (SELECT *, ${attributeOfVocabulary} AS attribute
@@ -205,7 +248,8 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const text = sql`"text"`;
   const { table, field, shape } = target;
   if (table === "none" || table === "dealer") return sql`true`;
-  if (why === "values" && shape !== undefined) return sql`regexp_full_match(${text}, ${shape})`;
+  const isAllowed = target.except === undefined ? sql`true` : sql`NOT regexp_matches(${text}, ${target.except})`;
+  if (why === "values" && shape !== undefined) return sql`(regexp_full_match(${text}, ${shape}) AND ${isAllowed})`;
   const { when, constant: _, ...plain } = source;
   const schema = when === undefined ? feed[table].properties[field] : ({ type: "boolean" } as const);
   if (schema === undefined) return sql`false`;
@@ -219,24 +263,48 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const hasValue = isTextList(schema) ? sql`coalesce(len(${value}) > 0, false)` : sql`${value} IS NOT NULL`;
   // Repeating an expression at each of its uses would multiply the planning time.
   const isUsable = bound(raw, rawText, bound(reader.converted?.(rawText) ?? rawText, converted, hasValue));
+  const passes = target.except === undefined ? isUsable : sql`(${isUsable} AND ${isAllowed})`;
   const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
-  return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${isUsable} END` : isUsable;
+  return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${passes} END` : passes;
 }
 
 /** A day after all times in files. */
-const lastDay = "9000-01-01";
+export const lastDay = "9000-01-01";
+
+/** The most characters of a code. */
+const codeLength = 2;
+
+/** The least share of texts that fit a field whose column has no known name, and of different texts in one whose values differ. */
+const fittingMin = 0.8;
 
 /** Returns a candidate with its score: texts of a closed vocabulary count in part by how many of them it has, and what no rule can refuse counts less. */
 function matchOf(candidate: ColumnCandidate, row: Row | undefined): Match {
   const { target, why } = candidate;
-  const isEmptyUsable = why !== "values" && target.table !== "dealer";
-  if (row === undefined) return { ...candidate, usable: 1, score: isEmptyUsable ? nameScores[why] * unproven : 0 };
+  const isEmptyUsable = why !== "values" && why !== "word" && target.table !== "dealer";
+  if (row === undefined)
+    return { ...candidate, usable: 1, addresses: 0, score: isEmptyUsable ? nameScores[why] * unproven : 0 };
   const share = (column: string): number => integerIn(row, column) / integerIn(row, "texts");
   const isClosed = row.is_closed === true;
-  const usable = isClosed && why === "values" ? share("spelled") : share("usable");
+  const fitting = isClosed && why === "values" ? share("spelled") : share("usable");
+  const isForeign = row.are_codes === true && isClosed && share("spelled") < 0.5;
+  const isRepeated = target.isDistinct && share("distinct_texts") < fittingMin;
+  const usable = isForeign ? share("spelled") : isRepeated ? share("distinct_texts") : fitting;
   const evidence = isClosed ? 0.7 + 0.3 * share("spelled") : isChecked(target) ? 1 : unproven;
-  const isLikely = why !== "values" || usable >= 0.8;
-  return { ...candidate, usable, score: isLikely ? nameScores[why] * evidence * usable : 0 };
+  const isLikely = (why !== "values" && !target.isDistinct) || usable >= fittingMin;
+  const isDecided = !isForeign && (row.are_codes !== true || areDecisive(candidate, row.codes));
+  return {
+    ...candidate,
+    usable,
+    addresses: typeof row.addresses === "number" ? row.addresses : 0,
+    score: isLikely && isDecided ? nameScores[why] * evidence * usable : 0,
+  };
+}
+
+/** Returns whether codes decide a field: with its name, or beside their counterparts. */
+function areDecisive({ target, why }: ColumnCandidate, found: Json | undefined): boolean {
+  if (why !== "values" || target.shape !== undefined) return true;
+  const codes = Array.isArray(found) ? found : [];
+  return target.counterparts?.every((code) => codes.includes(code)) ?? codes.length > 1;
 }
 
 /** What a column counts whose texts prove nothing. */

@@ -18,6 +18,7 @@ import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts"
 import { mappingOf, recognizedPreset } from "../mapping/mapping.ts";
 import { type Mapping, mappingVersion } from "../mapping/rules.ts";
 import { knownText } from "../normalize/field-readers.ts";
+import { fillFromVins } from "../normalize/vin-filling.ts";
 import { isSpelled, type Spellings, valuesAsRows, valuesOutside } from "../normalize/vocabularies.ts";
 import { aliases } from "./match-columns.ts";
 
@@ -32,6 +33,8 @@ export interface Sample {
   readonly hasHeader: boolean;
   /** The preset that fits the columns. */
   readonly preset?: Mapping;
+  /** The path of the records of a document, if it is not found by their structure. */
+  readonly records?: string;
 }
 
 /** Returns the file at a path. Throws a UserError if there is none, or several. */
@@ -48,17 +51,20 @@ export async function fileAt(path: string): Promise<FeedFile> {
 export async function sampleFile(
   session: Session,
   file: FeedFile,
-  settings: ReadSettings & { readonly scratch: string },
+  { records, ...settings }: ReadSettings & Pick<Sample, "records"> & { readonly scratch: string },
 ): Promise<Sample> {
   const read = (mapping: Mapping) => readSample(session, file, { ...settings, mapping });
-  const plain = await read(settings.mapping ?? reading({}));
+  const layout = records === undefined ? {} : { records };
+  if (records !== undefined && ["csv", "parquet"].includes(file.format))
+    throw fileError(file, ": has no path of records: expected --records only with XML or JSON.");
+  const plain = await read(settings.mapping ?? reading(layout));
   const isNamed = settings.mapping !== undefined;
   const hasHeader = isNamed || !plain.some((column) => /^(?=.*\d)[A-HJ-NPR-Z\d]{17}$/i.test(column));
   const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
-  const mapping = hasHeader ? preset : reading({ header: false });
+  const mapping = hasHeader ? preset && { ...preset, file: { ...preset.file, ...layout } } : reading({ header: false });
   const columns = mapping === undefined ? plain : await read(mapping);
   if (!(await session.hasRows(sql`FROM cells`))) throw fileError(file, ": no rows with values: expected at least one.");
-  return { name: file.name, columns, hasHeader, ...(preset === undefined ? {} : { preset }) };
+  return { name: file.name, columns, hasHeader, ...(mapping && preset && { preset: mapping }), ...layout };
 }
 
 /** Returns a mapping by which a file is read before its columns are known. */
@@ -108,10 +114,14 @@ export interface MappingTrial {
   readonly remarks: readonly string[];
   /** The share of a field's texts that are used. A field without texts is absent. */
   readonly usable: ReadonlyMap<string, number>;
+  /** The numbers of rows that have a value, by field. */
+  readonly filled: ReadonlyMap<string, number>;
   /** Values that the closed list of their vocabulary lacks: vocabulary, value, uses. */
   readonly outside: readonly Row[];
   /** The values of the first rows by field, as listings have them, by the number of the row. */
   readonly values: ReadonlyMap<number, Row>;
+  /** The first cars as listings, with what follows from their VINs, and the name, city and state of their dealers. */
+  readonly listings: readonly Row[];
 }
 
 interface TrialInput {
@@ -134,16 +144,39 @@ export async function tryMapping(
   const fields = Object.keys(mapping.fields);
   const words = fields.filter(isSpelled).filter((field) => !isList(field) && aliases.inventory[field]?.isOpen !== true);
   const uses = valuesAsRows(words, sql`(SELECT *, 1 AS uses FROM parsed_inventory)`);
-  return {
+  const trial = {
     rows,
     issues,
     remarks,
     refused: integerIn(counts, "refused"),
     dealers: integerIn(counts, "dealers"),
-    usable: await usableShares(session, fields, issues),
+    ...(await usableShares(session, fields, issues)),
     outside: words.length === 0 ? [] : await session.rows(valuesOutside(uses)),
     values: await firstValues(session, fields, spellings),
   };
+  // Adds values and issues that are not those of the columns.
+  await fillFromVins(session, day);
+  return { ...trial, listings: await firstListings(session, spellings) };
+}
+
+const listingsMax = 20;
+const listedFields =
+  "vin inventory_type year make model trim body_type drivetrain exterior_color price miles stock_number vdp_url".split(
+    " ",
+  );
+
+function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
+  const columns = listedFields.map((field) => {
+    const value = isSpelled(field)
+      ? sql`coalesce(${spellings.lookUp(field, ident(field))}, ${ident(field)})`
+      : ident(field);
+    return sql`${value} AS ${ident(field)}`;
+  });
+  const photos = sql`coalesce(len(photo_urls), 0)::INTEGER AS photos`;
+  return session.rows(sql`
+    SELECT inventory.*, dealers.name AS dealer_name, dealers.city AS dealer_city, dealers.state AS dealer_state
+    FROM (SELECT "row", dealer_id, ${join([...columns, photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
+    LEFT JOIN parsed_dealers AS dealers USING (dealer_id) ORDER BY "row"`);
 }
 
 const isList = (field: string): boolean => isTextList(feed.inventory.properties[field]);
@@ -154,12 +187,13 @@ async function usableShares(session: Session, fields: readonly string[], issues:
     return sql`(count(*) FILTER (${hasValue}))::INTEGER AS ${ident(field)}`;
   });
   const used = await session.row(sql`SELECT ${join(counts)} FROM parsed_inventory`);
+  const filled = new Map(fields.map((field) => [field, integerIn(used, field)]));
   const shares = fields.map((field): readonly [string, number] => {
     const ofField = issues.filter((issue) => issue.field === `inventory.${field}` && issue.outcome !== "noted");
     const unusable = ofField.reduce((sum, { count }) => sum + count, 0);
     return [field, integerIn(used, field) / (integerIn(used, field) + unusable)];
   });
-  return new Map(shares.filter(([, share]) => !Number.isNaN(share)));
+  return { filled, usable: new Map(shares.filter(([, share]) => !Number.isNaN(share))) };
 }
 
 async function firstValues(session: Session, fields: readonly string[], spellings: Spellings) {

@@ -7,12 +7,13 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { signInPage } from "../account/sign-in/sign-in-page.tsx";
 import { framedPage } from "../shell/blocks.tsx";
 import type { PageContent } from "../shell/document.tsx";
-import { type VisitorForm, visitorForm } from "../shell/forms.tsx";
+import { formBytesMax, type VisitorForm, visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, type PageVisit, type Redirect, signedInPage } from "../shell/pages.tsx";
 import { type Visitor, visitorOf } from "../shell/visitor.ts";
 
 const pages = [
   { path: "/operator", text: "Deliveries" },
+  { path: "/operator/feeds", text: "New feed" },
   { path: "/operator/accounts", text: "Accounts" },
   { path: "/operator/service", text: "Service" },
   { path: "/operator/audit", text: "Audit log" },
@@ -27,9 +28,11 @@ export const operatorPage = (
 export const AccountLink = ({ id }: { readonly id: string | null }): JSX.Element | null =>
   id === null ? null : <a href={`/operator/accounts/${id}`}>{id}</a>;
 
+const isOperator = (visitor: Visitor | undefined): boolean => visitor?.identity.cached.account.isOperator === true;
+
 /** For all other accounts, the operator's view does not exist. */
 function requireOperator({ visitor, context }: Pick<PageVisit, "visitor" | "context">): void {
-  if (!visitor.identity.cached.account.isOperator) throw refuse("not_found", { what: "resource", id: context.path });
+  if (!isOperator(visitor)) throw refuse("not_found", { what: "resource", id: context.path });
 }
 
 const forOperators =
@@ -65,4 +68,9 @@ export const addOperatorForm = (
   router: Router<RequestState>,
   services: SiteServices,
   [path, handle]: readonly [path: string, handle: (form: VisitorForm) => Promise<PageContent | Redirect>],
-): void => void router.post(path, visitorForm(services, forOperators(handle)));
+  bytesMax = formBytesMax,
+): void =>
+  void router.post(
+    path,
+    visitorForm(services, forOperators(handle), (visitor) => (isOperator(visitor) ? bytesMax : formBytesMax)),
+  );

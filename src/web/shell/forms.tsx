@@ -6,21 +6,24 @@ import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sign-in/sign-in.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { type Middleware, type RequestContext, readBody } from "../../http/context.ts";
+import { type Middleware, type RequestContext, readBytes } from "../../http/context.ts";
 import type { SiteServices } from "../../http/service/service-state.ts";
 import type { TextParameters } from "../../operations/caller.ts";
 import type { PageContent } from "./document.tsx";
 import { errorPage, noticePage, type Redirect, requirePlainText, sendPage, serviceOrigin } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
-/** A longer form is refused. */
-const formBytesMax = 16_384;
+/** A longer form is refused, unless it may have a file. */
+export const formBytesMax = 16_384;
+export const uploadBytesMax = 2 ** 24;
 
 /** A form that a browser has sent. */
 export interface SentForm {
   readonly context: RequestContext;
   readonly params: TextParameters;
   readonly fields: URLSearchParams;
+  /** The file of a form that may have one. */
+  readonly file?: File | undefined;
 }
 
 /** A form of a signed-in account. */
@@ -34,17 +37,25 @@ type FormResult = Promise<PageContent | Redirect>;
 export const publicForm =
   (services: SiteServices, handle: (form: SentForm) => FormResult): Middleware =>
   async (context) => {
-    const form = await readForm(context, services);
+    const form = await readForm(context, services, formBytesMax);
     if ("status" in form) return sendPage(context, form);
     await sendResult(context, undefined, async () => handle(requirePlainForm(form)));
   };
 
-/** Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. */
+/**
+ * Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. `bytesMaxOf` allows some
+ * visitors longer forms, which can have a file.
+ */
 export const visitorForm =
-  (services: SiteServices, handle: (form: VisitorForm) => FormResult): Middleware =>
+  (
+    services: SiteServices,
+    handle: (form: VisitorForm) => FormResult,
+    bytesMaxOf: (visitor: Visitor | undefined) => number = () => formBytesMax,
+  ): Middleware =>
   async (context) => {
-    const form = await readForm(context, services);
+    // Before the body is received: its limit depends on who sends it.
     const visitor = await visitorOf(context, services);
+    const form = await readForm(context, services, bytesMaxOf(visitor));
     if ("status" in form) return sendPage(context, form, visitor);
     await sendResult(context, visitor, async () => {
       if (visitor === undefined) return { location: "/sign-in" };
@@ -57,12 +68,21 @@ export const visitorForm =
 async function readForm(
   context: RequestContext,
   { publicUrl }: SiteServices,
+  bytesMax: number,
 ): Promise<SentForm | (PageContent & { readonly status: number })> {
   if (!isSameOrigin(context, publicUrl)) return forgedPage;
-  if (context.is("application/x-www-form-urlencoded") === false) return malformedPage;
-  const body = await readBody(context, formBytesMax);
-  if (body === undefined) return tooLongPage;
-  return { context, params: context.params ?? {}, fields: new URLSearchParams(body) };
+  const isPlain = context.is("application/x-www-form-urlencoded") !== false;
+  if (!isPlain && (bytesMax === formBytesMax || context.is("multipart/form-data") === false)) return malformedPage;
+  const body = await readBytes(context, bytesMax);
+  if (body === undefined) return tooLongPage(bytesMax);
+  const form = { context, params: context.params ?? {} };
+  if (isPlain) return { ...form, fields: new URLSearchParams(body.toString("utf8")) };
+  const headers = { "Content-Type": context.get("Content-Type") };
+  const data = await new Response(new Uint8Array(body), { headers }).formData().catch(() => undefined);
+  if (data === undefined) return malformedPage;
+  const fields = new URLSearchParams();
+  for (const [name, value] of data) if (typeof value === "string") fields.append(name, value);
+  return { ...form, fields, file: [...data.values()].find((value) => typeof value !== "string") };
 }
 
 /** Returns a form. Refuses one with control characters in its path or fields. */
@@ -109,11 +129,13 @@ interface FormProps {
   readonly visitor: Visitor;
   readonly action: string;
   readonly class?: string;
+  /** Whether it has a file. */
+  readonly hasFile?: boolean;
   readonly children: ComponentChildren;
 }
 
-export const Form = ({ visitor, action, class: className, children }: FormProps): JSX.Element => (
-  <form class={className} method="post" action={action}>
+export const Form = ({ visitor, action, class: className, hasFile, children }: FormProps): JSX.Element => (
+  <form class={className} method="post" action={action} encType={hasFile ? "multipart/form-data" : undefined}>
     <input type="hidden" name={csrfField} value={visitor.csrfToken} />
     {children}
   </form>
@@ -187,7 +209,7 @@ const forgedPage = unreadPage(
   "This form was not sent by a page of this service, or its session has ended. Open the page again.",
 );
 const malformedPage = unreadPage(400, "Invalid type of the form: expected application/x-www-form-urlencoded.");
-const tooLongPage = unreadPage(413, `The form is too long: expected at most ${formBytesMax} bytes.`);
+const tooLongPage = (bytesMax: number) => unreadPage(413, `The form is too long: expected at most ${bytesMax} bytes.`);
 
 const refusedPage = (message: string): PageContent => ({
   title: "Not changed",

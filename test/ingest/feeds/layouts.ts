@@ -7,7 +7,11 @@
 const kinds: Readonly<Record<string, readonly string[]>> = {
   block: ["I4", "6 cylinders"],
   body: ["Sedan", "Pickup Truck", "SUV"],
+  carfax: ["https://www.carfax.com/vhr/#"],
+  "car code": ["V"],
   city: ["Austin"],
+  code: ["A"],
+  country: ["Canada", "Mexico"],
   color: ["WHITE", "Silver", "Blue"],
   cost: ["    7#00.00"],
   cylinders: ["4", "6"],
@@ -33,7 +37,9 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   msrp: ["0", "41000"],
   number: ["1#"],
   phone: ["512-555-0100"],
+  photo: ["https://x.example/#/1.jpg"],
   photos: ["https://x.example/#/1.jpg,https://x.example/#/2.jpg"],
+  province: ["ON", "QC"],
   price: ["    9#00.00", "9#50"],
   seats: ["5", "6"],
   site: ["https://dealer.example"],
@@ -44,6 +50,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   transmission: ["Automatic", "6-Speed Automatic w/OD", "Manual"],
   trim: ["LX", "XLT", "SE"],
   url: ["https://dealer.example/cars/#"],
+  video: ["https://youtu.be/#"],
   vin: ["1HGCM82633A0000#"],
   year: ["2019", "2021", "2017"],
   zero: ["       0.00"],
@@ -57,6 +64,16 @@ interface LayoutColumn {
 }
 
 export const layouts: Readonly<Record<string, string>> = {
+  "a Canadian website": `
+    VIN:vin:vin; Stock Number:stock:stock_number; Year:year:year; Make:make:make; Model:model:model; Kilometres:miles:miles; Passengers:seats:seating_capacity;
+    our_price:price:price; total_price:price:price; detail_url:url:vdp_url; Carfax Report URL:carfax:vhr_url; dealer_url:site:dealer.website;
+    Video:video; Main Image URL:photo; All Image URLs:photos:photo_urls; Country of Assembly:country:assembly_country; Number of Owners:cylinders;
+    Exterior Colour:color:exterior_color; Dealership:dealer:dealer+dealer.name; Province:province:dealer.state+dealer; Grade:code; Class:code`,
+  "an auction": `
+    Id:number:stock_number; Yard number:id:dealer+dealer.name; Yard name:dealer:dealer.name; Lot number:stock:stock_number; Vehicle Type:car code; Year:year:year;
+    Make:make:make; Model Group:model:model; Model Detail:trim:version; Color:color:exterior_color; Odometer Brand:code; Est. Retail Value:cost;
+    Repair cost:cost; VIN:vin:vin; Odometer:miles:miles; Location city:city:dealer.city; Location state:state:dealer.state;
+    Location ZIP:zip:dealer.postal_code; Buy-It-Now Price:price:price; High Bid:zero; Image URL:url:photo_urls; Trim:trim:trim`,
   AutoManager: `
     DealerID:id:dealer+dealer.name; Stock:stock:stock_number; Year:year:year; Make:make:make; Model:model:model; Style:trim:trim;
     Cylinder:cylinders:cylinders; Transmission:transmission:transmission; Engine:engine:engine; DriveTrain:drive:drivetrain;

@@ -9,6 +9,7 @@ import { writeDialect } from "../../../src/demo/deliveries/dialect-files.ts";
 import { dialectNames, dialects } from "../../../src/demo/deliveries/dialects.ts";
 import { defaultFeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { loadReferenceTables } from "../../../src/ingest/normalize/vocabularies.ts";
+import { mapFile } from "../../../src/ingest/proposal/map-file.ts";
 import { fieldsByColumn } from "../../../src/ingest/proposal/match-columns.ts";
 import { type Proposal, proposeMapping } from "../../../src/ingest/proposal/propose.ts";
 import { fileAt, type Sample, sampleFile } from "../../../src/ingest/proposal/sample.ts";
@@ -110,7 +111,7 @@ const corrections: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("the columns of a layout without a preset fill the fields that a reader expects", () => {
-  for (const [name, layout] of Object.entries(layouts).slice(0, extentOf(6, 20)))
+  for (const [name, layout] of Object.entries(layouts).slice(0, extentOf(8, 20)))
     test(name, async () => {
       const columns = columnsOfLayout(layout);
       const found = fieldsOf(await propose(await written(`${name}.csv`, csvOfLayout(columns))));
@@ -122,8 +123,69 @@ describe("the columns of a layout without a preset fill the fields that a reader
     });
 });
 
+/** A car as pages describe it for search engines. */
+const described = (vin: string, condition: string, unitCode: string, drive: string) => ({
+  "@context": "https://schema.org",
+  "@type": "Car",
+  "@id": `https://dealer.example/${vin}`,
+  name: "2022 Ford Escape SEL",
+  vehicleIdentificationNumber: vin,
+  brand: { "@type": "Brand", name: "Ford" },
+  model: "Escape",
+  vehicleModelDate: "2022",
+  vehicleConfiguration: "SEL",
+  mileageFromOdometer: { "@type": "QuantitativeValue", value: "10000", unitCode },
+  itemCondition: condition,
+  driveWheelConfiguration: drive,
+  bodyType: "SUV",
+  url: `https://dealer.example/${vin}`,
+  vehicleEngine: { "@type": "EngineSpecification", name: "2.0L I4" },
+  offers: {
+    "@type": "Offer",
+    price: 24500,
+    seller: {
+      "@type": "AutoDealer",
+      name: "North Motors",
+      address: { addressLocality: "Fresno", addressRegion: "CA", postalCode: "93721" },
+    },
+  },
+});
+
+test("cars described as JSON-LD are read with their units, conditions and sellers", async () => {
+  const path = await written(
+    "cars.json",
+    JSON.stringify([
+      described(vinOf(1), "https://schema.org/UsedCondition", "KMT", "https://schema.org/AllWheelDriveConfiguration"),
+      described(vinOf(2), "NewCondition", "SMI", "FourWheelDriveConfiguration"),
+    ]),
+  );
+  const settingsOfMap = { ...settings, day };
+  const request = { set: [], records: undefined, isAccepting: false };
+  const { trial, columns } = await database.using(async (session) =>
+    mapFile(session, await fileAt(path), request, settingsOfMap),
+  );
+  assert.deepEqual(
+    trial.listings.map((car) => [car.inventory_type, car.miles, car.drivetrain, car.trim, car.price, car.year]),
+    [
+      ["used", 6214, "AWD", "SEL", 24_500, 2022],
+      ["new", 10_000, "4WD", "SEL", 24_500, 2022],
+    ],
+  );
+  assert.deepEqual(trial.listings.map((car) => [car.dealer_name, car.dealer_city, car.vdp_url])[0], [
+    "North Motors",
+    "Fresno",
+    `https://dealer.example/${vinOf(1)}`,
+  ]);
+  assert.deepEqual(
+    columns.filter(({ column, fields }) => column.includes("@") && fields.length > 0),
+    [],
+  );
+});
+
 test("the columns of a file without a header fill the fields that their values look like", async () => {
-  const rows = [1, 2].map((n) => `"${n}","U","${vinOf(n)}","Honda","2019","https://x.example/${n}.jpg","$${n}9,000"\n`);
+  const rows = [1, 2].map(
+    (n) => `"${n}","${n === 1 ? "U" : "N"}","${vinOf(n)}","Honda","2019","https://x.example/${n}.jpg","$${n}9,000"\n`,
+  );
   const { sample, plans, content } = await propose(await written("plain.csv", rows.join("")));
   assert.deepEqual([sample.hasHeader, content.file], [false, { header: false }]);
   assert.deepEqual(

@@ -8,20 +8,27 @@ import { printable, UserError } from "../../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../../db/duckdb.ts";
 import { describeIssue } from "../../../ingest/delivery-report.ts";
 import { withScratch } from "../../../ingest/documents/prepared-files.ts";
-import { defaultFeedLimits } from "../../../ingest/feed/feed-file.ts";
+import { defaultFeedLimits, type FeedLimits } from "../../../ingest/feed/feed-file.ts";
 import { describeSystemError } from "../../../ingest/feed/file-errors.ts";
 import { readMapping } from "../../../ingest/mapping/mapping.ts";
 import type { Mapping } from "../../../ingest/mapping/rules.ts";
 import { loadReferenceTables } from "../../../ingest/normalize/vocabularies.ts";
+import { cut, mapFile, type TriedMapping, triedMapping } from "../../../ingest/proposal/map-file.ts";
 import { absentColumns, fieldsByColumn } from "../../../ingest/proposal/match-columns.ts";
-import { type ColumnPlan, proposeMapping, requireForeign, shareText } from "../../../ingest/proposal/propose.ts";
-import { fileAt, type MappingTrial, sampleFile, samplesOf, tryMapping } from "../../../ingest/proposal/sample.ts";
+import type { ColumnPlan } from "../../../ingest/proposal/propose.ts";
+import { fileAt, sampleFile } from "../../../ingest/proposal/sample.ts";
+import { repeatedParser } from "../../option-parsers.ts";
 import { columnWidths, formatTableHead, formatTableLines } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
 // biome-ignore format: a table is read by its columns
 const mapSettings = {
   output: { flags: "--output <file>", help: "write the proposed mapping to this file" },
+  set: { flags: "--set <field=value>", default: [], shownDefault: "none", parse: repeatedParser,
+    help: "value of a field in rows without one, such as inventory_type=used or dealer.state=CA; price={Ask} to take it from a column, " +
+      "none={Ask} to use no column, miles.unit=km for a mileage without a unit; can be repeated" },
+  records: { flags: "--records <path>", help: "path of the records of an XML or JSON document, such as /listings/listing" },
+  acceptSuggestions: { flags: "--accept-suggestions", help: "use what only values suggest, and kilometers where they are likely" },
   force: { flags: "--force", help: "replace the file of --output if it exists" },
   check: { flags: "--check <file>", help: "another file, on which the mapping is checked: fails if rows would be refused or required columns are gone" },
   mapping: { flags: "--mapping <path>", help: "mapping to check, instead of a proposed one" },
@@ -38,17 +45,20 @@ export const mapCommand = (): Command =>
     )
     .argument("[file]", "file to map")
     .action(async (path: string | undefined, settings: MapValues) => {
-      const { mapping, check, output, force } = settings;
+      const { mapping, check, output, force, records } = settings;
       if ((path === undefined) === (mapping === undefined) || (mapping !== undefined && check === undefined))
         throw new UserError("Invalid arguments: expected a file to map, or --mapping and --check.");
-      if (mapping !== undefined && output !== undefined)
-        throw new UserError("Invalid arguments: expected --output only with a file to map.");
+      for (const [name, value] of Object.entries({ output, records, set: settings.set[0] }))
+        if (mapping !== undefined && value !== undefined)
+          throw new UserError(`Invalid arguments: expected --${name} only with a file to map.`);
       if (output !== undefined && !force && existsSync(output))
         throw new UserError(`${printable(output)}: exists: expected another file, or --force.`);
       const database = await DuckDatabase.open(settings);
       try {
         await database.using((session) =>
-          withScratch({ limits }, (scratch) => mapFile({ session, scratch }, path, settings)),
+          withScratch({ limits }, (scratch) =>
+            run({ session, scratch, limits, day: dayOf(Date.now()) }, path, settings),
+          ),
         );
       } finally {
         database.close();
@@ -60,40 +70,40 @@ const limits = defaultFeedLimits;
 interface MapRun {
   readonly session: Session;
   readonly scratch: string;
+  readonly limits: FeedLimits;
+  readonly day: string;
 }
 
-async function mapFile(run: MapRun, path: string | undefined, settings: MapValues): Promise<void> {
-  await loadReferenceTables(run.session);
-  if (path === undefined) return checkMapping(run, await readMapping(settings.mapping ?? ""), settings.check ?? "");
-  const mapping = await proposeFor(run, path, settings.output);
-  if (settings.check !== undefined) await checkMapping(run, mapping, settings.check);
+async function run(settings: MapRun, path: string | undefined, values: MapValues): Promise<void> {
+  const { mapping, check } = values;
+  if (path === undefined) {
+    await loadReferenceTables(settings.session);
+    return checkMapping(settings, await readMapping(mapping ?? ""), check ?? "");
+  }
+  const proposed = await proposeFor(settings, path, values);
+  if (check !== undefined) await checkMapping(settings, proposed, check);
 }
 
 /** Proposes the mapping of a file, tries and writes it. */
-async function proposeFor(run: MapRun, path: string, output: string | undefined): Promise<Mapping> {
-  const file = await fileAt(path);
-  const sample = await sampleFile(run.session, file, { limits, ...run });
-  await requireForeign(run.session, sample);
-  const { mapping, content, plans } = await proposeMapping(run.session, sample);
-  const { preset, hasHeader, columns } = sample;
-  const start =
-    preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
-  print(`${printable(path)}: ${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`);
-  await tryAndPrint(run, { file, mapping, day: today() }, plans);
+async function proposeFor({ session, ...settings }: MapRun, path: string, values: MapValues): Promise<Mapping> {
+  const { output, set, records, acceptSuggestions: isAccepting } = values;
+  const mapped = await mapFile(session, await fileAt(path), { set, records, isAccepting }, settings);
+  print(`${printable(path)}: ${mapped.summary}`);
+  printTried(mapped, mapped.notes);
   if (output === undefined) print("Not written: --output <file> writes the mapping.");
   else {
-    await replaceFile(output, `${JSON.stringify(content, undefined, 2)}\n`).catch((thrown: unknown) => {
+    await replaceFile(output, `${JSON.stringify(mapped.content, undefined, 2)}\n`).catch((thrown: unknown) => {
       throw new UserError(`${printable(output)}: ${describeSystemError(thrown)}.`);
     });
     print(`Written to ${printable(output)}.`);
   }
-  return mapping;
+  return mapped.mapping;
 }
 
 /** Checks a mapping on a file. Throws a UserError if rows would be refused, or required columns are gone. */
-async function checkMapping(run: MapRun, mapping: Mapping, path: string): Promise<void> {
+async function checkMapping({ session, ...settings }: MapRun, mapping: Mapping, path: string): Promise<void> {
   const file = await fileAt(path);
-  const { columns } = await sampleFile(run.session, file, { limits, ...run, mapping });
+  const { columns } = await sampleFile(session, file, { ...settings, mapping });
   print(`${printable(path)}: ${columns.length} columns; checked by ${printable(mapping.name)}.`);
   for (const { column, field, others } of absentColumns(mapping, columns))
     print(
@@ -105,7 +115,9 @@ async function checkMapping(run: MapRun, mapping: Mapping, path: string): Promis
     if (fields === undefined) return { column, fields: [], state: "unmapped", why: "not in the mapping" };
     return { column, fields, state: "matched", why: "mapping" };
   });
-  const { rows, refused } = await tryAndPrint(run, { file, mapping, day: today() }, plans);
+  const tried = await triedMapping(session, file, { mapping, plans }, settings);
+  printTried(tried);
+  const { rows, refused } = tried.trial;
   if (refused > 0) throw new UserError(`${printable(path)}: ${refused} of ${rows} rows would be refused.`);
 }
 
@@ -113,38 +125,26 @@ const print = (...lines: readonly string[]): void => {
   for (const line of lines) process.stdout.write(`${line}\n`);
 };
 
-const today = (): string => dayOf(Date.now());
-
 /** The most values outside a vocabulary that are printed. */
 const outsideMax = 20;
 
-/** Tries a mapping, and prints what becomes of each column, of the rows, and of values that no vocabulary has. */
-async function tryAndPrint(
-  { session, scratch }: MapRun,
-  input: Parameters<typeof tryMapping>[1],
-  plans: readonly ColumnPlan[],
-): Promise<MappingTrial> {
-  const trial = await tryMapping(session, input, { limits, scratch });
-  const samples = await samplesOf(
-    session,
-    trial,
-    new Map(plans.map(({ column, fields: [field = ""] }) => [column, field])),
-  );
-  const lines = plans.map(({ column, state, fields, why }) => {
-    const share = trial.usable.get(fields[0] ?? "");
-    const shown = (samples.get(column) ?? []).map(([before, after]) =>
-      after === null
-        ? cut(before)
-        : `${cut(before)} → ${cut(typeof after === "string" ? after : JSON.stringify(after))}`,
-    );
-    return [cut(column), state, fields.join(", "), why, share === undefined ? "" : shareText(share), shown.join("; ")];
-  });
+/** Prints what becomes of each column, of the rows, and of values that no vocabulary has. */
+function printTried({ trial, columns }: TriedMapping, notes: readonly string[] = []): void {
+  const lines = columns.map(({ column, state, fields, why, share, samples }) => [
+    cut(column),
+    state,
+    fields.join(", "),
+    why,
+    share,
+    samples,
+  ]);
   const { rows, refused, dealers, issues, remarks, outside } = trial;
   print("", formatTable(["column", "state", "field", "why", "usable", "values before → after"], lines));
   print(
     `${rows} rows = ${rows - refused} usable + ${refused} refused; dealers: ${dealers}`,
     ...issues.map(describeIssue),
     ...remarks,
+    ...notes,
   );
   if (outside.length > 0) {
     const most = outside
@@ -156,10 +156,7 @@ async function tryAndPrint(
       formatTable(["field", "value", "rows"], most),
     );
   }
-  return trial;
 }
-
-const cut = (text: string): string => printable(text, 30);
 
 function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const widths = columnWidths([head, ...lines], []);

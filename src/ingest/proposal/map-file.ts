@@ -1,0 +1,78 @@
+/** What `carquet map` and the page "New feed" share: reads a file, proposes its mapping with a person's choices, and tries it on all rows. */
+import type { Json } from "../../base/json.ts";
+import { printable } from "../../base/user-error.ts";
+import type { Session } from "../../db/duckdb.ts";
+import type { FeedFile } from "../feed/feed-file.ts";
+import type { ReadSettings } from "../feed/file-formats.ts";
+import type { Mapping } from "../mapping/rules.ts";
+import { loadReferenceTables } from "../normalize/vocabularies.ts";
+import { readChoices } from "./choices.ts";
+import { type ColumnPlan, expectedFields, proposeMapping, requireForeign, shareText } from "./propose.ts";
+import { sampleFile, samplesOf, tryMapping } from "./sample.ts";
+
+/** What a person says about a file. */
+export interface MapRequest {
+  /** Fields, values and the unit, as `readChoices` reads them. */
+  readonly set: readonly string[];
+  /** The path of the records of a document. */
+  readonly records: string | undefined;
+  /** Whether what is only suggested is used. */
+  readonly isAccepting: boolean;
+}
+
+interface MapSettings extends ReadSettings {
+  readonly scratch: string;
+  readonly day: string;
+}
+
+export type MappedFile = Awaited<ReturnType<typeof mapFile>>;
+export type TriedMapping = Awaited<ReturnType<typeof triedMapping>>;
+
+/** Proposes the mapping of a file and tries it. Throws a UserError if the file needs none, is invalid, or a choice is. */
+export async function mapFile(
+  session: Session,
+  file: FeedFile,
+  { set, records, isAccepting }: MapRequest,
+  settings: MapSettings,
+) {
+  await loadReferenceTables(session);
+  const sample = await sampleFile(session, file, { ...settings, ...(records && { records }) });
+  await requireForeign(session, sample);
+  const { name, columns, hasHeader, preset } = sample;
+  const choices = await readChoices(session, set, columns);
+  const proposal = await proposeMapping(session, sample, { choices, isAccepting });
+  const start =
+    preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
+  const summary = `${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`;
+  const tried = await triedMapping(session, file, proposal, settings);
+  const { filled, rows } = tried.trial;
+  const few = expectedFields.filter((field) => (filled.get(field) ?? rows) < rows / 2);
+  const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / rows)})`);
+  const notes = few.length === 0 ? [] : [`few rows have: ${shares.join(", ")}; --set fills one in the others`];
+  return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes] };
+}
+
+/** Tries a mapping on all rows of the file that is sampled. Returns how much of each column is usable, with values before and after. */
+export async function triedMapping(
+  session: Session,
+  file: FeedFile,
+  { mapping, plans }: { readonly mapping: Mapping; readonly plans: readonly ColumnPlan[] },
+  { day, ...settings }: MapSettings,
+) {
+  const trial = await tryMapping(session, { file, mapping, day }, settings);
+  const fieldOf = new Map(plans.map(({ column, fields: [field = ""] }) => [column, field]));
+  const samples = await samplesOf(session, trial, fieldOf);
+  const columns = plans.map((plan) => {
+    const share = trial.usable.get(plan.fields[0] ?? "") ?? plan.usable;
+    const shown = (samples.get(plan.column) ?? []).map(([before, after]) =>
+      after === null ? cut(before) : `${cut(before)} → ${cut(textOf(after))}`,
+    );
+    return { ...plan, share: share === undefined ? "" : shareText(share), samples: shown.join("; ") };
+  });
+  return { trial, columns };
+}
+
+const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Shortens a text for a table. */
+export const cut = (text: string): string => printable(text, 30);
