@@ -308,7 +308,7 @@ test("the unit of a mileage is asked for where the file is metric or Canadian", 
   const both = await mapped({ ...vins, Province: ["ON"], Kilometres: ["100"], Odometer: ["200"] });
   assert.deepEqual(both.mapping.fields.miles, {
     from: [{ column: "Kilometres" }],
-    number: { unit: "km", decimal: "." },
+    number: { unit: "km" },
   });
 });
 

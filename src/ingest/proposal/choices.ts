@@ -2,12 +2,14 @@
  * What a person decides about a proposed mapping: the field of a column, a value for rows without one, the unit of a mileage. Written as
  * `field=value`, `field={Column}`, `none={Column}` and `miles.unit=km`.
  */
+
 import { textIn } from "../../base/json.ts";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
 import { caseFold } from "../../db/text-matching.ts";
+import { defaultCurrency } from "../../lake/manifest.ts";
 import { feed, isTextList } from "../feed/feed-schema.ts";
 import { matchingColumns } from "../mapping/mapping.ts";
 import { fieldReader } from "../normalize/field-readers.ts";
@@ -81,7 +83,10 @@ async function reasonAgainst(session: Session, name: string, value: string): Pro
   const field = name.replace("dealer.", "");
   const schema = feed[field === name ? "inventory" : "dealers"].properties[field];
   if (schema === undefined || isTextList(schema)) return "";
-  const { converted = (text) => text, ...reader } = fieldReader(field, schema, lastDay);
+  const { converted = (text) => text, ...reader } = fieldReader(field, schema, {
+    day: lastDay,
+    currency: defaultCurrency,
+  });
   const row = await session.row(sql`
     SELECT CASE WHEN ${reader.value(sql`"read"`)} IS NULL THEN ${reader.reason(sql`"read"`)} ELSE '' END AS reason,
       (FROM (SELECT count(*) FROM canonical_of WHERE attribute = ${field} AND "key" = ${caseFold(sql`${value}`)}))::INTEGER AS spellings

@@ -4,11 +4,13 @@
  *
  * Known names are those of `data/mappings/aliases.json`, which come first, of the Carquet format and of the presets.
  */
+
 import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { projectText } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { wordsOf } from "../../db/text-matching.ts";
+import { defaultCurrency } from "../../lake/manifest.ts";
 import { feed, isTextList } from "../feed/feed-schema.ts";
 import { foldName, matchingColumns, preset, presetNames } from "../mapping/mapping.ts";
 import { ruleItems, ruleText } from "../mapping/rule-values.ts";
@@ -255,7 +257,7 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   if (schema === undefined) return sql`false`;
   const rule = { ...(when === undefined ? target : {}), from: [{ ...plain, column: "text" }] };
   const scope = { columnsOf: (name: string) => (name === "text" ? [text] : []), file: sql`''` };
-  const reader = fieldReader(field, schema, { day: lastDay, currency: "USD" });
+  const reader = fieldReader(field, schema, { day: lastDay, currency: defaultCurrency });
   const raw = (isTextList(schema) ? ruleItems : ruleText)(rule, scope) ?? text;
   const rawText = sql`raw_text`;
   const converted = sql`converted`;
