@@ -14,7 +14,7 @@ import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "..
 import { type FieldReader, fieldReader, isMarker, knownText, markersOf } from "./field-readers.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
-const rejectedCharactersMax = 200;
+export const rejectedCharactersMax = 200;
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
 type Outcome = "rejected" | "unknown" | "noted";
