@@ -21,7 +21,7 @@ import {
 import { openPartition } from "../lake/tables.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
-import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
+import { createDeliveryReport, type DeliveryReport, recordBadRows } from "./delivery-report.ts";
 import {
   assignBuildKeys,
   assignDealerKeys,
@@ -127,8 +127,18 @@ async function readDay(
   settings: ReadSettings,
 ): Promise<Pick<DeliveryReport, "rows" | "remarks">> {
   const parser = await FeedParser.begin(session, { day: delivery.day, ...context });
-  const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
-  return { rows: await parser.finish(), remarks };
+  let badRows = 0;
+  const remarks = await readDelivery(
+    session,
+    delivery,
+    settings,
+    (table, read) => parser.parse(table, read),
+    async (file, rows) => {
+      if (file.table === "inventory") badRows += rows.length;
+      await recordBadRows(session, file, rows);
+    },
+  );
+  return { rows: (await parser.finish()) + badRows, remarks };
 }
 
 /** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. `currency` is that of its prices. */

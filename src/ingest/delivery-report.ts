@@ -4,6 +4,8 @@
 import { integerIn, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { type Sql, sql } from "../db/sql.ts";
+import type { BadRow, FeedFile } from "./feed/feed-file.ts";
+import { rejectedCharactersMax } from "./normalize/parse.ts";
 
 export interface DeliveryReport {
   readonly day: string;
@@ -93,6 +95,19 @@ export async function createDeliveryReport(
     judged,
     reasons: await countIssues(session),
   };
+}
+
+/** Records the malformed rows of a file in `issues`, as those of the field `row`. */
+export async function recordBadRows(
+  session: Session,
+  { table, name }: FeedFile,
+  rows: readonly BadRow[],
+): Promise<void> {
+  const list = (values: readonly string[]): Sql => sql`unnest(${values}::VARCHAR[])`;
+  await session.run(sql`
+    INSERT INTO issues SELECT 'rejected', ${table}, ${name}, "row"::BIGINT, NULL, NULL, 'row', "value", reason
+    FROM (SELECT ${list(rows.map(({ row }) => String(row)))} AS "row", ${list(rows.map(({ text }) => text.slice(0, rejectedCharactersMax)))} AS "value",
+                 ${list(rows.map(({ reason }) => reason))} AS reason)`);
 }
 
 /** Counts the issues of a delivery by field and reason. */

@@ -11,25 +11,28 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { parse } from "csv-parse/sync";
 import iconv from "iconv-lite";
 import { type Entry, open, type ZipFile } from "yauzl";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import {
+  type BadRow,
   type CsvLayout,
   carquetLayout,
   type FeedFile,
   type FeedLimits,
-  fileOf,
+  isOfAnyFormat,
+  kindOf,
+  layoutOf,
   tableOfName,
 } from "../feed/feed-file.ts";
 import { contentOf, sizeWithin } from "../feed/file-checks.ts";
-import { fileError, limitError } from "../feed/file-errors.ts";
+import { describeFileError, fileError, isLimitFault, limitError } from "../feed/file-errors.ts";
 import type { ReadSettings } from "../feed/file-formats.ts";
 import { recognizedPreset } from "../mapping/mapping.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { jsonRecords, writeRecords, xmlRecords } from "./records.ts";
+import { type CsvStart, csvStart, textsFrom, writeCsvRows } from "./csv-rows.ts";
+import { objectIn, writeJsonLines, writeRecords } from "./records.ts";
 
 /** How files of a delivery are prepared. */
 interface Preparation extends ReadSettings {
@@ -68,7 +71,7 @@ export async function unpackedFiles(file: FeedFile, settings: Preparation): Prom
   let count = 0;
   const entries = await unpack(file, limits, async (entryName) => {
     const name = basename(entryName);
-    const kind = fileOf(name);
+    const kind = entryName.endsWith("/") ? undefined : kindOf(name);
     if (kind === undefined || kind.format === "zip" || entryName.startsWith("__MACOSX/")) return undefined;
     count += 1;
     const { isForeign: _, ...rest } = file;
@@ -85,20 +88,40 @@ export async function unpackedFiles(file: FeedFile, settings: Preparation): Prom
 }
 
 /** Returns the file to read in place of one that is no archive: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
-export async function preparedFile(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
-  const { remark } = settings;
-  const mapping = file.mapping ?? settings.mapping;
-  const isDocument = file.format === "json" || file.format === "xml";
-  if (mapping !== undefined && file.table === "inventory")
-    return [await (file.format === "csv" ? decodedFile : flatFile)({ ...file, mapping }, settings)];
-  if (file.table === "inventory" && file.format === "csv") {
-    const found = await recognizedText(file, settings);
-    if (found !== undefined) return [await decodedFile(recognized(file, found, settings), settings)];
-  } else if (isDocument) return recognizedDocument(file, settings);
-  if (!file.isForeign) return [file];
-  remark(
-    `${printable(file.name)}: ignored file: expected a name that begins with that of a table, or the columns of a preset.`,
-  );
+export async function preparedFile(named: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  const given = named.table === "inventory" ? (named.mapping ?? settings.mapping) : undefined;
+  const text = named.format === "parquet" ? "" : await firstText(named, settings.limits);
+  if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text))
+    throw fileError(named, ": content is an HTML page: expected an inventory.");
+  const file = { ...named, ...contentFormat(named, text), ...(given === undefined ? {} : { mapping: given }) };
+  const isRaw = file.format === "ndjson" && given === undefined && !file.isForeign;
+  if (file.format === "parquet" || isRaw)
+    return given !== undefined || !file.isForeign ? [file] : ignored(file, settings);
+  if (file.format !== "csv") return preparedDocument(file, settings);
+  const start = csvStart(file, text);
+  const mapping = given ?? (file.table === "inventory" ? recognizedPreset(start.header) : undefined);
+  if (mapping === undefined && file.isForeign) return ignored(file, settings);
+  if (start.hasTitle) settings.remark(`${printable(file.name)}: ignored the lines above the header.`);
+  if (mapping === undefined) return [start.offset === 0 ? file : await rewrittenFile(file, settings, start)];
+  return [await decodedFile(given === undefined ? recognized(file, mapping, settings) : file, start, settings)];
+}
+
+/** Returns the format of a text by its content, if its name does not say it. */
+function contentFormat({ name, format }: FeedFile, text: string): Pick<FeedFile, "format"> {
+  if (format !== "csv" || !isOfAnyFormat(name)) return { format };
+  const [first = "", second = ""] = text.trimStart().split(/[\r\n]+/, 2);
+  if (first.startsWith("PAR1")) return { format: "parquet" };
+  if (/^<[?!a-z]/i.test(first)) return { format: "xml" };
+  if (!/^(?:\{|\[)\s*(?:["[{]|$)/.test(first)) return { format };
+  return { format: objectIn(first) !== undefined && second.startsWith("{") ? "ndjson" : "json" };
+}
+
+function ignored({ name, format }: FeedFile, { remark }: Preparation): readonly FeedFile[] {
+  const expected =
+    format === "csv" || format === "parquet"
+      ? "a name that begins with that of a table, or the columns"
+      : "the columns";
+  remark(`${printable(name)}: ignored file: expected ${expected} of a preset.`);
   return [];
 }
 
@@ -107,75 +130,115 @@ function recognized(file: FeedFile, mapping: Mapping, { onRecognized }: Preparat
   return { ...file, mapping };
 }
 
-/** Returns the preset that fits the header of a CSV file. */
-async function recognizedText(file: FeedFile, { limits }: Preparation): Promise<Mapping | undefined> {
-  const [line = ""] = (await firstText(file, limits)).slice(0, limits.recordBytes).split(/\r\n|\r|\n/, 1);
-  return recognizedPreset(columnsIn(line, delimiterOf(line)));
-}
-
-function columnsIn(line: string, delimiter: string): readonly string[] {
-  try {
-    const [columns = []] = parse(line, { bom: true, delimiter, to: 1 });
-    return columns;
-  } catch {
-    return [];
-  }
-}
-
-const delimiters = [",", "\t", "|", ";"] as const;
-
-/** Returns the delimiter that occurs most often in a line, outside of quotes. */
-function delimiterOf(line: string): string {
-  const bare = line.replaceAll(/"[^"]*"/g, "");
-  const counts = delimiters.map((delimiter) => bare.split(delimiter).length);
-  return delimiters[counts.indexOf(Math.max(...counts))] ?? carquetLayout.delimiter;
-}
-
-/** Returns a CSV file with its layout; a copy in UTF-8 if it has another encoding. */
-async function decodedFile(file: FeedFile, settings: Preparation): Promise<FeedFile> {
+/** Returns a CSV file with its layout; a copy in UTF-8, from the header on, if it has another encoding or something above the header. */
+async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparation): Promise<FeedFile> {
   const { limits } = settings;
-  const { delimiter, quote = '"', header = true, columns = [], encoding } = file.mapping?.file ?? {};
-  const [line = ""] = delimiter === undefined ? (await firstText(file, limits)).split(/[\r\n]/, 1) : [];
-  const layout: CsvLayout = { delimiter: delimiter ?? delimiterOf(line), quote, hasHeader: header, names: columns };
+  const { delimiter = start.delimiter, quote = '"', header = true, columns = [], encoding } = file.mapping?.file ?? {};
+  const layout: CsvLayout = { delimiter, quote, hasHeader: header, names: columns };
   const actual = encoding ?? (await encodingOf(file, limits));
+  if (start.offset > 0) return rewrittenFile({ ...file, layout }, settings, start, actual);
   if (actual === "utf-8") return { ...file, layout };
   const path = await scratchPath(file, settings);
   await pipeline(decodedText(file, actual, limits), createWriteStream(path));
   return { ...file, layout, path, isGzip: false };
 }
 
-/** Returns a document or NDJSON file as flat NDJSON; a Parquet file unchanged. */
-const flatFile = async (file: FeedFile, settings: Preparation): Promise<FeedFile> =>
-  file.format === "parquet" ? file : (await converted(file, settings)).file;
-
-/** Converts a document, and returns it with the preset that fits its columns. */
-async function recognizedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
-  const { file: flat, columns } = await converted(file, settings);
-  const mapping = file.table === "inventory" ? recognizedPreset(columns) : undefined;
-  if (mapping !== undefined) return [recognized(flat, mapping, settings)];
-  if (!file.isForeign) return [flat];
-  settings.remark(`${printable(file.name)}: ignored file: expected the columns of a preset.`);
-  return [];
+/** Writes a CSV file again, from its header on, without malformed rows. Throws a UserError if these are too many, or it cannot be read. */
+async function rewrittenFile(
+  file: FeedFile,
+  settings: Pick<Preparation, "limits" | "scratch">,
+  { offset, delimiter }: Pick<CsvStart, "offset" | "delimiter">,
+  encoding = "utf-8",
+): Promise<FeedFile> {
+  const { limits } = settings;
+  const { quote, hasHeader, names } = layoutOf(file);
+  const texts = textsFrom(decodedText(file, encoding, limits), offset);
+  const path = await scratchPath(file, settings, "rewritten");
+  const { rows, badRows } = await writeCsvRows(
+    { file, limits, texts, layout: { delimiter, quote, hasHeader, names } },
+    path,
+  );
+  requireFewBadRows(file, badRows, rows);
+  return { ...file, layout: { ...carquetLayout, hasHeader, names }, path, isGzip: false, isNumbered: true, badRows };
 }
 
-/** Writes the records of a document as flat NDJSON. Returns the new file and its columns. */
-async function converted(
+/**
+ * Returns the result of reading a file; if the engine cannot, that of reading a copy without its malformed rows. `columns` are named in errors. Throws a
+ * UserError if neither is possible.
+ */
+export async function readRepaired<T>(
   file: FeedFile,
-  settings: Preparation,
-): Promise<{ readonly file: FeedFile; readonly columns: readonly string[] }> {
+  settings: Pick<Preparation, "limits" | "scratch">,
+  read: (file: FeedFile) => Promise<T>,
+  columns: readonly string[] = [],
+): Promise<T> {
+  const context = { columns, limits: settings.limits };
+  try {
+    return await read(file);
+  } catch (thrown) {
+    const error = await describeFileError(file, context, thrown);
+    const isOfEngine = !(thrown instanceof UserError) && error instanceof UserError && !isLimitFault(thrown);
+    const repaired = isOfEngine ? await repairedFile(file, settings) : undefined;
+    if (repaired === undefined) throw error;
+    return await read(repaired).catch(async (again: unknown) => {
+      throw await describeFileError(repaired, context, again);
+    });
+  }
+}
+
+/** Returns a copy of a text file without its malformed rows; undefined if that cannot help. Throws a UserError if these are too many. */
+async function repairedFile(
+  file: FeedFile,
+  settings: Pick<Preparation, "limits" | "scratch">,
+): Promise<FeedFile | undefined> {
   const { limits } = settings;
-  const { records, encoding } = file.mapping?.file ?? {};
+  if (file.isNumbered || (file.format !== "csv" && file.format !== "ndjson")) return undefined;
+  if ((await encodingOf(file, limits)) !== "utf-8") return undefined;
+  if (file.format === "csv") return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter });
+  const path = await scratchPath(file, settings, "rewritten");
+  const { rows, badRows } = await writeJsonLines(file, decodedText(file, "utf-8", limits), path);
+  if (badRows.length === 0) return undefined;
+  requireFewBadRows(file, badRows, rows);
+  return { ...file, path, isGzip: false, isNumbered: true, badRows };
+}
+
+/** The share of a file's rows that may be malformed, unless its mapping sets another. */
+const badRowsShare = 0.01;
+
+/** Throws a UserError if more rows are malformed than a file may have: its share, and one; also if no row is good. */
+function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: number): void {
+  const [first] = badRows;
+  const { share = badRowsShare } = file.mapping?.badRows ?? {};
+  const max = share === 0 ? 0 : Math.max(1, Math.floor(share * rows));
+  if (first === undefined || (badRows.length <= max && badRows.length < rows)) return;
+  throw fileError(
+    file,
+    `, row ${first.row}: ${first.reason}; ${badRows.length} of ${rows} rows are malformed: expected at most ${Math.min(max, rows - 1)} (badRows.share of a mapping).`,
+  );
+}
+
+/** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
+async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  const { limits } = settings;
   const declared = file.format === "xml" ? await declaredEncoding(file, limits) : undefined;
-  const texts = decodedText(file, encoding ?? declared ?? (await encodingOf(file, limits)), limits);
-  const read = file.format === "xml" ? xmlRecords : jsonRecords;
+  const encoding = file.mapping?.file?.encoding ?? declared ?? (await encodingOf(file, limits));
   const path = await scratchPath(file, settings);
-  const columns = await writeRecords(file, read(file, texts, limits, records), path, limits);
-  return { file: { ...file, format: "ndjson", path, isGzip: false }, columns };
+  const document = { file, limits, texts: () => decodedText(file, encoding, limits) };
+  const { columns, badRows, rows } = await writeRecords(document, path);
+  requireFewBadRows(file, badRows, rows);
+  const flat = { ...file, format: "ndjson", path, isGzip: false, isNumbered: true, badRows } as const;
+  const mapping = file.table === "inventory" && file.mapping === undefined ? recognizedPreset(columns) : undefined;
+  if (mapping !== undefined) return [recognized(flat, mapping, settings)];
+  return file.mapping === undefined && file.isForeign ? ignored(file, settings) : [flat];
 }
 
 /** Returns the path of a converted file, in a folder that files of one folder share. */
-async function scratchPath(file: FeedFile, { scratch }: Preparation): Promise<string> {
-  const folder = join(scratch, "converted", dirname(file.name));
+async function scratchPath(
+  file: FeedFile,
+  { scratch }: Pick<Preparation, "scratch">,
+  kind = "converted",
+): Promise<string> {
+  const folder = join(scratch, kind, dirname(file.name));
   await mkdir(folder, { recursive: true });
   return join(folder, basename(file.name));
 }
@@ -186,9 +249,17 @@ const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: str
   [[0xfe, 0xff], "utf-16"],
 ];
 
-/** Returns the encoding that a byte order mark stands for. */
-const markedEncoding = (first: Buffer): string | undefined =>
-  byteOrderMarks.find(([mark]) => mark.every((byte, index) => first[index] === byte))?.[1];
+/** Returns the encoding that a byte order mark stands for, or that of text in UTF-16 without one, of which every other byte is zero. */
+function markedEncoding(first: Buffer): string | undefined {
+  const marked = byteOrderMarks.find(([mark]) => mark.every((byte, index) => first[index] === byte))?.[1];
+  if (marked !== undefined || first[0] === undefined) return marked;
+  const start = first.subarray(0, 1000);
+  const zeros = [0, 0];
+  for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  if (Math.max(even, odd) < 0.4 * start.length || Math.min(even, odd) > 0.05 * start.length) return undefined;
+  return odd > even ? "utf-16le" : "utf-16be";
+}
 
 /** Returns the encoding of a file: that of its byte order mark, else UTF-8 if the whole file is valid, else Windows-1252. */
 async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
@@ -264,9 +335,12 @@ export async function unpack<Target extends { readonly path: string }>(
     if (bytes > limits.uncompressedBytes) throw limitError(file, "uncompressedBytes", limits);
     if (bytes > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
     const targets: Target[] = [];
+    const names = new Set<string>();
     for (const entry of entries) {
       const target = await targetOf(entry.fileName);
       if (target === undefined) continue;
+      if (names.size === names.add(entry.fileName).size)
+        throw fileError(file, `: two entries named "${printable(entry.fileName, 40)}": expected each name once.`);
       if (entry.isEncrypted()) throw fileError(file, ": encrypted ZIP file: expected one without a password.");
       await write(zip, entry, target.path);
       targets.push(target);

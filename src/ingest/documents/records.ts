@@ -1,321 +1,295 @@
 /**
- * Records of JSON and XML documents as flat NDJSON, which the engine reads: each value a text, its column the path to it, such as `image[0].url`.
+ * Records of JSON and XML documents as flat NDJSON, which the engine reads: each value a text, its column the path to it, such as `mileage.value`.
+ * A list is one column with all its items, such as `image[*].url`.
  *
- * A record of JSON is an object of one array, or a line of NDJSON; of XML, the element at a path, with its elements and attributes as columns. Each
- * is parsed alone, so memory is bounded by the largest record. The XML parser keeps no tree and expands no entities but the five of XML.
+ * A document is read twice: for the paths of its records, unless its mapping names them, and for the records. Each is kept alone, so memory is
+ * bounded by the largest one.
  */
 import { open } from "node:fs/promises";
-import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { isObject } from "../../base/json.ts";
-import { messageOf, printable, UserError } from "../../base/user-error.ts";
-import { type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
+import { printable } from "../../base/user-error.ts";
+import { type BadRow, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
+import { feed, fieldOfColumn, isTextList, listSeparator } from "../feed/feed-schema.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
+import {
+  type DocumentEvents,
+  type DocumentParser,
+  JsonDocumentParser,
+  sendValue,
+  XmlDocumentParser,
+} from "./document-events.ts";
+import { childPath, isOwnerName, RecordPathFinder } from "./record-paths.ts";
 
-/** Texts by path. */
-type FlatRecord = ReadonlyMap<string, string>;
+/** Texts by column. */
+type FlatRecord = Map<string, string>;
 
-/** Text that is written at once. */
-const partCharacters = 2 ** 20;
-
-/** Writes records to a file. Returns the names of their columns. Throws a UserError if these are too many, or a record is too large. */
-export async function writeRecords(
-  file: FeedFile,
-  records: AsyncIterable<FlatRecord>,
-  path: string,
-  limits: FeedLimits,
-): Promise<readonly string[]> {
-  const columns = new Map<string, string>();
-  const target = await open(path, "w");
-  let part = "";
-  let row = 0;
-  try {
-    for await (const record of records) {
-      row += 1;
-      const line = JSON.stringify(Object.fromEntries(named(record, columns)));
-      if (columns.size > feedColumnsMax)
-        throw fileError(file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
-      if (Buffer.byteLength(line) > limits.recordBytes) throw limitError(file, "recordBytes", limits, row);
-      part += `${line}\n`;
-      if (part.length < partCharacters) continue;
-      await target.write(part);
-      part = "";
-    }
-    await target.write(part);
-  } finally {
-    await target.close();
-  }
-  return [...columns.values()];
-}
-
-/** Returns the texts of a record by column: names that differ only in case are one column. Adds the columns that are new. */
-function* named(record: FlatRecord, columns: Map<string, string>): Iterable<readonly [string, string]> {
-  for (const [path, text] of record) {
-    const key = path.toLowerCase();
-    const column = columns.get(key) ?? (key === "row" ? `${path}_` : path);
-    columns.set(key, column);
-    yield [column, text];
-  }
-}
-
-/** Returns the texts in a parsed JSON record. */
-function flattened(record: unknown): FlatRecord {
-  const texts = new Map<string, string>();
-  const add = (path: string, value: unknown): void => {
-    if (value === null || value === undefined) return;
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) add(`${path}[${index}]`, item);
-    else if (isObject(value))
-      for (const [key, item] of Object.entries(value)) add(path === "" ? key : `${path}.${key}`, item);
-    else texts.set(path === "" ? "value" : path, String(value));
-  };
-  add("", record);
-  return texts;
-}
-
-/** An array or object around the records, and the key that it is reading. */
-interface Enclosing {
-  readonly isArray: boolean;
-  key: string | undefined;
-}
-
-/** Yields the records of a document. `records` is the path of their array; by default that of the first with objects. Throws a UserError if it is malformed. */
-export async function* jsonRecords(
-  file: FeedFile,
-  texts: AsyncIterable<string>,
-  limits: FeedLimits,
-  records?: string,
-): AsyncGenerator<FlatRecord, void, undefined> {
-  const reader = new JsonReader(file, limits, records);
-  for await (const text of texts) yield* reader.add(text);
-  reader.end();
-}
-
-class JsonReader {
-  private readonly around: Enclosing[] = [];
-  private target: string | undefined;
-  /** Arrays and objects that are open in the record; 0 outside of one. */
-  private depth = 0;
-  private isInString = false;
-  private isEscaped = false;
-  /** The begun record, or the begun text outside of one, in earlier parts. */
-  private begun = "";
-  private lastText = "";
-  private rows = 0;
-
-  constructor(
-    private readonly file: FeedFile,
-    private readonly limits: FeedLimits,
-    records: string | undefined,
-  ) {
-    this.target = records?.replace(/^\/?/, "/");
-  }
-
-  /** Yields the records that end in a part of the document. */
-  *add(text: string): Iterable<FlatRecord> {
-    const isWanted = (): boolean => this.depth > 0 || this.isInString;
-    let start = 0;
-    for (let index = 0; index < text.length; index += 1) {
-      const wasWanted = isWanted();
-      const character = text[index] ?? "";
-      const isEnd = this.step(character);
-      if (!wasWanted && isWanted()) start = index;
-      if (!isEnd) continue;
-      const whole = this.begun + text.slice(start, index + 1);
-      this.begun = "";
-      if (character === '"') this.lastText = whole.slice(1, -1);
-      else yield this.parsed(whole);
-    }
-    if (!isWanted()) return;
-    this.begun += text.slice(start);
-    if (this.begun.length > this.limits.recordBytes)
-      throw limitError(this.file, "recordBytes", this.limits, this.rows + 1);
-  }
-
-  /** Throws a UserError if the document is not complete. */
-  end(): void {
-    if (this.depth > 0 || this.isInString || this.around.length > 0)
-      throw fileError(
-        this.file,
-        `, row ${this.rows + 1}: the file ends within a value: expected a whole JSON document.`,
-      );
-  }
-
-  /** Reads a character. Returns true if it ends a record, or a text outside of one. */
-  private step(character: string): boolean {
-    if (this.isInString) return this.stepInString(character);
-    if (character === '"') this.isInString = true;
-    else if (character === "{" || character === "[") this.enter(character);
-    else if (character === "}" || character === "]") return this.leave();
-    else if (character === ":" && this.depth === 0) {
-      const object = this.around.at(-1);
-      if (object !== undefined) object.key = this.lastText;
-    }
-    return false;
-  }
-
-  private stepInString(character: string): boolean {
-    if (this.isEscaped) this.isEscaped = false;
-    else if (character === "\\") this.isEscaped = true;
-    else if (character === '"') {
-      this.isInString = false;
-      return this.depth === 0;
-    }
-    return false;
-  }
-
-  private enter(character: string): void {
-    if (this.depth > 0 || (character === "{" && this.isRecord())) this.depth += 1;
-    else this.around.push({ isArray: character === "[", key: undefined });
-    if (this.depth + this.around.length > this.limits.nesting)
-      throw limitError(this.file, "nesting", this.limits, this.rows + 1);
-  }
-
-  private leave(): boolean {
-    if (this.depth > 0) {
-      this.depth -= 1;
-      return this.depth === 0;
-    }
-    if (this.around.pop() === undefined)
-      throw fileError(this.file, `, row ${this.rows + 1}: invalid JSON: expected a whole JSON document.`);
-    return false;
-  }
-
-  /** Returns whether an object that begins here is a record. */
-  private isRecord(): boolean {
-    if (this.file.format === "ndjson") return this.around.length === 0;
-    if (this.around.at(-1)?.isArray !== true) return false;
-    const path = `/${this.around.flatMap(({ key }) => (key === undefined ? [] : [key])).join("/")}`;
-    this.target ??= path;
-    return path === this.target;
-  }
-
-  private parsed(text: string): FlatRecord {
-    this.rows += 1;
-    try {
-      return flattened(JSON.parse(text));
-    } catch {
-      throw fileError(this.file, `, row ${this.rows}: invalid JSON: expected an object.`);
-    }
-  }
-}
-
-/** An element that is open within a record. */
-interface OpenElement {
+/** A part of a document that is open. */
+interface OpenPart {
   readonly path: string;
-  text: string;
+  /** Its column, in a record or among the values that records share; undefined if it is outside of both. */
+  readonly column: string | undefined;
+  /** Whether it is a record. */
+  readonly isRecord: boolean;
+  /** Values in it that later records share. */
+  readonly shared: Map<string, string>;
+  hasParts: boolean;
+  hasRecords: boolean;
 }
 
-/** Yields the records of a document. `records` is their path; by default the children of the root. Throws a UserError if it is malformed. */
-export async function* xmlRecords(
-  file: FeedFile,
-  texts: AsyncIterable<string>,
-  limits: FeedLimits,
-  records?: string,
-): AsyncGenerator<FlatRecord, void, undefined> {
-  const reader = new XmlReader(file, limits, records);
-  for await (const text of texts) yield* reader.add(text);
-  yield* reader.end();
-}
+/** Values of an element that the records in it share, their depth and their characters. */
+const sharedMax = 100;
+const sharedDepthMax = 3;
+const sharedCharactersMax = 1000;
 
-class XmlReader {
-  private readonly parser = new SaxesParser();
-  private readonly path: string[] = [];
-  private readonly target: string | undefined;
-  private open: OpenElement[] = [];
-  private texts = new Map<string, string>();
-  private counts = new Map<string, number>();
-  private done: FlatRecord[] = [];
-  private rows = 0;
-  /** Characters of the parts so far; the parser's position counts the last part twice between parts. */
-  private fed = 0;
-  /** Where the record, or what follows the last one, begins. */
-  private begin = 0;
+class RecordReader implements DocumentEvents {
+  rows = 0;
+  private readonly parts: OpenPart[] = [];
+  private record: FlatRecord | undefined;
+  private size = 0;
+  private done: { readonly row: number; readonly record: FlatRecord }[] = [];
 
+  /** `paths` are those of the records, `lists` those of what is repeated in them. */
   constructor(
     private readonly file: FeedFile,
     private readonly limits: FeedLimits,
-    records: string | undefined,
-  ) {
-    this.target = records?.replace(/^\/?/, "/");
-    this.parser.on("opentag", (tag) => this.start(tag));
-    this.parser.on("closetag", () => this.finish());
-    for (const event of ["text", "cdata"] as const) this.parser.on(event, (text) => this.addText(text));
-  }
+    private readonly paths: readonly string[],
+    private readonly lists: ReadonlySet<string>,
+  ) {}
 
-  /** Returns the records that end in a part of the document. */
-  add(text: string): readonly FlatRecord[] {
-    this.fed += text.length;
-    return this.parse(() => this.parser.write(text));
-  }
-
-  /** Returns the records that end with the document. */
-  end(): readonly FlatRecord[] {
-    return this.parse(() => this.parser.close());
-  }
-
-  private parse(step: () => unknown): readonly FlatRecord[] {
-    try {
-      step();
-    } catch (thrown) {
-      if (thrown instanceof UserError) throw thrown;
-      throw fileError(this.file, `, row ${this.rows + 1}: invalid XML: ${printable(messageOf(thrown), 100)}`);
-    }
-    this.checkSize(this.fed);
+  /** Returns the records that have ended since. */
+  take() {
     const { done } = this;
     this.done = [];
     return done;
   }
 
-  private checkSize(position: number): void {
-    if (position - this.begin > this.limits.recordBytes)
-      throw limitError(this.file, "recordBytes", this.limits, this.rows + 1);
+  open(name: string, isItem: boolean): void {
+    const parent = this.parts.at(-1);
+    const path = childPath(parent?.path ?? "", name);
+    const isRecord = this.record === undefined && this.isRecordPath(path, parent?.path ?? "");
+    if (isRecord) {
+      this.record = new Map();
+      this.size = 0;
+      for (const part of this.parts) part.hasRecords = true;
+    }
+    const isList = this.lists.has(path);
+    const isOwner = this.record === undefined && (isItem || isList || isOwnerName(name));
+    const label = `${name}${isList && this.record !== undefined ? "[*]" : ""}`;
+    const around = parent?.column;
+    const outer = around === undefined ? (isOwner ? name : undefined) : around === "" ? label : `${around}.${label}`;
+    if (parent !== undefined) parent.hasParts = true;
+    const column = isRecord ? "" : outer;
+    this.parts.push({ path, column, isRecord, shared: new Map(), hasParts: false, hasRecords: false });
   }
 
-  private start({ name, attributes }: SaxesTagPlain): void {
-    this.path.push(localName(name));
-    if (this.path.length > this.limits.nesting) throw limitError(this.file, "nesting", this.limits, this.rows + 1);
-    const parent = this.open.at(-1);
-    const isRecord = parent === undefined && this.isRecord();
-    if (parent === undefined && !isRecord) return;
-    if (isRecord) this.begin = this.parser.position;
-    const path = parent === undefined ? "" : this.numbered(joined(parent.path, localName(name)));
-    this.open.push({ path, text: "" });
-    for (const [attribute, value] of Object.entries(attributes))
-      this.texts.set(this.numbered(joined(path, localName(attribute))), value);
+  text(text: string): void {
+    const { column, path = "" } = this.parts.at(-1) ?? {};
+    if (column === undefined) return;
+    if (this.record !== undefined) this.addText(column === "" ? "value" : column, text);
+    else if (!this.lists.has(path) && text.length <= sharedCharactersMax && column.split(".").length <= sharedDepthMax)
+      this.share(column, text);
   }
 
-  private isRecord(): boolean {
-    return this.target === undefined ? this.path.length === 2 : `/${this.path.join("/")}` === this.target;
+  close(): void {
+    const part = this.parts.pop();
+    if (part === undefined) return;
+    if (part.isRecord) this.endRecord(part);
+    else if (this.record === undefined && !part.hasRecords && !this.lists.has(part.path))
+      for (const [column, text] of part.shared) this.share(column, text, 1);
   }
 
-  /** Returns the path with a number if the record has it already. */
-  private numbered(path: string): string {
-    const count = this.counts.get(path) ?? 0;
-    this.counts.set(path, count + 1);
-    return count === 0 ? path : `${path}[${count}]`;
+  /** Shares a value with the records in the element around the one that is open, or just was. */
+  private share(column: string, text: string, fromEnd = 2): void {
+    const shared = this.parts.at(-fromEnd)?.shared;
+    if (shared !== undefined && shared.size < sharedMax) shared.set(column, text);
   }
 
-  private addText(text: string): void {
-    const element = this.open.at(-1);
-    if (element !== undefined) element.text += text;
+  private isRecordPath(path: string, parent: string): boolean {
+    return this.paths.includes(path) || (path !== parent && this.paths.includes(`${parent}/*`));
   }
 
-  private finish(): void {
-    this.path.pop();
-    const element = this.open.pop();
-    if (element === undefined) return;
-    const text = element.text.trim();
-    if (text !== "") this.texts.set(element.path === "" ? "value" : element.path, text);
-    if (this.open.length > 0) return;
-    this.checkSize(this.parser.position);
-    this.done.push(this.texts);
+  private addText(column: string, text: string): void {
+    const before = this.record?.get(column);
+    const item = column.includes("[*]") ? text.replaceAll(listSeparator, /^https?:/i.test(text) ? "%7C" : "/") : text;
+    this.size += column.length + item.length;
+    if (this.size > this.limits.recordBytes) throw limitError(this.file, "recordBytes", this.limits, this.rows + 1);
+    this.record?.set(column, before === undefined ? item : `${before}${listSeparator}${item}`);
+  }
+
+  private endRecord({ path, hasParts }: OpenPart): void {
+    const { record = new Map<string, string>() } = this;
+    this.record = undefined;
+    // Beside objects by name there may be other values.
+    if (!hasParts && !this.paths.includes(path)) return;
     this.rows += 1;
-    this.begin = this.parser.position;
-    this.texts = new Map();
-    this.counts = new Map();
+    for (const { shared } of this.parts.toReversed())
+      for (const [column, text] of shared) if (!record.has(column)) record.set(column, text);
+    this.done.push({ row: this.rows, record });
   }
 }
 
-const joined = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+/** A document that is converted. */
+export interface FlatDocument {
+  readonly file: FeedFile;
+  readonly limits: FeedLimits;
+  /** Begins to read its texts. */
+  readonly texts: () => AsyncIterable<string>;
+}
 
-/** Returns a name without the prefix of its namespace. */
-const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+/** Returns the paths of the records of a document, and of lists. Throws a UserError if it is no inventory. */
+async function structureOf({ file, limits, texts }: FlatDocument) {
+  const finder = new RecordPathFinder(file);
+  const { records } = file.mapping?.file ?? {};
+  let fault: unknown;
+  try {
+    const parser = parserOf(file, limits, finder);
+    for await (const text of texts()) {
+      parser.add(text);
+      if (finder.isFull) break;
+    }
+    if (!finder.isFull) parser.end();
+  } catch (thrown) {
+    fault = thrown;
+  }
+  if (file.format === "xml" && finder.root?.toLowerCase() === "adf")
+    throw fileError(file, ": a lead (ADF): expected an inventory.");
+  const paths =
+    records === undefined
+      ? finder.found
+      : [records].flat().map((path) => path.replace(/^\/*(.*?)\/*$/, "/$1").replace(/^\/$/, ""));
+  // The second reading fails at the same place, and knows its row.
+  if (paths.length > 0) return { paths, lists: finder.repeated };
+  throw fault ?? fileError(file, `: no VIN in it: expected an inventory.`);
+}
+
+/** Writes the records of a document to a file, with their rows. Returns their columns, and the rows that are malformed. Throws a UserError if the document is. */
+export async function writeRecords(document: FlatDocument, path: string) {
+  const { file, limits, texts } = document;
+  const { paths, lists } = await structureOf(document);
+  const badRows: BadRow[] = [];
+  const reader = new RecordReader(file, limits, paths, lists);
+  const parser = parserOf(file, limits, reader, badRows);
+  const columns = new Map<string, string>();
+  const target = await open(path, "w");
+  try {
+    for await (const text of texts()) {
+      parser.add(text);
+      await target.write(linesOf(document, reader, columns));
+    }
+    parser.end();
+    await target.write(linesOf(document, reader, columns));
+  } finally {
+    await target.close();
+  }
+  if (reader.rows === 0) throw fileError(file, `: no records at ${printable(paths.join(" or "), 100)}.`);
+  return { columns: [...columns.values()], badRows, rows: reader.rows };
+}
+
+/** Returns the records that have ended since as NDJSON, and adds their new columns. */
+function linesOf({ file, limits }: FlatDocument, reader: RecordReader, columns: Map<string, string>): string {
+  let lines = "";
+  for (const { row, record } of reader.take()) {
+    const line = JSON.stringify({ row, ...Object.fromEntries(named(file, record, columns)) });
+    if (columns.size > feedColumnsMax)
+      throw fileError(file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
+    if (Buffer.byteLength(line) > limits.recordBytes) throw limitError(file, "recordBytes", limits, row);
+    lines += `${line}\n`;
+  }
+  return lines;
+}
+
+/** Returns the texts of a record by column: names that differ only in case are one column. Adds the columns that are new. */
+function* named(file: FeedFile, record: FlatRecord, columns: Map<string, string>): Iterable<readonly [string, string]> {
+  for (const [path, text] of record) {
+    const key = path.toLowerCase();
+    const column = columns.get(key) ?? (key === "row" ? `${path}_` : nameOf(file, path));
+    columns.set(key, column);
+    yield [column, text];
+  }
+}
+
+/** Returns the name of a column: that of the field if it is a list of the Carquet format. */
+function nameOf({ table, mapping }: FeedFile, path: string): string {
+  const field = path.endsWith("[*]") ? fieldOfColumn(table, path.slice(0, -3)) : undefined;
+  return mapping === undefined && isTextList(feed[table].properties[field ?? ""]) ? path.slice(0, -3) : path;
+}
+
+function parserOf(file: FeedFile, limits: FeedLimits, events: DocumentEvents, bad?: BadRow[]): DocumentParser {
+  if (file.format === "xml") return new XmlDocumentParser(file, limits, events);
+  return file.format === "ndjson"
+    ? new LineParser(file, limits, events, bad)
+    : new JsonDocumentParser(file, limits, events);
+}
+
+const notAnObject = "invalid JSON: expected an object";
+
+/** Parser of NDJSON: a line that is no object is a bad row. */
+class LineParser implements DocumentParser {
+  private pending = "";
+
+  constructor(
+    private readonly file: FeedFile,
+    private readonly limits: FeedLimits,
+    private readonly events: DocumentEvents,
+    private readonly bad: BadRow[] = [],
+  ) {}
+
+  add(text: string): void {
+    const lines = (this.pending + text).split("\n");
+    this.pending = lines.pop() ?? "";
+    for (const line of lines) this.line(line);
+    if (this.pending.length > this.limits.recordBytes)
+      throw limitError(this.file, "recordBytes", this.limits, this.events.rows + 1);
+  }
+
+  end(): void {
+    this.line(this.pending);
+  }
+
+  private line(line: string): void {
+    if (line.trim() === "") return;
+    const value = objectIn(line);
+    if (value !== undefined) sendValue(this.events, "", value, true);
+    else this.bad.push({ row: ++this.events.rows, text: line, reason: notAnObject });
+  }
+}
+
+/** Returns the object that a line is; undefined if it is none. */
+export function objectIn(line: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the lines of NDJSON that are objects, with their rows. Returns the number of rows, and those that are malformed. */
+export async function writeJsonLines(file: FeedFile, texts: AsyncIterable<string>, path: string) {
+  const badRows: BadRow[] = [];
+  const target = await open(path, "w");
+  let rows = 0;
+  let pending = "";
+  const write = async (lines: readonly string[]): Promise<void> => {
+    let part = "";
+    for (const line of lines.filter((text) => text.trim() !== "")) {
+      rows += 1;
+      const value = objectIn(line);
+      if (value === undefined) badRows.push({ row: rows, text: line, reason: notAnObject });
+      else if ("row" in value) throw fileError(file, `: reserved column name "row": expected any other name.`);
+      else part += `${JSON.stringify({ row: rows, ...value })}\n`;
+    }
+    await target.write(part);
+  };
+  try {
+    for await (const text of texts) {
+      const lines = (pending + text).split("\n");
+      pending = lines.pop() ?? "";
+      await write(lines);
+    }
+    await write([pending]);
+  } finally {
+    await target.close();
+  }
+  return { rows, badRows };
+}

@@ -28,7 +28,8 @@ export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise
     content.destroy();
   }
   if (first.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
-  const columns = hasHeader ? first : first.map((_, index) => places[index] ?? "");
+  const found = file.isNumbered ? first.slice(1) : first;
+  const columns = hasHeader ? found : found.map((_, index) => places[index] ?? "");
   const names = file.mapping === undefined || columns.length > feedColumnsMax ? columns : distinctNames(columns);
   checkColumnNames(file, names);
   return names;

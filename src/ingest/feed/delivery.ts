@@ -11,14 +11,14 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
-import { preparedFiles, withScratch } from "../documents/prepared-files.ts";
+import { preparedFiles, readRepaired, withScratch } from "../documents/prepared-files.ts";
 import { daysOfRows } from "../mapping/mapped-rows.ts";
 import { mappingIn, matchingColumns } from "../mapping/mapping.ts";
 import type { DayRule, Mapping } from "../mapping/rules.ts";
-import { type FeedFile, feedEndings, fileOf, tableOfName } from "./feed-file.ts";
+import { type FeedFile, feedEndings, fileOf, kindOf, tableOfName } from "./feed-file.ts";
 import { feedTables } from "./feed-schema.ts";
 import { checkFeedFile } from "./file-checks.ts";
-import { describeFileError, describeSystemError, fileError } from "./file-errors.ts";
+import { describeSystemError, fileError } from "./file-errors.ts";
 import { type ReadSettings, relationOf, shapeOf } from "./file-formats.ts";
 
 export interface Delivery {
@@ -141,12 +141,10 @@ async function filesIn(folder: string): Promise<readonly FeedFile[]> {
   const files: FeedFile[] = [];
   for (const name of await namesIn(folder)) {
     const table = tableOfName(name);
-    const kind = fileOf(name);
-    if (kind === undefined && table.isForeign) {
-      if (await isFolderIn(folder, name)) files.push(...(await filesInFolder(folder, name, foldersDeep)));
-      continue;
-    }
-    files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
+    if (fileOf(name) === undefined && table.isForeign && (await isFolderIn(folder, name)))
+      files.push(...(await filesInFolder(folder, name, foldersDeep)));
+    else if (kindOf(name) !== undefined || !table.isForeign)
+      files.push({ ...feedFile(await resolveWithin(folder, name), name), ...table });
   }
   if (files.length > 0) return files;
   throw noFeedFiles(folder);
@@ -184,11 +182,12 @@ async function filesInFolder(
   for (const name of names) {
     const inDay = `${folder}/${name}`;
     if (name === folderMapping) continue;
-    if (fileOf(name) !== undefined) {
+    if (fileOf(name) === undefined && (await isFolderIn(path, name))) {
+      if (depth > 1) files.push(...(await filesInFolder(day, inDay, depth - 1, own)));
+    } else if (kindOf(name) !== undefined) {
       const file = feedFile(await resolveWithin(path, name), inDay);
       files.push({ ...file, ...own, table: "inventory", isForeign: true, folder: basename(folder) });
-    } else if (depth > 1 && (await isFolderIn(path, name)))
-      files.push(...(await filesInFolder(day, inDay, depth - 1, own)));
+    }
   }
   return files;
 }
@@ -196,7 +195,7 @@ async function filesInFolder(
 const singleFile = (path: string): FeedFile => ({ ...feedFile(path, basename(path)), table: "inventory" });
 
 function feedFile(path: string, name: string): Omit<FeedFile, "table"> {
-  const kind = fileOf(name);
+  const kind = kindOf(basename(name));
   if (kind !== undefined) return { ...kind, path, name };
   throw new UserError(`${printable(name)}: unknown file format: expected ${feedEndings}.`);
 }
@@ -213,8 +212,10 @@ export async function deliveriesByColumn(
     await database.using((session) =>
       withScratch(settings, async (scratch) => {
         for (const file of files)
-          for (const day of await daysIn(session, file, { ...settings, mapping, scratch }))
-            filesOfDay.set(day, [...(filesOfDay.get(day) ?? []), { ...file, mapping: { ...mapping, onDay: day } }]);
+          for (const [index, day] of (await daysIn(session, file, { ...settings, mapping, scratch })).entries()) {
+            const ofDay = { ...file, mapping: { ...mapping, onDay: day }, hidesBadRows: index > 0 };
+            filesOfDay.set(day, [...(filesOfDay.get(day) ?? []), ofDay]);
+          }
       }),
     );
   } finally {
@@ -226,37 +227,34 @@ export async function deliveriesByColumn(
     .map(([day, ofDay]) => ({ day, files: ofDay }));
 }
 
-/** Returns the days of the rows of a file. */
+/** Returns the days of the rows of a file, in order. */
 async function daysIn(
   session: Session,
   file: FeedFile,
   settings: ReadSettings & { readonly scratch: string; readonly mapping: Mapping },
 ): Promise<readonly string[]> {
   const { mapping, limits } = settings;
-  const days: string[] = [];
-  for (const prepared of await preparedFiles(file, { ...settings, remark: () => {}, onRecognized: () => {} })) {
+  const read = async (prepared: FeedFile): Promise<readonly string[]> => {
     await checkFeedFile(prepared, limits);
-    const read = async (): Promise<void> => {
-      const shape = await shapeOf(session, prepared, settings);
-      const name = typeof mapping.day === "object" ? (mapping.day.column ?? "") : "";
-      if (matchingColumns(shape.columns, name).length === 0)
-        throw fileError(
-          prepared,
-          `, row 0 (header): missing column "${printable(name, 40)}": expected by the mapping of day.`,
-        );
-      const rows = daysOfRows(relationOf({ files: [prepared], file: prepared, shape }, settings), mapping);
-      const found = await session.rows(sql`SELECT "day", min("row")::INTEGER AS "row" FROM (${rows}) GROUP BY "day"`);
-      const without = found.find(({ day }) => day === null);
-      if (without !== undefined)
-        throw fileError(
-          prepared,
-          `, row ${integerIn(without, "row")}: no day in column "${printable(name, 40)}": expected a date, as in day.dates.`,
-        );
-      days.push(...found.map((row) => textIn(row, "day")));
-    };
-    await read().catch(async (thrown: unknown) => {
-      throw await describeFileError(prepared, { columns: [], limits }, thrown);
-    });
-  }
-  return days;
+    const shape = await shapeOf(session, prepared, settings);
+    const name = typeof mapping.day === "object" ? (mapping.day.column ?? "") : "";
+    if (matchingColumns(shape.columns, name).length === 0)
+      throw fileError(
+        prepared,
+        `, row 0 (header): missing column "${printable(name, 40)}": expected by the mapping of day.`,
+      );
+    const rows = daysOfRows(relationOf({ files: [prepared], file: prepared, shape }, settings), mapping);
+    const found = await session.rows(sql`SELECT "day", min("row")::INTEGER AS "row" FROM (${rows}) GROUP BY "day"`);
+    const without = found.find(({ day }) => day === null);
+    if (without !== undefined)
+      throw fileError(
+        prepared,
+        `, row ${integerIn(without, "row")}: no day in column "${printable(name, 40)}": expected a date, as in day.dates.`,
+      );
+    return found.map((row) => textIn(row, "day"));
+  };
+  const days: string[] = [];
+  for (const prepared of await preparedFiles(file, { ...settings, remark: () => {}, onRecognized: () => {} }))
+    days.push(...(await readRepaired(prepared, settings, read)));
+  return [...new Set(days)].sort();
 }

@@ -29,6 +29,19 @@ export interface FeedFile {
   readonly layout?: CsvLayout;
   /** The mapping of its columns; none in the Carquet format. */
   readonly mapping?: Mapping;
+  /** Whether the first column is the number of the row, as in files that were written again. */
+  readonly isNumbered?: boolean;
+  /** Rows that were left out because they are malformed. */
+  readonly badRows?: readonly BadRow[];
+  /** Whether the malformed rows are those of another delivery of the same file. */
+  readonly hidesBadRows?: boolean;
+}
+
+/** A row that is malformed as text. */
+export interface BadRow {
+  readonly row: number;
+  readonly text: string;
+  readonly reason: string;
 }
 
 /** How a CSV file is written, in UTF-8. */
@@ -65,7 +78,9 @@ const plainFormats = {
   ".csv": "csv",
   ".tsv": "csv",
   ".txt": "csv",
+  ".dat": "csv",
   ".ndjson": "ndjson",
+  ".jsonl": "ndjson",
   ".json": "json",
   ".xml": "xml",
 } as const satisfies Readonly<Record<string, FeedFile["format"]>>;
@@ -89,6 +104,13 @@ export const feedEndings = Object.keys(kinds).join(", ");
 /** Returns the kind of a file by the ending of its name; undefined if it is no feed file. */
 export const fileOf = (name: string): Kind | undefined =>
   Object.entries(kinds).find(([ending]) => name.toLowerCase().endsWith(ending))?.[1];
+
+/** Returns whether the name of a file does not say its format, which is then that of its content. */
+export const isOfAnyFormat = (name: string): boolean => /(?:^|\/)[^./]+$|\.(?:txt|dat)(?:\.gz)?$/i.test(name);
+
+/** Returns the kind of a file, which is text of any format if its name has no ending. */
+export const kindOf = (name: string): Kind | undefined =>
+  fileOf(name) ?? (/^[^.]+$/.test(name) ? { format: "csv", isGzip: false } : undefined);
 
 /** Returns the table of a file: that with which its name begins, else the inventory, which it is only by a mapping. */
 export function tableOfName(name: string): Pick<FeedFile, "table" | "isForeign"> {

@@ -132,22 +132,47 @@ function checkFirstBytes(file: FeedFile, first: Buffer): void {
   );
 }
 
-/** Reads a text file to its end, and returns its size. The engine accepts a gzip file that was cut short, and NUL bytes. */
+/** The longest line at the end of a CSV file: the engine drops a longer one. */
+const lastLineBytesMax = 2 ** 24;
+
+/**
+ * Reads a text file to its end, and returns its size. The engine accepts a gzip file that was cut short, and NUL bytes. Throws an error that is no
+ * UserError for a CSV file that the engine would misread, but not if it is written again.
+ */
 async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
-  const quote = file.format === "csv" ? layoutOf(file).quote : "";
+  const isCsv = file.format === "csv";
+  const { quote, delimiter } = isCsv ? layoutOf(file) : { quote: "", delimiter: "" };
   let quotes = 0;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
+  let lineStart = 0;
+  let fault: string | undefined;
   for await (const chunk of contentOf(file, limits)) {
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
-    if (nul >= 0) throw fileError(file, `: NUL byte at offset ${offset + nul}: expected text.`);
+    if (nul >= 0) fault ??= `NUL byte at offset ${offset + nul}: expected text.`;
+    if (nul >= 0 && !isCsv) throw fileError(file, `: ${fault}`);
+    if (quote !== "" && hasFormula(chunk, quote, delimiter)) fault ??= "formulas: expected values.";
     json?.add(chunk);
     if (quote !== "" && offset < batchBytesMax) quotes += countOf(chunk, quote);
+    const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn));
+    if (end >= 0) lineStart = offset + end + 1;
     offset += chunk.length;
   }
   json?.end();
+  if (isCsv && offset - lineStart > lastLineBytesMax) throw limitError(file, "recordBytes", limits);
+  if (fault !== undefined && !file.isNumbered) throw new Error(fault);
   return { bytes: offset, hasOddQuotes: offset <= batchBytesMax && quotes % 2 === 1 };
+}
+
+/** Returns whether a field begins as a text in the form of a spreadsheet's formula: `="12"`. */
+function hasFormula(chunk: Buffer, quote: string, delimiter: string): boolean {
+  const formula = `=${quote}`;
+  for (let index = chunk.indexOf(formula); index >= 0; index = chunk.indexOf(formula, index + 1)) {
+    const before = index === 0 ? "\n" : String.fromCharCode(chunk[index - 1] ?? 0);
+    if (`${delimiter}${quote}\r\n`.includes(before)) return true;
+  }
+  return false;
 }
 
 function countOf(chunk: Buffer, quote: string): number {
@@ -158,6 +183,7 @@ function countOf(chunk: Buffer, quote: string): number {
 
 const tab = 9;
 const lineFeed = 10;
+const carriageReturn = 13;
 const space = 32;
 const quote = 34;
 const backslash = 92;

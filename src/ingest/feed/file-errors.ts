@@ -48,6 +48,9 @@ interface ErrorContext {
   readonly limits: FeedLimits;
 }
 
+/** Returns whether an error of the engine is that of a limit on rows (see `withinLimit`). */
+export const isLimitFault = (thrown: unknown): boolean => messageOf(thrown).includes("exceeds the limit ");
+
 /** Converts an error of the engine to a UserError about the file. Returns UserErrors and the error of a full disk unchanged. */
 export async function describeFileError(file: FeedFile, context: ErrorContext, thrown: unknown): Promise<unknown> {
   if (thrown instanceof UserError || classifyFault(thrown) === "disk full") return thrown;

@@ -66,7 +66,7 @@ const formatReaders: Readonly<Record<ReadFormat, FormatReader>> = {
     rowsOf(group, { limits }) {
       const { file, shape } = group;
       const { delimiter, quote, hasHeader } = layoutOf(file);
-      const types = shape.columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
+      const types = [...rowType(file), ...shape.columns.map((column) => sql`${literal(column)}: 'VARCHAR'`)];
       const values = shape.columns.map((column) => sql`${textOrList(file, column, ident(column))} AS ${ident(column)}`);
       const scan = sql`read_csv(${pathsOf(group)}, header = ${literal(String(hasHeader))}::BOOLEAN,
         auto_detect = false, delim = ${literal(delimiter)}, quote = ${literal(quote)}, escape = ${literal(quote)}, strict_mode = true,
@@ -80,9 +80,8 @@ const formatReaders: Readonly<Record<ReadFormat, FormatReader>> = {
     async shapeOf(session, file, { limits }) {
       const objects = sql`SELECT json FROM read_ndjson_objects(${pathLiteral(file.path)}, ${jsonSettings(file, limits)})`;
       const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT'`;
-      const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${feedColumnsMax + 1}`)).map((row) =>
-        textIn(row, "key"),
-      );
+      const found = await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${feedColumnsMax + 2}`);
+      const columns = found.map((row) => textIn(row, "key")).filter((key) => key !== "row" || !file.isNumbered);
       if (columns.length === 0) throw new Error("empty file: expected at least one row.");
       checkColumnNames(file, columns);
       await checkJsonTypes(session, file, columns, jsonRows({ files: [file], file, shape: { columns } }, limits));
@@ -172,9 +171,13 @@ function fileName(group: FileGroup): Sql {
   );
 }
 
+/** The column of the number of a row, if a file has one. */
+const rowType = ({ isNumbered }: FeedFile): readonly Sql[] => (isNumbered ? [sql`"row": 'BIGINT'`] : []);
+
 /** Numbers the rows of each file. The engine reads files one after the other and keeps the order of their rows. */
 function numberedRows(group: FileGroup, scan: Sql, values: readonly Sql[]): Sql {
   const [file] = fileColumn(group);
+  if (group.file.isNumbered) return sql`SELECT "row", ${join([...fileColumn(group), ...values])} FROM ${scan}`;
   if (file === undefined) return sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM ${scan}`;
   const number = ident(`${unusedName(group)}_`);
   return sql`SELECT ${number} - min(${number}) OVER (PARTITION BY ${file}) + 1 AS "row", ${join([file, ...values])}
@@ -187,7 +190,7 @@ const jsonSettings = (file: FeedFile, limits: FeedLimits): Sql =>
 /** Returns the rows of NDJSON files with a JSON value for each column. */
 function jsonRows(group: FileGroup, limits: FeedLimits): Sql {
   const { columns } = group.shape;
-  const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
+  const types = [...rowType(group.file), ...columns.map((column) => sql`${literal(column)}: 'JSON'`)];
   const scan = sql`read_json(${pathsOf(group)}, format = 'newline_delimited', columns = {${join(types)}},
     ${jsonSettings(group.file, limits)}${fileOption(group)})`;
   return numberedRows(

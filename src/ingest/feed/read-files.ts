@@ -11,13 +11,14 @@ import { dirname, sep } from "node:path";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
-import { preparedFile, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
+import { preparedFile, readRepaired, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
 import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
+import { foldName } from "../mapping/mapping.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { decodedText, loadEntities } from "../normalize/html-entities.ts";
 import { columnsByField } from "./column-names.ts";
 import { type Delivery, noFeedFiles } from "./delivery.ts";
-import type { FeedFile, FeedLimits } from "./feed-file.ts";
+import type { BadRow, FeedFile, FeedLimits } from "./feed-file.ts";
 import { type FeedField, type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
 import { batchBytesMax, type CheckedContent, checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
@@ -34,6 +35,9 @@ import {
 /** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
 type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
+/** Receives the malformed rows of a file that was read without them. */
+type BadRowsHandler = (file: FeedFile, rows: readonly BadRow[]) => Promise<void>;
+
 /**
  * Reads all files of a delivery and passes the rows of each table to `onRows`, for small files of one shape together. Returns one message per
  * ignored column, file that a preset fits, and refused file. Throws a UserError for the first invalid file, unless it is read by a mapping and others
@@ -44,10 +48,11 @@ export async function readDelivery(
   delivery: Delivery,
   settings: ReadSettings,
   onRows: RowsHandler,
+  onBadRows: BadRowsHandler = async () => {},
 ): Promise<readonly string[]> {
   await loadEntities(session);
   return withScratch(settings, async (scratch) => {
-    const reading = new DeliveryReading(session, { ...settings, scratch }, onRows);
+    const reading = new DeliveryReading(session, { ...settings, scratch }, onRows, onBadRows);
     for (const file of delivery.files) await reading.add(file);
     return reading.end(delivery);
   });
@@ -68,6 +73,7 @@ class DeliveryReading {
     private readonly session: Session,
     private readonly settings: ReadSettings & { readonly scratch: string },
     onRows: RowsHandler,
+    onBadRows: BadRowsHandler,
   ) {
     const readGroup = async (group: FileGroup, done: Set<FeedTable>): Promise<void> => {
       for (const [table, rows] of tablesOf(group, settings)) {
@@ -75,8 +81,11 @@ class DeliveryReading {
         await onRows(table, rows);
         done.add(table);
       }
+      for (const { badRows = [], hidesBadRows, ...file } of group.files)
+        if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
-    this.batches = new FileBatches(settings, readGroup, (file, thrown) => this.refuse(file, thrown));
+    const check = (file: FeedFile): Promise<CheckedFile> => checkFile(session, file, settings);
+    this.batches = new FileBatches(settings, { check, read: readGroup }, (file, thrown) => this.refuse(file, thrown));
   }
 
   /** Prepares, checks and reads a file, or each of those in an archive, or lets it wait for others of its shape. */
@@ -92,8 +101,14 @@ class DeliveryReading {
 
   private async addPrepared(file: FeedFile): Promise<void> {
     this.files += 1;
-    const checked = await this.unlessRefused(file, checkFile(this.session, file, this.settings));
+    const checked = await this.unlessRefused(
+      file,
+      readRepaired(file, this.settings, (one) => checkFile(this.session, one, this.settings)),
+    );
     if (checked === undefined) return;
+    const sold = soldColumns(checked.shape.columns);
+    if (sold !== undefined)
+      this.remarks.push(`${printable(file.name)}: columns ${sold}: expected cars for sale, not sold ones.`);
     if (file.mapping !== undefined) this.mapped += 1;
     await this.batches.add(checked);
     this.remarks.push(
@@ -139,6 +154,17 @@ function describeRecognized(preset: string, [first = "", ...others]: readonly st
 /** Returns whether a file is read by a mapping, or would be. */
 const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
   mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
+
+/** Returns the columns of a file of sold cars, for a message; undefined if it is none. */
+function soldColumns(columns: readonly string[]): string | undefined {
+  const find = (pattern: RegExp): string | undefined => columns.find((column) => pattern.test(foldName(column)));
+  const date = find(/^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
+  const other = find(
+    /^(?:(?:sale|sold|selling|deal|final|hammer)(?:price|amount)|price(?:sold|atsale)|(?:buyer|customer|purchaser)(?:s?name|id)?|soldto)$/,
+  );
+  if (date === undefined || other === undefined) return undefined;
+  return `"${printable(date, 40)}" and "${printable(other, 40)}"`;
+}
 
 /** Checks a file before its rows are read. Throws if it is invalid. */
 async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
@@ -247,14 +273,20 @@ interface FailedBatch {
 /** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
 type ReadGroup = (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
 
+/** How files are checked and read. */
+interface FileReading {
+  readonly check: (file: FeedFile) => Promise<CheckedFile>;
+  readonly read: ReadGroup;
+}
+
 class FileBatches {
   private readonly batches = new Map<string, WaitingFile[]>();
   private added = 0;
 
   /** `refuse` is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
   constructor(
-    private readonly settings: ReadSettings,
-    private readonly readGroup: ReadGroup,
+    private readonly settings: ReadSettings & { readonly scratch: string },
+    private readonly reading: FileReading,
     private readonly refuse: (file: FeedFile, thrown: unknown) => void,
   ) {}
 
@@ -283,7 +315,7 @@ class FileBatches {
     const done = new Set<FeedTable>();
     try {
       const files = batch.map(({ file }) => file);
-      await this.readGroup({ files, file: first.file, shape: first.shape }, done);
+      await this.reading.read({ files, file: first.file, shape: first.shape }, done);
       this.batches.delete(key);
     } catch (thrown) {
       await this.readAlone({ batch, done, thrown });
@@ -297,21 +329,23 @@ class FileBatches {
     for (const one of waiting) {
       const { file, shape } = one;
       const isOfBatch = batch.includes(one);
-      try {
-        if (isOfBatch && batch.length === 1) throw thrown;
-        await this.readGroup({ files: [file], file, shape }, isOfBatch ? new Set(done) : new Set());
-      } catch (error) {
-        const context = { columns: shape.columns, limits: this.settings.limits };
-        this.refuse(file, await describeFileError(file, context, error));
-      }
+      const read = async (whole: FeedFile): Promise<void> => {
+        if (whole === file && isOfBatch && batch.length === 1) throw thrown;
+        const { file: checked, shape: found } = whole === file ? one : await this.reading.check(whole);
+        await this.reading.read(
+          { files: [checked], file: checked, shape: found },
+          isOfBatch ? new Set(done) : new Set(),
+        );
+      };
+      await readRepaired(file, this.settings, read, shape.columns).catch((error: unknown) => this.refuse(file, error));
     }
   }
 }
 
 /** Returns a text that files have in common if one statement can read them and distinguish them by their paths. */
 function keyOf({ file, shape }: CheckedFile): string {
-  const { table, format, isGzip, layout, mapping } = file;
-  return JSON.stringify([table, format, isGzip, placeOf(file), layout, mapping?.name, shape]);
+  const { table, format, isGzip, isNumbered, layout, mapping } = file;
+  return JSON.stringify([table, format, isGzip, isNumbered, placeOf(file), layout, mapping?.name, shape]);
 }
 
 /** Returns the folder from which the path of a file is its name; the path itself if its name is another, or its folder, as in an archive. */

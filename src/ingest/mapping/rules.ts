@@ -66,7 +66,8 @@ interface MappingOf<R> {
   readonly description?: string;
   readonly recognize?: readonly string[];
   readonly day?: string | DayRule;
-  readonly file?: TextLayout & { readonly records?: string };
+  readonly file?: TextLayout & { readonly records?: string | readonly string[] };
+  readonly badRows?: { readonly share?: number };
   readonly unknown?: readonly string[];
   readonly required?: readonly string[];
   readonly filter?: readonly RowCondition[];

@@ -15,7 +15,7 @@ import { type FieldReader, fieldReader, isMarker, knownText, markersOf, type Rea
 import { ambiguousSign } from "./number-forms.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
-const rejectedCharactersMax = 200;
+export const rejectedCharactersMax = 200;
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
 type Outcome = "rejected" | "unknown" | "noted";

@@ -8,12 +8,12 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
 import { tryDay } from "../day.ts";
 import { countIssues, type IssueCount } from "../delivery-report.ts";
-import { preparedFiles } from "../documents/prepared-files.ts";
+import { preparedFiles, readRepaired } from "../documents/prepared-files.ts";
 import { undatedFiles } from "../feed/delivery.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { feed, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
 import { checkFeedFile } from "../feed/file-checks.ts";
-import { describeFileError, fileError } from "../feed/file-errors.ts";
+import { fileError } from "../feed/file-errors.ts";
 import { type ReadSettings, relationOf, shapeOf } from "../feed/file-formats.ts";
 import { mappingOf, recognizedPreset } from "../mapping/mapping.ts";
 import { type Mapping, mappingVersion } from "../mapping/rules.ts";
@@ -86,11 +86,10 @@ async function readSample(
 ): Promise<readonly string[]> {
   const [prepared] = await preparedFiles(file, { ...settings, remark: () => {}, onRecognized: () => {} });
   if (prepared === undefined) throw fileError(file, ": no feed file in it.");
-  const { limits } = settings;
-  await checkFeedFile(prepared, limits);
-  try {
-    const shape = await shapeOf(session, prepared, settings);
-    const { columns, rows } = relationOf({ files: [prepared], file: prepared, shape }, settings);
+  return readRepaired(prepared, settings, async (one) => {
+    await checkFeedFile(one, settings.limits);
+    const shape = await shapeOf(session, one, settings);
+    const { columns, rows } = relationOf({ files: [one], file: one, shape }, settings);
     const rowsMax = Math.min(sampleRows, Math.ceil(sampleValues / columns.length));
     const first = sql`SELECT "row"::INTEGER AS "row", * EXCLUDE ("row") FROM (${rows}) LIMIT ${integerLiteral(rowsMax)}`;
     const cells = sql`UNPIVOT (${first}) ON COLUMNS(* EXCLUDE ("row")) INTO NAME "column" VALUE "text"`;
@@ -100,9 +99,7 @@ async function readSample(
       sql`FROM (SELECT "row", "column", ${known} AS "text" FROM (${cells})) WHERE "text" IS NOT NULL`,
     );
     return columns;
-  } catch (thrown) {
-    throw await describeFileError(prepared, { columns: [], limits }, thrown);
-  }
+  });
 }
 
 export interface MappingTrial {

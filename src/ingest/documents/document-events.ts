@@ -1,0 +1,212 @@
+/**
+ * Parsers of documents as streams of events: XML, and JSON as the XML that would say the same, in which an item of a list has the name of the list.
+ *
+ * Neither keeps a tree, so memory is bounded by the largest text. The XML parser expands no entities but the five of XML.
+ */
+import { SaxesParser } from "saxes";
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
+import type { FeedFile, FeedLimits } from "../feed/feed-file.ts";
+import { fileError, limitError } from "../feed/file-errors.ts";
+
+/** Receives a document: values open and close, and those without others in them have a text. */
+export interface DocumentEvents {
+  /** Rows that have ended. */
+  rows: number;
+  open(name: string, isItem: boolean): void;
+  text(text: string): void;
+  close(): void;
+}
+
+export interface DocumentParser {
+  /** Reads a part of the document. Throws a UserError if it is malformed, or exceeds a limit. */
+  add(text: string): void;
+  end(): void;
+}
+
+export class XmlDocumentParser implements DocumentParser {
+  private readonly parser = new SaxesParser();
+  private readonly texts: string[] = [];
+  /** Characters so far, and those before the last event. */
+  private fed = 0;
+  private eventAt = 0;
+
+  constructor(
+    private readonly file: FeedFile,
+    private readonly limits: FeedLimits,
+    private readonly events: DocumentEvents,
+  ) {
+    this.parser.on("opentag", ({ name, attributes }) => {
+      this.eventAt = this.parser.position;
+      if (this.texts.push("") > limits.nesting) throw limitError(file, "nesting", limits, events.rows + 1);
+      events.open(localName(name), false);
+      for (const [attribute, value] of Object.entries(attributes)) {
+        if (attribute === "xmlns" || attribute.startsWith("xmlns:")) continue;
+        events.open(localName(attribute), false);
+        events.text(value);
+        events.close();
+      }
+    });
+    this.parser.on("closetag", () => {
+      this.eventAt = this.parser.position;
+      const text = this.texts.pop()?.trim() ?? "";
+      if (text !== "") events.text(text);
+      events.close();
+    });
+    const addText = (text: string): void => void this.texts.push((this.texts.pop() ?? "") + text);
+    for (const event of ["text", "cdata"] as const)
+      this.parser.on(event, (text) => this.texts.length > 0 && addText(text));
+  }
+
+  add(text: string): void {
+    this.fed += text.length;
+    this.parse(() => this.parser.write(text));
+    if (this.fed - this.eventAt > this.limits.recordBytes)
+      throw limitError(this.file, "recordBytes", this.limits, this.events.rows + 1);
+  }
+
+  end(): void {
+    this.parse(() => this.parser.close());
+  }
+
+  private parse(step: () => unknown): void {
+    try {
+      step();
+    } catch (thrown) {
+      if (thrown instanceof UserError) throw thrown;
+      throw fileError(this.file, `, row ${this.events.rows + 1}: invalid XML: ${printable(messageOf(thrown), 100)}`);
+    }
+  }
+}
+
+/** Returns a name without the prefix of its namespace. */
+const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+
+const token = /[ \t\r\n]*(?:([{}[\],:])|("[^"\\]*(?:\\[\s\S][^"\\]*)*")|([^ \t\r\n{}[\],:"]+))/y;
+
+/** What may follow in a JSON document. */
+type Expected = "value" | "value or end" | "name" | "name or end" | "colon" | "comma or end" | "nothing";
+
+export class JsonDocumentParser implements DocumentParser {
+  private pending = "";
+  private expected: Expected = "value";
+  /** Lists and objects that are open, with their names. */
+  private readonly around: { readonly isList: boolean; readonly name: string }[] = [];
+  private name = "";
+
+  constructor(
+    private readonly file: FeedFile,
+    private readonly limits: FeedLimits,
+    private readonly events: DocumentEvents,
+  ) {}
+
+  add(text: string): void {
+    this.pending += text;
+    this.read(false);
+    if (this.pending.length > this.limits.recordBytes)
+      throw limitError(this.file, "recordBytes", this.limits, this.events.rows + 1);
+  }
+
+  end(): void {
+    this.read(true);
+    if (this.expected !== "nothing" || this.pending.trim() !== "")
+      throw fileError(
+        this.file,
+        `, row ${this.events.rows + 1}: the file ends within a value: expected a whole JSON document.`,
+      );
+  }
+
+  private read(isEnd: boolean): void {
+    let start = 0;
+    for (;;) {
+      token.lastIndex = start;
+      const [whole, mark, quoted, word] = token.exec(this.pending) ?? [];
+      // A word at the end may go on in the next part.
+      if (whole === undefined || (word !== undefined && !isEnd && start + whole.length === this.pending.length)) break;
+      start += whole.length;
+      if (mark !== undefined) this.mark(mark);
+      else if (quoted !== undefined) this.string(quoted);
+      else this.scalar(textOfWord(word ?? "") ?? this.fail());
+    }
+    this.pending = this.pending.slice(start).trimStart();
+  }
+
+  private fail(): never {
+    throw fileError(this.file, `, row ${this.events.rows + 1}: invalid JSON: expected a whole JSON document.`);
+  }
+
+  private require(...expected: readonly Expected[]): void {
+    if (!expected.includes(this.expected)) this.fail();
+  }
+
+  private mark(mark: string): void {
+    if (mark === "{" || mark === "[") {
+      this.require("value", "value or end");
+      if (mark === "{") this.open();
+      if (this.around.push({ isList: mark === "[", name: this.name }) > this.limits.nesting)
+        throw limitError(this.file, "nesting", this.limits, this.events.rows + 1);
+      this.expected = mark === "{" ? "name or end" : "value or end";
+    } else if (mark === "}" || mark === "]") {
+      this.require(mark === "}" ? "name or end" : "value or end", "comma or end");
+      if (this.around.pop()?.isList !== (mark === "]")) this.fail();
+      if (mark === "}") this.events.close();
+      this.endValue();
+    } else if (mark === ":") {
+      this.require("colon");
+      this.expected = "value";
+    } else {
+      this.require("comma or end");
+      this.expected = this.around.at(-1)?.isList === true ? "value" : "name";
+      this.name = this.around.at(-1)?.name ?? "";
+    }
+  }
+
+  private open(): void {
+    this.events.open(this.name, this.around.at(-1)?.isList === true);
+  }
+
+  private string(quoted: string): void {
+    let text: unknown;
+    try {
+      text = JSON.parse(quoted);
+    } catch {
+      this.fail();
+    }
+    if (this.expected === "name" || this.expected === "name or end") {
+      this.name = String(text);
+      this.expected = "colon";
+    } else this.scalar(String(text));
+  }
+
+  private scalar(text: string | null): void {
+    this.require("value", "value or end");
+    if (text !== null) {
+      this.open();
+      this.events.text(text);
+      this.events.close();
+    }
+    this.endValue();
+  }
+
+  private endValue(): void {
+    this.expected = this.around.length === 0 ? "nothing" : "comma or end";
+  }
+}
+
+/** Returns the text of a number or a word, null of `null`, undefined of what is none. Whole numbers keep all digits. */
+function textOfWord(word: string): string | null | undefined {
+  if (word === "null") return null;
+  if (word === "true" || word === "false" || /^-?(?:0|[1-9]\d*)$/.test(word)) return word;
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word) ? String(Number(word)) : undefined;
+}
+
+/** Sends a parsed JSON value. */
+export function sendValue(events: DocumentEvents, name: string, value: unknown, isItem = false): void {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value)) for (const item of value) sendValue(events, name, item, true);
+  else {
+    events.open(name, isItem);
+    if (typeof value === "object") for (const [key, part] of Object.entries(value)) sendValue(events, key, part);
+    else events.text(String(value));
+    events.close();
+  }
+}
