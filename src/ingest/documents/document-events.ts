@@ -125,9 +125,15 @@ export class JsonDocumentParser implements DocumentParser {
       start += whole.length;
       if (mark !== undefined) this.mark(mark);
       else if (quoted !== undefined) this.string(quoted);
-      else this.scalar(textOfWord(word ?? "") ?? this.fail());
+      else this.word(word ?? "");
     }
     this.pending = this.pending.slice(start).trimStart();
+  }
+
+  private word(word: string): void {
+    const text = textOfWord(word);
+    if (text === undefined) this.fail();
+    this.scalar(text);
   }
 
   private fail(): never {
