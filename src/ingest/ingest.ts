@@ -15,12 +15,14 @@ import { usableFiles } from "../serving/files/serving-parts.ts";
 import { withoutValuations, withValuations } from "../valuation/value-market.ts";
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
+import type { DealerList } from "./feed/dealer-list.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import { defaultFeedLimits, type FeedLimits } from "./feed/feed-file.ts";
 import type { Mapping } from "./mapping/rules.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
+  readonly dealers?: DealerList;
   readonly limits?: Partial<FeedLimits>;
   /** When a feed is collapsed. Default: `life`. */
   readonly thresholds?: Partial<CollapseThresholds>;

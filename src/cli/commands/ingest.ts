@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
+import { readDealerList } from "../../ingest/feed/dealer-list.ts";
 import {
   deliveriesAt,
   deliveriesByColumn,
@@ -31,6 +32,8 @@ const ingestSettings = {
     help: "mapping of files with other columns to a feed (schema: schemas/mapping.json)" },
   preset: { flags: "--preset <name>", env: "CARQUET_PRESET", choices: presetNames,
     help: "mapping of a common layout; without it and --mapping, files of these layouts are recognized by their columns" },
+  dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS",
+    help: "dealers by the provider's key, for mapped files whose folder has no dealers.csv: CSV with key, name, city, state, postal_code, ..." },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
   currency: { flags: "--currency <code>", env: "CARQUET_CURRENCY", parse: currencyParser,
     help: "currency of all prices, as an ISO 4217 code, set by the first ingest (default: the lake's, else USD); a price in another is refused" },
@@ -116,7 +119,7 @@ async function reporting(
   run: IngestRun,
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
 ): Promise<void> {
-  const { mapping: path, preset: presetName, ...values } = settings;
+  const { mapping: path, preset: presetName, dealers, ...values } = settings;
   // A variable that a deployment passes on can be empty.
   const mapping = path === undefined || path === "" ? presetOf(presetName) : await readMapping(path);
   const mappedDay = mappedDayOf(mapping);
@@ -126,6 +129,7 @@ async function reporting(
     limits: values,
     thresholds: values,
     ...(mapping === undefined ? {} : { mapping }),
+    ...(dealers === undefined || dealers === "" ? {} : { dealers: await readDealerList(dealers) }),
     onStep: progress.step,
     onDay: (report) => {
       progress.end();

@@ -15,6 +15,7 @@ import { preparedFiles, readRepaired, withScratch } from "../documents/prepared-
 import { daysOfRows } from "../mapping/mapped-rows.ts";
 import { mappingIn, matchingColumns } from "../mapping/mapping.ts";
 import type { DayRule, Mapping } from "../mapping/rules.ts";
+import { type DealerList, dealerListName, readDealerList } from "./dealer-list.ts";
 import { type FeedFile, feedEndings, fileOf, kindOf, tableOfName } from "./feed-file.ts";
 import { feedTables } from "./feed-schema.ts";
 import { checkFeedFile } from "./file-checks.ts";
@@ -166,22 +167,30 @@ export const folderMapping = "mapping.json";
 /** Folders in a day's folder: those of sources, and in them those of dealers. */
 const foldersDeep = 2;
 
-/** Returns the files of a folder in a day's folder, and of the folders in it, with the mapping in the nearest of them that has one. */
+/** What the folder of a source has for its files. */
+interface SourceFolder {
+  mapping?: Mapping;
+  dealers?: DealerList;
+}
+
+/** Returns the files of a folder in a day's folder, and of the folders in it, with the mapping and the list of dealers in the nearest that has one. */
 async function filesInFolder(
   day: string,
   folder: string,
   depth: number,
-  outer: Pick<FeedFile, "mapping"> = {},
+  outer: SourceFolder = {},
 ): Promise<readonly FeedFile[]> {
   const path = await resolveWithin(day, folder);
   const names = await namesIn(path);
-  const own = names.includes(folderMapping)
-    ? { mapping: await mappingIn(await resolveWithin(path, folderMapping), `${folder}/${folderMapping}`) }
-    : outer;
+  const own: SourceFolder = { ...outer };
+  if (names.includes(folderMapping))
+    own.mapping = await mappingIn(await resolveWithin(path, folderMapping), `${folder}/${folderMapping}`);
+  if (names.includes(dealerListName))
+    own.dealers = await readDealerList(await resolveWithin(path, dealerListName), `${folder}/${dealerListName}`);
   const files: FeedFile[] = [];
   for (const name of names) {
     const inDay = `${folder}/${name}`;
-    if (name === folderMapping) continue;
+    if (name === folderMapping || name === dealerListName) continue;
     if (fileOf(name) === undefined && (await isFolderIn(path, name))) {
       if (depth > 1) files.push(...(await filesInFolder(day, inDay, depth - 1, own)));
     } else if (kindOf(name) !== undefined) {

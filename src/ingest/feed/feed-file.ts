@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Mapping } from "../mapping/rules.ts";
+import type { DealerList } from "./dealer-list.ts";
 import { type FeedTable, feedTables } from "./feed-schema.ts";
 
 /** Formats by how a file is read. Documents (XML, JSON) and ZIP files are converted first. */
@@ -29,6 +30,8 @@ export interface FeedFile {
   readonly layout?: CsvLayout;
   /** The mapping of its columns; none in the Carquet format. */
   readonly mapping?: Mapping;
+  /** The list of dealers in the folder of its source. */
+  readonly dealers?: DealerList;
   /** Whether the first column is the number of the row, as in files that were written again. */
   readonly isNumbered?: boolean;
   /** Rows that were left out because they are malformed. */

@@ -16,6 +16,8 @@ export interface CheckedContent {
   readonly bytes: number;
   /** Whether a small CSV file has an odd number of quotes: the engine loses a last row whose quote does not end if it reads the file before others. */
   readonly hasOddQuotes: boolean;
+  /** Whether its texts can have entities of HTML. */
+  readonly hasEntities: boolean;
 }
 
 /** The largest file that is read together with others. */
@@ -29,7 +31,7 @@ export async function checkFeedFile(file: FeedFile, limits: FeedLimits): Promise
   if (file.format !== "parquet") return checkText(file, limits);
   const bytes = await sizeWithin(file, limits);
   await checkParquet(file, bytes);
-  return { bytes, hasOddQuotes: false };
+  return { bytes, hasOddQuotes: false, hasEntities: true };
 }
 
 /** Returns the size of a file. Throws a UserError if it is not a regular file, or larger than the limit. */
@@ -147,6 +149,8 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
   let offset = 0;
   let lineStart = 0;
   let fault: string | undefined;
+  let hasAmpersand = false;
+  let hasSemicolon = false;
   for await (const chunk of contentOf(file, limits)) {
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
@@ -154,6 +158,8 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
     if (nul >= 0 && !isCsv) throw fileError(file, `: ${fault}`);
     if (quote !== "" && hasFormula(chunk, quote, delimiter)) fault ??= "formulas: expected values.";
     json?.add(chunk);
+    hasAmpersand ||= chunk.includes("&");
+    hasSemicolon ||= chunk.includes(";");
     if (quote !== "" && offset < batchBytesMax) quotes += countOf(chunk, quote);
     const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn));
     if (end >= 0) lineStart = offset + end + 1;
@@ -162,7 +168,8 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
   json?.end();
   if (isCsv && offset - lineStart > lastLineBytesMax) throw limitError(file, "recordBytes", limits);
   if (fault !== undefined && !file.isNumbered) throw new Error(fault);
-  return { bytes: offset, hasOddQuotes: offset <= batchBytesMax && quotes % 2 === 1 };
+  const hasOddQuotes = offset <= batchBytesMax && quotes % 2 === 1;
+  return { bytes: offset, hasOddQuotes, hasEntities: hasAmpersand && hasSemicolon };
 }
 
 /** Returns whether a field begins as a text in the form of a spreadsheet's formula: `="12"`. */

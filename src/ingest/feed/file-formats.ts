@@ -4,7 +4,9 @@ import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { Mapping } from "../mapping/rules.ts";
+import { decodedText } from "../normalize/html-entities.ts";
 import { checkColumnNames, readCsvHeader } from "./column-names.ts";
+import type { DealerList } from "./dealer-list.ts";
 import { type FeedFile, type FeedFormat, type FeedLimits, feedColumnsMax, layoutOf } from "./feed-file.ts";
 import { type FeedField, feed, fieldOfColumn, isTextList, listSeparator } from "./feed-schema.ts";
 import { fileError, limitError } from "./file-errors.ts";
@@ -13,6 +15,8 @@ import { fileError, limitError } from "./file-errors.ts";
 export interface FileShape {
   readonly columns: readonly string[];
   readonly types?: readonly string[];
+  /** Whether texts can have entities, which are decoded. */
+  readonly hasEntities?: boolean;
 }
 
 /**
@@ -34,6 +38,8 @@ export interface ReadSettings {
   readonly limits: FeedLimits;
   /** The mapping of all inventory files. */
   readonly mapping?: Mapping;
+  /** The list of dealers of mapped files without one in their folder. */
+  readonly dealers?: DealerList;
   /** Folder for files that are converted before they are read. Default: the system's. */
   readonly scratch?: string;
   /** The most files that one statement reads; fewer if they are large. */
@@ -129,13 +135,28 @@ const readerOf = (file: FeedFile): FormatReader => {
 export const shapeOf = (session: Session, file: FeedFile, settings: ReadSettings): Promise<FileShape> =>
   readerOf(file).shapeOf(session, file, settings);
 
-export const relationOf = (group: FileGroup, settings: ReadSettings): FeedRelation => ({
-  columns: group.shape.columns,
-  file: fileName(group),
-  ...folderOf(group),
-  fileColumn: fileColumn(group),
-  rows: readerOf(group.file).rowsOf(group, settings),
-});
+/** Returns files as a relation. Requires `loadEntities`. */
+export function relationOf(group: FileGroup, settings: ReadSettings): FeedRelation {
+  const rows = readerOf(group.file).rowsOf(group, settings);
+  return {
+    columns: group.shape.columns,
+    file: fileName(group),
+    ...folderOf(group),
+    fileColumn: fileColumn(group),
+    rows: group.shape.hasEntities ? decodedRows(group, rows) : rows,
+  };
+}
+
+/** Selects rows with the characters that entities stand for. JSON in a text is left. */
+function decodedRows({ file, shape }: FileGroup, rows: Sql): Sql {
+  const columns = shape.columns.flatMap((name) => {
+    const field = fieldOf(file, name);
+    const column = ident(name);
+    if (isTextList(field)) return sql`list_transform(${column}, lambda item: ${decodedText(sql`item`)}) AS ${column}`;
+    return field?.type === "array" ? [] : sql`${decodedText(column)} AS ${column}`;
+  });
+  return columns.length === 0 ? rows : sql`SELECT * REPLACE (${join(columns)}) FROM (${rows})`;
+}
 
 const pathsOf = ({ files }: FileGroup): Sql => sql`[${join(files.map(({ path }) => pathLiteral(path)))}]`;
 

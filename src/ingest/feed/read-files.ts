@@ -8,18 +8,20 @@
  * whole; its files are then read alone and in order, so that the error is that of the first invalid file.
  */
 import { dirname, sep } from "node:path";
+import { integerIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { preparedFile, readRepaired, unpackedFiles, withScratch } from "../documents/prepared-files.ts";
-import { checkPatterns, mappedTables } from "../mapping/mapped-rows.ts";
+import { checkPatterns, mappedTables, unlistedKeys } from "../mapping/mapped-rows.ts";
 import { foldName } from "../mapping/mapping.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { decodedText, loadEntities } from "../normalize/html-entities.ts";
+import { loadEntities } from "../normalize/html-entities.ts";
 import { columnsByField } from "./column-names.ts";
+import type { DealerList } from "./dealer-list.ts";
 import { type Delivery, noFeedFiles } from "./delivery.ts";
 import type { BadRow, FeedFile, FeedLimits } from "./feed-file.ts";
-import { type FeedField, type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
+import { type FeedTable, feed, fieldOfColumn, isTextList } from "./feed-schema.ts";
 import { batchBytesMax, type CheckedContent, checkFeedFile } from "./file-checks.ts";
 import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
 import {
@@ -81,6 +83,7 @@ class DeliveryReading {
         await onRows(table, rows);
         done.add(table);
       }
+      this.remarks.push(...(await describeUnlisted(session, group, settings)));
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
         if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
@@ -170,7 +173,7 @@ function soldColumns(columns: readonly string[]): string | undefined {
 async function checkFile(session: Session, file: FeedFile, settings: ReadSettings): Promise<CheckedFile> {
   const content = await checkFeedFile(file, settings.limits);
   if (file.mapping !== undefined) await checkPatterns(session, file.mapping);
-  const shape = await shapeOf(session, file, settings);
+  const shape = { ...(await shapeOf(session, file, settings)), hasEntities: content.hasEntities };
   // Throws if the columns are not those that the table or the mapping needs.
   tablesOf({ files: [file], file, shape }, settings);
   return { ...content, file, shape };
@@ -183,11 +186,31 @@ function tablesOf(group: FileGroup, settings: ReadSettings): readonly TableRows[
   const tables =
     mapping === undefined
       ? [feedRows(group.file, source)]
-      : mappedTables(group.file, source, mapping).map(
+      : mappedTables(group.file, source, mapping, listOf(group, settings)).map(
           (mapped) =>
             [mapped.table, fieldsOf(mapped.source, mapped.table, (field) => mapped.values.get(field))] as const,
         );
   return tables.map(([table, rows]) => [table, limitRows(rows, settings.limits)]);
+}
+
+const listOf = ({ file }: Pick<FileGroup, "file">, settings: ReadSettings): DealerList | undefined =>
+  file.dealers ?? settings.dealers;
+
+/** Returns a remark for each dealer of a group of files that the list of dealers lacks. */
+async function describeUnlisted(
+  session: Session,
+  group: FileGroup,
+  settings: ReadSettings,
+): Promise<readonly string[]> {
+  const list = listOf(group, settings);
+  const { mapping } = group.file;
+  if (list === undefined || mapping === undefined) return [];
+  const [, dealers] = mappedTables(group.file, relationOf(group, settings), mapping, list);
+  const rows = dealers === undefined ? [] : await session.rows(unlistedKeys(dealers));
+  return rows.map((row) => {
+    const key = typeof row.key === "string" ? `"${printable(row.key, 40)}"` : "none";
+    return `${printable(group.file.name)}, row ${integerIn(row, "row")}: dealer key ${key}: not in ${printable(list.name)}.`;
+  });
 }
 
 /** Returns rows that fail after the most that a file may have. */
@@ -213,15 +236,9 @@ function feedRows(file: FeedFile, source: FeedRelation): TableRows {
     file.table,
     fieldsOf(source, file.table, (field) => {
       const column = columnOf.get(field);
-      return column === undefined ? undefined : decodedField(ident(column), feed[file.table].properties[field]);
+      return column === undefined ? undefined : ident(column);
     }),
   ];
-}
-
-/** Returns the text of a field, or its items, with the characters that entities stand for. JSON in a text is left. */
-function decodedField(column: Sql, schema: FeedField | undefined): Sql {
-  if (isTextList(schema)) return sql`list_transform(${column}, lambda item: ${decodedText(sql`item`)})`;
-  return schema?.type === "array" ? column : decodedText(column);
 }
 
 /** Says what to do with a file without a dealer: its mapping identifies dealers by folders, and it lies in none. */
@@ -344,12 +361,22 @@ class FileBatches {
 
 /** Returns a text that files have in common if one statement can read them and distinguish them by their paths. */
 function keyOf({ file, shape }: CheckedFile): string {
-  const { table, format, isGzip, isNumbered, layout, mapping } = file;
-  return JSON.stringify([table, format, isGzip, isNumbered, placeOf(file), layout, mapping?.name, shape]);
+  const { table, format, isGzip, isNumbered, layout, mapping, dealers } = file;
+  return JSON.stringify([
+    table,
+    format,
+    isGzip,
+    isNumbered,
+    locationOf(file),
+    layout,
+    mapping?.name,
+    dealers?.name,
+    shape,
+  ]);
 }
 
 /** Returns the folder from which the path of a file is its name; the path itself if its name is another, or its folder, as in an archive. */
-function placeOf({ path, name, folder }: FeedFile): string {
+function locationOf({ path, name, folder }: FeedFile): string {
   const depth = name.split("/").length;
   const parts = path.split(sep);
   const isNamed = parts.slice(-depth).join("/") === name && (folder ?? parts.at(-2)) === parts.at(-2);

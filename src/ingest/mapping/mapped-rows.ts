@@ -8,7 +8,6 @@ import { type FeedTable, feed, isTextList, listSeparator } from "../feed/feed-sc
 import { fileError, printableColumns } from "../feed/file-errors.ts";
 import type { FeedRelation } from "../feed/file-formats.ts";
 import { knownText } from "../normalize/field-readers.ts";
-import { decodedText } from "../normalize/html-entities.ts";
 import { matchingColumns } from "./mapping.ts";
 import { dayText, type RuleScope, rowConditionOf, ruleItems, ruleText } from "./rule-values.ts";
 import { columnsInTemplate, type Mapping, patternsOf, type Rule, type Source } from "./rules.ts";
@@ -89,10 +88,8 @@ function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, r
     ...(mapping.filter ?? []).map((condition) => rowConditionOf(condition, scope)),
     ...(mapping.onDay === undefined ? [] : [sql`${dayOfRow(mapping, scope)} = ${mapping.onDay}`]),
   ]);
-  const decoded = [...used].map(([column, text]) => sql`${decodedText(ident(column))} AS ${text}`);
-  const texts = [...used.values()].map((text) => sql`${knownText(text, unknownTexts(mapping))} AS ${text}`);
-  const kept = [sql`"row"`, ...source.fileColumn];
-  const known = sql`SELECT ${join([...kept, ...texts])} FROM (SELECT ${join([...kept, ...decoded])} FROM (${source.rows}))`;
+  const texts = [...used].map(([column, text]) => sql`${knownText(ident(column), unknownTexts(mapping))} AS ${text}`);
+  const known = sql`SELECT ${join([sql`"row"`, ...source.fileColumn, ...texts])} FROM (${source.rows})`;
   const rows = sql`SELECT *, ${dealerIdOf(keys, assigner)} AS ${rowDealer}, ${dealerKey} AS ${rowDealerKey} FROM (${known}) WHERE ${isUsed}`;
   return { table, source: { ...source, rows }, values };
 }
