@@ -107,7 +107,10 @@ const csv: Readonly<Record<string, BrokenFile>> = {
     content: joinLines(header, good, `\0${good}`, `\0${good}`),
     says: /, row 2: NUL byte: expected text; 2 of 3 rows/,
   },
-  "a last line of 20 MB": { content: joinLines(header, good) + "1".repeat(20_000_000), says: /: row too large: expected/ },
+  "a last line of 20 MB": {
+    content: joinLines(header, good) + "1".repeat(20_000_000),
+    says: /: row too large: expected/,
+  },
   "gzip without the ending": { content: zipped, says: /: content is gzip: expected CSV in UTF-8/ },
 };
 
