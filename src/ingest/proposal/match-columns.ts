@@ -246,7 +246,9 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
 function testOf({ target, source, why }: ColumnCandidate): Sql {
   const text = sql`"text"`;
   const { table, field, shape } = target;
-  if (table === "none" || table === "dealer") return sql`true`;
+  const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
+  if (table === "none" || table === "dealer")
+    return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN true END` : sql`true`;
   const isAllowed = target.except === undefined ? sql`true` : sql`NOT regexp_matches(${text}, ${target.except})`;
   if (why === "values" && shape !== undefined) return sql`(regexp_full_match(${text}, ${shape}) AND ${isAllowed})`;
   const { when, constant: _, ...plain } = source;
@@ -263,7 +265,6 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   // Repeating an expression at each of its uses would multiply the planning time.
   const isUsable = bound(raw, rawText, bound(reader.converted?.(rawText) ?? rawText, converted, hasValue));
   const passes = target.except === undefined ? isUsable : sql`(${isUsable} AND ${isAllowed})`;
-  const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
   return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${passes} END` : passes;
 }
 
