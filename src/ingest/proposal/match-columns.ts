@@ -233,7 +233,7 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
   const addresses = sql`(length("text") - length(replace(lower("text"), 'http', ''))) / 4`;
   return sql`
     SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (is_usable))::INTEGER AS usable, count(DISTINCT "text")::INTEGER AS distinct_texts,
-      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable) AS codes,
+      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable AND ${isCode}) AS codes,
       avg(if(contains("text", '://'), ${addresses}, 0))::DOUBLE AS addresses,
       (count(*) FILTER (is_usable AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed
     FROM (SELECT *, ${spellingKey(sql`"text"`)} AS key, CASE test ${join(passes, sql` `)} END AS is_usable
