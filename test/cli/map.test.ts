@@ -222,6 +222,16 @@ test("a link that repeats, a history report or a video is no detail page, and th
   assert.deepEqual(Object.keys(mapping.fields), ["vin", "photo_urls"]);
   assert.deepEqual(mapping.fields.photo_urls?.from, [{ column: "All Image URLs" }]);
   assert.deepEqual(mapping.suggestions, { vhr_url: "Bericht" });
+  const listed = {
+    ...vins,
+    "Main Image URL": each("https://x.example/#/1.jpg"),
+    Galerie: each("https://x.example/#/1.jpg|https://x.example/#/2.jpg"),
+  };
+  const plain = await mapped(listed);
+  assert.deepEqual(plain.mapping.fields.photo_urls?.from, [{ column: "Main Image URL" }]);
+  assert.deepEqual(Object.keys(plain.mapping.suggestions ?? {}), ["photo_urls"]);
+  const accepted = await mapped(listed, "--accept-suggestions");
+  assert.deepEqual(accepted.mapping.fields.photo_urls?.from, [{ column: "Galerie" }]);
 });
 
 test("fields without a column are named, and set for all rows", async () => {

@@ -58,7 +58,8 @@ export async function proposeMapping(
 ): Promise<Proposal> {
   const { columns } = sample;
   const { choices, isAccepting } = settings;
-  const { byName, matches } = await matchColumns(session, sample, choices);
+  const { byName, ...found } = await matchColumns(session, sample, choices);
+  const matches = isAccepting ? await withoutContained(session, found.matches) : found.matches;
   const suggested = matches.filter(({ why, target }) => why === "values" && target.field !== "vin" && !isAccepting);
   const used = matches.filter((match) => !suggested.includes(match));
   const { content, asked } = await writtenMapping(session, sample, { used, suggested }, settings);
