@@ -167,7 +167,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
     demoAccountId: publicUrl === undefined && trustedProxies === 0 ? options.demoAccountId : undefined,
     isExplorerFree: options.isExplorerFree ?? false,
     photos: options.photos ?? "off",
-    sources: options.sources,
+    sourceMappings: options.sourceMappings,
     callOperation: operationCallerOf(state, state.metrics),
   });
   app.use(serveDocs());

@@ -8,8 +8,13 @@ import { describeSystemError } from "../ingest/feed/file-errors.ts";
 import type { FileMapping } from "../ingest/mapping/rules.ts";
 import { readSources } from "./sources-file.ts";
 
-/** Returns the path of the mapping. Throws a UserError for an unknown source, and if a file cannot be written. */
-export async function saveMapping(path: string, name: string, content: FileMapping): Promise<string> {
+/** Returns the mappings of the sources in a file, as a service uses them. */
+export const mappingsOfSources = (path: string) => ({
+  names: async () => (await readSources(path)).sources.map(({ name }) => name),
+  save: (name: string, content: FileMapping) => saveMapping(path, name, content),
+});
+
+async function saveMapping(path: string, name: string, content: FileMapping): Promise<string> {
   const { sources } = await readSources(path);
   const source = sources.find((one) => one.name === name);
   if (source === undefined)

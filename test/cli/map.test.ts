@@ -222,6 +222,16 @@ test("a link that repeats, a history report or a video is no detail page, and th
   assert.deepEqual(Object.keys(mapping.fields), ["vin", "photo_urls"]);
   assert.deepEqual(mapping.fields.photo_urls?.from, [{ column: "All Image URLs" }]);
   assert.deepEqual(mapping.suggestions, { vhr_url: "Bericht" });
+  const listed = {
+    ...vins,
+    "Main Image URL": each("https://x.example/#/1.jpg"),
+    Galerie: each("https://x.example/#/1.jpg|https://x.example/#/2.jpg"),
+  };
+  const plain = await mapped(listed);
+  assert.deepEqual(plain.mapping.fields.photo_urls?.from, [{ column: "Main Image URL" }]);
+  assert.deepEqual(Object.keys(plain.mapping.suggestions ?? {}), ["photo_urls"]);
+  const accepted = await mapped(listed, "--accept-suggestions");
+  assert.deepEqual(accepted.mapping.fields.photo_urls?.from, [{ column: "Galerie" }]);
 });
 
 test("fields without a column are named, and set for all rows", async () => {
@@ -348,6 +358,10 @@ test("a file whose dealer is its folder says what to do where it lies in none", 
     out,
     /^DealerWebsites-1\.csv: in no dealer's folder, by which its mapping identifies dealers: expected <day>\/<dealer>\/DealerWebsites-1\.csv, or .* --set dealer\.name=/m,
   );
+  const others =
+    "Vehicle Vin,Vehicle Make,Vehicle Trim Level,Vehicle Drive Type,Stock Number,Retail,Mileage,Option List,Certified Pre Owned,Location Code";
+  const second = await map(await written("stock.csv", csv(others, [`${vinOf(1)},Ford,SE,FWD,A1,20000,10,ABS,No,0`])));
+  assert.match(second.out, /recognized as frazer-dealercarsearch[\s\S]* = 0 usable \+ 1 refused; dealers: 0$/m);
   const named = await map(path, "--set", "dealer.name=North", "--set", "stock_number={Style}");
   assert.match(named.out, /^1 rows = 1 usable \+ 0 refused; dealers: 1$/m);
   assert.doesNotMatch(named.out, /in no dealer's folder/);

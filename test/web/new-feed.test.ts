@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { applyChange } from "../../src/accounts/administration/changes.ts";
 import { readMapping } from "../../src/ingest/mapping/mapping.ts";
+import { mappingsOfSources } from "../../src/sources/save-mapping.ts";
 import { readSources } from "../../src/sources/sources-file.ts";
 import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
@@ -30,7 +31,7 @@ await writeFile(
   ].join("\n"),
 );
 const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake, { sources });
+const client = await startService(fileScope, lake, { sourceMappings: mappingsOfSources(sources) });
 const { url, accounts } = client;
 const { accountId } = client.customer;
 inAccountsFile(accounts, (database) =>

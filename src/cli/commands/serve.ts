@@ -33,7 +33,9 @@ export const serveCommand = (): Command =>
 
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
-  settings: ServiceValues & Pick<ServeOptions, "demoAccountId"> & Pick<MemorySettings, "ingestMemory">,
+  settings: ServiceValues &
+    Pick<ServeOptions, "demoAccountId" | "sourceMappings"> &
+    Pick<MemorySettings, "ingestMemory">,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const lineOf = readsLines() ? readableLine : (line: string): string => line;

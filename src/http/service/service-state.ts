@@ -13,6 +13,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { Synchronous } from "../../db/sqlite.ts";
 import { exportMemory } from "../../export/limits.ts";
 import { TableEncoder } from "../../formats/table-encoder.ts";
+import type { FileMapping } from "../../ingest/mapping/rules.ts";
 import { Admission, type AdmissionLimits } from "../../operations/admission.ts";
 import { PageCharges } from "../../operations/page-charges.ts";
 import { ResponseCache } from "../../operations/response-cache.ts";
@@ -109,10 +110,18 @@ export interface ServeOptions
   readonly photos?: PhotoMode;
   /** Fetches client ID metadata documents; from public addresses only by default. */
   readonly fetchDocument?: typeof fetch;
-  /** The file of the sources whose feeds are fetched beside the service; none by default. */
-  readonly sources?: string;
+  /** The sources whose feeds are fetched beside the service; none by default. */
+  readonly sourceMappings?: SourceMappings;
   /** Adds the middleware of the web application; none by default. */
   readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
+}
+
+/** The mappings of sources, which operators save. */
+export interface SourceMappings {
+  /** Returns the names of the sources. Throws a UserError if their file is invalid. */
+  readonly names: () => Promise<readonly string[]>;
+  /** Saves the mapping of a source; returns its path. Throws a UserError for an unknown source, and if a file cannot be written. */
+  readonly save: (name: string, content: FileMapping) => Promise<string>;
 }
 
 /** The services that the web application and the agent server use. */
@@ -132,7 +141,7 @@ export interface SiteServices extends Pick<PipelineServices, "exports" | "export
   readonly current: CurrentVersion;
   readonly freshness: Freshness;
   readonly photos: PhotoMode;
-  readonly sources: string | undefined;
+  readonly sourceMappings: SourceMappings | undefined;
   readonly callOperation: CallOperation;
   readonly readiness: () => Readiness;
 }

@@ -24,7 +24,16 @@ export interface Choices {
   readonly unit?: string | undefined;
 }
 
-export const noChoices: Choices = { columns: new Map(), constants: new Map() };
+export interface ProposalSettings {
+  readonly choices: Choices;
+  /** Whether what is only suggested is used. */
+  readonly isAccepting: boolean;
+}
+
+export const nothingChosen: ProposalSettings = {
+  choices: { columns: new Map(), constants: new Map() },
+  isAccepting: false,
+};
 
 /** The names of what a column can fill, and of the unit. */
 export const chosenFields: readonly string[] = targets.map(targetName);

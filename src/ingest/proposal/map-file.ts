@@ -45,9 +45,10 @@ export async function mapFile(
     preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
   const summary = `${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`;
   const tried = await triedMapping(session, file, proposal, settings);
-  const { filled, rows } = tried.trial;
-  const few = expectedFields.filter((field) => (filled.get(field) ?? rows) < rows / 2);
-  const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / rows)})`);
+  const { filled, rows, refused } = tried.trial;
+  const usable = rows - refused;
+  const few = expectedFields.filter((field) => (filled.get(field) ?? usable) < usable / 2);
+  const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / usable)})`);
   const notes = few.length === 0 ? [] : [`few rows have: ${shares.join(", ")}; --set fills one in the others`];
   return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes] };
 }

@@ -236,7 +236,7 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
   const addresses = sql`(length("text") - length(replace(lower("text"), 'http', ''))) / 4`;
   return sql`
     SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (is_usable))::INTEGER AS usable, count(DISTINCT "text")::INTEGER AS distinct_texts,
-      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable) AS codes,
+      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable AND ${isCode}) AS codes,
       avg(if(contains("text", '://'), ${addresses}, 0))::DOUBLE AS addresses,
       (count(*) FILTER (is_usable AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed
     FROM (SELECT *, ${spellingKey(sql`"text"`)} AS key, CASE test ${join(passes, sql` `)} END AS is_usable
@@ -249,7 +249,9 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
 function testOf({ target, source, why }: ColumnCandidate): Sql {
   const text = sql`"text"`;
   const { table, field, shape } = target;
-  if (table === "none" || table === "dealer") return sql`true`;
+  const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
+  if (table === "none" || table === "dealer")
+    return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN true END` : sql`true`;
   const isAllowed = target.except === undefined ? sql`true` : sql`NOT regexp_matches(${text}, ${target.except})`;
   if (why === "values" && shape !== undefined) return sql`(regexp_full_match(${text}, ${shape}) AND ${isAllowed})`;
   const { when, constant: _, ...plain } = source;
@@ -266,7 +268,6 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   // Repeating an expression at each of its uses would multiply the planning time.
   const isUsable = bound(raw, rawText, bound(reader.converted?.(rawText) ?? rawText, converted, hasValue));
   const passes = target.except === undefined ? isUsable : sql`(${isUsable} AND ${isAllowed})`;
-  const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
   return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${passes} END` : passes;
 }
 

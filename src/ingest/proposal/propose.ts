@@ -10,7 +10,7 @@ import { fieldOfColumn } from "../feed/feed-schema.ts";
 import { fileError } from "../feed/file-errors.ts";
 import { foldName, mappingOf } from "../mapping/mapping.ts";
 import type { FileMapping, Mapping } from "../mapping/rules.ts";
-import { type Choices, noChoices } from "./choices.ts";
+import { type Choices, nothingChosen, type ProposalSettings } from "./choices.ts";
 import {
   type ColumnTarget,
   columnNameOf,
@@ -54,13 +54,15 @@ export interface Proposal {
 export async function proposeMapping(
   session: Session,
   sample: Sample,
-  { choices = noChoices, isAccepting = false }: { readonly choices?: Choices; readonly isAccepting?: boolean } = {},
+  settings: ProposalSettings = nothingChosen,
 ): Promise<Proposal> {
   const { columns } = sample;
-  const { byName, matches } = await matchColumns(session, sample, choices);
+  const { choices, isAccepting } = settings;
+  const { byName, ...found } = await matchColumns(session, sample, choices);
+  const matches = isAccepting ? await withoutContained(session, found.matches) : found.matches;
   const suggested = matches.filter(({ why, target }) => why === "values" && target.field !== "vin" && !isAccepting);
   const used = matches.filter((match) => !suggested.includes(match));
-  const { content, asked } = await writtenMapping(session, sample, { used, suggested, choices, isAccepting });
+  const { content, asked } = await writtenMapping(session, sample, { used, suggested }, settings);
   const mapping = mappingOf(structuredClone(content), "proposed mapping");
   const filled = fieldsByColumn(mapping, columns);
   const ofPreset = fieldsByColumn(sample.preset, columns);

@@ -13,7 +13,7 @@ import {
   type Rules,
   type Source,
 } from "../mapping/rules.ts";
-import type { Choices } from "./choices.ts";
+import type { Choices, ProposalSettings } from "./choices.ts";
 import { aliases, columnNameOf, columnSource, type Match, targetName, targets } from "./match-columns.ts";
 import { inOneUnit, metricMileage } from "./mileage-unit.ts";
 import type { Sample } from "./sample.ts";
@@ -26,22 +26,17 @@ type NamedRules = Map<string, Rule>;
 
 type ColumnSource = Pick<Match, "column" | "target" | "source">;
 
-/** What a mapping is written from. */
-export interface ProposedMatches {
-  readonly used: readonly Match[];
-  readonly suggested: readonly Match[];
-  readonly choices: Choices;
-  /** Whether a mileage that is likely in kilometers is. */
-  readonly isAccepting: boolean;
-}
-
 /**
  * Returns the content of the mapping file, and the mileage that it only suggests, because its unit is to be decided. Throws a UserError if no column
  * has VINs.
  */
-export async function writtenMapping(session: Session, sample: Sample, matches: ProposedMatches) {
+export async function writtenMapping(
+  session: Session,
+  sample: Sample,
+  { used, suggested }: Readonly<Record<"used" | "suggested", readonly Match[]>>,
+  { choices, isAccepting }: ProposalSettings,
+) {
   const { name: file, preset, columns, hasHeader, records } = sample;
-  const { used, choices, isAccepting } = matches;
   const rules: NamedRules = new Map([...rulesOfPreset(preset), ...(await rulesOf(session, sample, used))]);
   await applyChoices(session, sample, rules, choices);
   if (!rules.has("vin")) {
@@ -52,7 +47,7 @@ export async function writtenMapping(session: Session, sample: Sample, matches: 
         `found ${printableColumns(columns, known)}.`,
     );
   }
-  const suggestions = await rulesOf(session, sample, matches.suggested);
+  const suggestions = await rulesOf(session, sample, suggested);
   const asked = await metricMileage(session, rules.get("miles"), columns);
   if (asked !== undefined) (isAccepting ? rules : suggestions).set("miles", asked.rule);
   if (asked !== undefined && !isAccepting) rules.delete("miles");

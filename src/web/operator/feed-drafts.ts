@@ -16,12 +16,13 @@ const limits: FeedLimits = { ...defaultFeedLimits, uncompressedBytes: 2 ** 28, r
 
 /** The paths of the files by their ids, the oldest first. */
 const paths = new Map<string, string>();
+let parent: Promise<string> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Keeps a file; returns its id. */
 export async function addDraft(file: File): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "carquet-draft-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  parent ??= createParent();
+  const folder = await mkdtemp(join(await parent, "draft-"));
   const path = join(
     folder,
     basename(file.name.replaceAll("\\", "/"))
@@ -33,6 +34,12 @@ export async function addDraft(file: File): Promise<string> {
   paths.set(id, path);
   for (const old of [...paths.keys()].slice(0, -draftsMax)) await removeDraft(old);
   return id;
+}
+
+async function createParent(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "carquet-drafts-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 export async function removeDraft(id: string): Promise<void> {

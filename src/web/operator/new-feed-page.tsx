@@ -7,8 +7,6 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { describeIssue } from "../../ingest/delivery-report.ts";
 import { chosenFields } from "../../ingest/proposal/choices.ts";
 import type { MappedFile, MapRequest } from "../../ingest/proposal/map-file.ts";
-import { saveMapping } from "../../sources/save-mapping.ts";
-import { readSources } from "../../sources/sources-file.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Field, Form, Select, type VisitorForm } from "../shell/forms.tsx";
@@ -39,19 +37,19 @@ export const uploadPage: PageHandler = async ({ visitor, query }) =>
 
 /** Maps an uploaded file, or one of before with other choices, or saves its mapping. */
 export const mapByForm =
-  ({ sources, accounts: { administration } }: SiteServices) =>
+  ({ sourceMappings, accounts: { administration } }: SiteServices) =>
   async ({ visitor, fields, file }: VisitorForm) => {
     if (file?.size === 0) throw new UserError("No file: expected one with rows.");
     const id = file === undefined ? (fields.get("draft") ?? "") : await addDraft(file);
     const mapped = await mapDraft(id, requestOf(fields), dayOf(administration.nowMs));
     const source = fields.get("source");
-    if (sources !== undefined && source !== null && fields.get("action") === "save") {
-      const saved = await saveMapping(sources, source, mapped.content);
+    if (sourceMappings !== undefined && source !== null && fields.get("action") === "save") {
+      const saved = await sourceMappings.save(source, mapped.content);
       await administration.change(visitor.identity.key.accountId, "map", { source, path: saved });
       await removeDraft(id);
       return { location: `${path}?saved` };
     }
-    const names = sources === undefined ? [] : (await readSources(sources)).sources.map(({ name }) => name);
+    const names = (await sourceMappings?.names()) ?? [];
     return operatorPage(
       path,
       `New feed: ${mapped.name}`,

@@ -12,6 +12,7 @@ import { Cron } from "croner";
 import { programPath } from "../../../base/project-files.ts";
 import { yieldResources } from "../../../base/worker-threads.ts";
 import { countQueue } from "../../../ingest/queue.ts";
+import { mappingsOfSources } from "../../../sources/save-mapping.ts";
 import { readSources } from "../../../sources/sources-file.ts";
 import { memoryParser } from "../../option-parsers.ts";
 import { reportFailure, type ScheduledCommand } from "../../scheduled.ts";
@@ -48,7 +49,7 @@ export const runCommand = (): Command =>
         jobs.stop();
       };
       for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
-      await serveUntilStopped(settings, () => {
+      await serveUntilStopped({ ...settings, sourceMappings: mappingsOfSources(settings.sources) }, () => {
         for (const time of [schedule, `${minute} ${hour} * * *`])
           crons.push(new Cron(time, { timezone }, () => jobs.request()));
         jobs.request();
