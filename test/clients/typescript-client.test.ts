@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { CarquetClient, CarquetError, type ClientSettings } from "../../clients/typescript/src/index.ts";
+import { serializeQuery } from "../../clients/typescript/src/query-string.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { decoderOf } from "../../src/contract/decode.ts";
 import { document, operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
 import { fencedBlocks } from "../docs/markdown.ts";
@@ -103,6 +105,12 @@ describe("the TypeScript client", { concurrency: 4 }, () => {
     assert.ok(some !== undefined && one !== undefined && one > 0 && some > one);
     assert.ok(((await totalOf({ exclude_assembly_location: places })) ?? all) <= all - some);
     assert.equal(await totalOf({ make: "Toyota" }), await totalOf({ make: ["toyota"] }));
+  });
+
+  test("puts values of a list that hold its separator in quotes", () => {
+    const query = { trim: ["A1,B2", 'say "hi"', "back\\slash, too"], exclude_assembly_location: ["x + y", "Wien, AT"] };
+    const decoded = decoderOf("searchListings")(serializeQuery(query), {}).query;
+    assert.deepEqual([decoded.trim, decoded.exclude_assembly_location], Object.values(query));
   });
 
   test("throws errors with the code of the API", async () => {

@@ -6,6 +6,7 @@ import type { Chance } from "../../support/chance.ts";
 import type { Client } from "../../support/http/service.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import { numberOf, pathOf, type Query } from "../random-requests/query.ts";
+import { listItemOf } from "../random-requests/spellings.ts";
 import { forEachConcurrently } from "./oracle.ts";
 
 /** Filters that combine their values with AND, so that another value narrows the search. */
@@ -103,11 +104,10 @@ function narrowedTo(query: Query, facet: string, value: string): Query | undefin
   const current = query.get(facet);
   const isExpressible =
     (current === undefined || narrowing.includes(facet)) &&
-    (facet === "assembly_location" || !value.includes(",")) &&
     !(facet === "keywords" && negative.includes(value)) &&
     isAccepted(facet, value);
   if (!isExpressible) return undefined;
-  const added = encodeURIComponent(value);
+  const added = encodeURIComponent(listItemOf(value, facet === "assembly_location" ? "|" : ","));
   return new Map([...query, [facet, current === undefined ? added : `${current},${added}`]]);
 }
 

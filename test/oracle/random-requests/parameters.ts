@@ -37,8 +37,7 @@ const texts =
     const values = valuesOf(inventory, field);
     if (values.length === 0) return { [name]: encodeValue(chance, spellValue(chance, "Nowhere")) };
     const items = chance.some(values, chance.happens(0.6) ? 1 : 4).map((value) => spellValue(chance, value));
-    const plain = items.filter((item) => !item.includes(separator));
-    return plain.length === 0 ? {} : { [name]: encodeItems(chance, plain, separator) };
+    return items.length === 0 ? {} : { [name]: encodeItems(chance, items, separator) };
   };
 
 const words =

@@ -27,9 +27,16 @@ export function decodeValue(raw: string): string {
   return decodeURIComponent(raw.replaceAll("+", " "));
 }
 
+/** Returns the items of a list. One in double quotes holds separators, and quotes and backslashes after a backslash. */
 export function itemsOf(raw: string, separator = ","): readonly string[] {
-  return decodeValue(raw).split(separator);
+  const item = separator === "|" ? barItem : commaItem;
+  return [...decodeValue(raw).matchAll(item)].map(([text]) =>
+    /^".*"$/s.test(text) && text.length > 1 ? text.slice(1, -1).replaceAll(/\\(.)/gs, "$1") : text,
+  );
 }
+
+const commaItem = /(?<=^|,)(?:"(?:[^"\\]|\\.)*"(?=,|$)|[^,]*)/gs;
+const barItem = /(?<=^|\|)(?:"(?:[^"\\]|\\.)*"(?=\||$)|[^|]*)/gs;
 
 /** Returns the lower-cased items of a value from a closed vocabulary. */
 export function queryValues(raw: string | undefined): readonly string[] {

@@ -50,8 +50,12 @@ export function encodeValue(chance: Chance, value: string): string {
   return chance.happens(0.5) ? encodeURIComponent(value) : encodeURIComponent(value).replaceAll("%20", "+");
 }
 
+/** Returns an item of a list, in double quotes if it holds the separator or begins with a quote. */
+export const listItemOf = (item: string, separator: string): string =>
+  item.includes(separator) || item.startsWith('"') ? `"${item.replaceAll(/["\\]/g, "\\$&")}"` : item;
+
 /** Encodes a list; its separator is plain or percent-encoded. */
 export function encodeItems(chance: Chance, items: readonly string[], separator = ","): string {
   const encodedSeparator = chance.happens(0.8) ? separator : encodeURIComponent(separator);
-  return items.map((item) => encodeValue(chance, item)).join(encodedSeparator);
+  return items.map((item) => encodeValue(chance, listItemOf(item, separator))).join(encodedSeparator);
 }

@@ -5,6 +5,7 @@ import { createAjv } from "../../../src/contract/build/compile.ts";
 import { decoderOf, separatorOf } from "../../../src/contract/decode.ts";
 import { operation, operations, type Parameter } from "../../../src/contract/document.ts";
 import { Refusal } from "../../../src/contract/errors.ts";
+import { joinList } from "../../../src/contract/lists.ts";
 import type { OperationId } from "../../../src/contract/types.ts";
 import { hostileRequests } from "../campaigns/hostile-requests.ts";
 import { Chance } from "../chance.ts";
@@ -31,7 +32,7 @@ function encode(parameter: Parameter, value: unknown): string {
   const { schema } = parameter;
   const { "x-optional-suffix": suffix = "" } = { ...schema, ...schema.items };
   const items = (Array.isArray(value) ? value : [value]).map((item) => String(item) || suffix);
-  return `${parameter.name}=${encodeURIComponent(items.join(separatorOf(parameter)))}`;
+  return `${parameter.name}=${encodeURIComponent(Array.isArray(value) ? joinList(items, separatorOf(parameter)) : items.join())}`;
 }
 
 async function check({ id, query, path }: DecoderCase): Promise<"accepted" | "refused"> {
