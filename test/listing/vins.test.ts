@@ -33,7 +33,9 @@ test("VINs decode to what vPIC says of them, and to nothing where it finds a fau
   const known = expected.filter(({ year }) => year !== "");
   for (const { vin, ...build } of expected) {
     const found = decoded.get(String(vin));
-    if (found !== undefined) assert.deepEqual(found, build, String(vin));
+    // `2WD` is either FWD or RWD.
+    const known = build.drivetrain === "2WD" ? { ...build, drivetrain: "" } : build;
+    if (found !== undefined) assert.deepEqual(found, known, String(vin));
   }
   assert.ok(known.length > 100 && expected.length - known.length > 50, `${known.length} of ${expected.length} VINs`);
   // Makers of nothing but heavy trucks and buses are left out, and so are VINs that can be of two years.

@@ -29,7 +29,7 @@ const refused: readonly (readonly [what: string, text: string, message: string])
   [
     "an unknown key",
     fileOf(`${sftp}, fils: "*"`),
-    "sources.acme must NOT have additional properties (fils): expected folder, https, sftp, ftp, s3, files, mapping, preset, dealer, requiredFiles, settleSeconds.",
+    "sources.acme must NOT have additional properties (fils): expected folder, https, sftp, ftp, s3, files, mapping, preset, dealers, dealer, requiredFiles, settleSeconds.",
   ],
   [
     "an unknown key of a kind",
@@ -97,7 +97,7 @@ const refused: readonly (readonly [what: string, text: string, message: string])
   [
     "a URL without a name",
     fileOf("https: { url: 'https://h/export?id=1' }"),
-    'sources.acme.https.name: file "export": expected a name that ends with .csv, .csv.gz, .tsv, .tsv.gz, .txt, .txt.gz, .ndjson, .ndjson.gz, .json, .json.gz, .xml, .xml.gz, .parquet, .zip.',
+    'sources.acme.https.name: file "export": expected a name that ends with .csv, .csv.gz, .tsv, .tsv.gz, .txt, .txt.gz, .dat, .dat.gz, .ndjson, .ndjson.gz, .jsonl, .jsonl.gz, .json, .json.gz, .xml, .xml.gz, .parquet, .zip.',
   ],
   [
     "a token in the clear",

@@ -2,8 +2,10 @@
  * Faults of the demo market's feeds: invalid or unusually formatted values, and feeds that are late (a day old), partial (truncated), empty or absent. A car
  * has at most one kind of invalid value, for its whole life. Each kind states the outcome that ingest must record, from which `truth.ts` derives counts.
  */
+
 import type { Session } from "../../db/duckdb.ts";
 import { join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { checkDigitOf } from "../../listing/vins.ts";
 import { failureFreeDays, type MarketShape, partialTenths } from "../market-shape.ts";
 import type { RandomDraws } from "../random.ts";
 
@@ -52,7 +54,9 @@ const dirtKinds: readonly DirtKind[] = [
     kind: "check digit wrong",
     outcome: "noted",
     field: "vin",
-    corrupt: (vin) => sql`left(${vin}, 8) || if(substr(${vin}, 9, 1) = '5', '6', '5') || right(${vin}, 8)`,
+    // The rule of check digits holds in North America.
+    corrupt: (vin) =>
+      sql`'1' || substr(${vin}, 2, 7) || if(${checkDigitOf(sql`('1' || right(${vin}, 16))`)} = '5', '6', '5') || right(${vin}, 8)`,
   },
   { kind: "listed twice", outcome: "merged", field: "", corrupt: (clean) => clean },
   { kind: "price of 0", outcome: "unknown", field: "price", corrupt: replaceBy("0") },
@@ -64,7 +68,7 @@ const dirtKinds: readonly DirtKind[] = [
   { kind: "MSRP in words", outcome: "unknown", field: "msrp", corrupt: replaceBy("TBD") },
   { kind: "base MSRP too low", outcome: "unknown", field: "base_msrp", corrupt: replaceBy("1") },
   { kind: "year in words", outcome: "unknown", field: "year", corrupt: replaceBy("unknown") },
-  { kind: "year before cars", outcome: "unknown", field: "year", corrupt: replaceBy("26") },
+  { kind: "year before cars", outcome: "unknown", field: "year", corrupt: replaceBy("1886") },
   { kind: "too many doors", outcome: "unknown", field: "doors", corrupt: replaceBy("44") },
   { kind: "kind of sale unknown", outcome: "unknown", field: "inventory_type", corrupt: replaceBy("wholesale") },
   { kind: "availability unknown", outcome: "unknown", field: "availability_status", corrupt: replaceBy("on hold") },

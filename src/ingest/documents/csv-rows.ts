@@ -8,7 +8,7 @@ import { open } from "node:fs/promises";
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type CsvLayout, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
-import { isKeyName, isVin } from "./record-paths.ts";
+import { isRowKeyName, isVin } from "./record-paths.ts";
 
 /** How a CSV text is written. */
 type TextLayout = Pick<CsvLayout, "delimiter" | "quote">;
@@ -121,7 +121,7 @@ function headerIndex(
   lines: readonly Pick<CsvStart & { text: string; fields: readonly string[] }, "text" | "fields">[],
 ): number {
   const firstVin = lines.findIndex(({ fields }) => fields.some(isVin));
-  const named = lines.findIndex(({ fields }) => fields.some((field) => isKeyName(file, field.trim())));
+  const named = lines.findIndex(({ fields }) => fields.some((field) => isRowKeyName(file, field.trim())));
   const known = (fields: readonly string[]): number => fields.filter((field) => field.trim() !== "").length;
   const isTitle = known(lines[0]?.fields ?? []) <= (lines[firstVin]?.fields.length ?? 0) / 2;
   const index =
@@ -216,7 +216,7 @@ class CsvRows {
   }
 }
 
-/** Writes the good rows of a CSV text to a file, with their numbers. Returns the number of rows, and the bad ones. Throws a UserError if no copy can be made. */
+/** Writes the good rows of a CSV text to a file, with their numbers. Returns the number of rows, and the bad ones. Throws a UserError if no copy can be written. */
 export async function writeCsvRows(source: CsvSource, path: string) {
   const rows = new CsvRows(source);
   const target = await open(path, "w");

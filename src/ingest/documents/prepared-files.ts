@@ -56,7 +56,7 @@ export async function withScratch<T>(
   }
 }
 
-/** Returns the files to read in place of one, without those that are ignored. Throws a UserError if one of them is invalid. */
+/** Returns the files to read instead of one, without those that are ignored. Throws a UserError if one of them is invalid. */
 export async function preparedFiles(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const prepared: FeedFile[] = [];
   for (const one of await unpackedFiles(file, settings)) prepared.push(...(await preparedFile(one, settings)));
@@ -87,7 +87,7 @@ export async function unpackedFiles(file: FeedFile, settings: Preparation): Prom
   return entries;
 }
 
-/** Returns the file to read in place of one that is no archive: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
+/** Returns the file to read instead of one that is no archive: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
 export async function preparedFile(named: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const given = named.table === "inventory" ? (named.mapping ?? settings.mapping) : undefined;
   const text = named.format === "parquet" ? "" : await firstText(named, settings.limits);

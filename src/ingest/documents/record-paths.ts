@@ -25,7 +25,7 @@ export function isVinName(name: string): boolean {
 }
 
 /** Returns whether a name is that of the key of a table's rows: of the VIN, also by the mapping of the file, or of another required field. */
-export function isKeyName({ table, mapping }: Pick<FeedFile, "table" | "mapping">, name: string): boolean {
+export function isRowKeyName({ table, mapping }: Pick<FeedFile, "table" | "mapping">, name: string): boolean {
   if (table !== "inventory") return feed[table].required.includes(fieldOfColumn(table, name) ?? "");
   const named = mapping?.fields.vin?.from.map(({ column = "" }) => foldName(column.replace(/^.*[./]/, ""))) ?? [];
   return isVinName(name) || (foldName(name) !== "" && named.includes(foldName(name)));
@@ -82,7 +82,7 @@ export class RecordPathFinder implements DocumentEvents {
   text(text: string): void {
     const path = this.around.at(-1)?.path ?? "";
     const name = nameOf(path);
-    const isNamed = text !== "" && isKeyName(this.file, name);
+    const isNamed = text !== "" && isRowKeyName(this.file, name);
     const certainty = this.file.table === "inventory" && isVin(text) ? (isNamed ? 3 : 2) : isNamed ? 1 : 0;
     if (certainty === 0) return;
     const around = this.around.at(valueName.test(name) ? -3 : -2)?.path ?? this.around[0]?.path ?? "";

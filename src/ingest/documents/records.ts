@@ -98,7 +98,7 @@ class RecordReader implements DocumentEvents {
       for (const [column, text] of part.shared) this.share(column, text, 1);
   }
 
-  /** Shares a value with the records in the element around the one that is open, or just was. */
+  /** Shares a value with the records in the element around that which is open, or just was. */
   private share(column: string, text: string, fromEnd = 2): void {
     const shared = this.parts.at(-fromEnd)?.shared;
     if (shared !== undefined && shared.size < sharedMax) shared.set(column, text);

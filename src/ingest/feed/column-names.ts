@@ -8,7 +8,7 @@ import { fileError } from "./file-errors.ts";
 
 /** Reads the column names of a CSV file in UTF-8. Throws a UserError if the header is malformed or too large. */
 export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise<readonly string[]> {
-  const { delimiter, quote, hasHeader, names: places } = layoutOf(file);
+  const { delimiter, quote, hasHeader, names: positional } = layoutOf(file);
   const content = chunksOf(file);
   const records = parse({
     bom: true,
@@ -29,7 +29,7 @@ export async function readCsvHeader(file: FeedFile, limits: FeedLimits): Promise
   }
   if (first.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
   const found = file.isNumbered ? first.slice(1) : first;
-  const columns = hasHeader ? found : found.map((_, index) => places[index] ?? "");
+  const columns = hasHeader ? found : found.map((_, index) => positional[index] ?? "");
   const names = file.mapping === undefined || columns.length > feedColumnsMax ? columns : distinctNames(columns);
   checkColumnNames(file, names);
   return names;

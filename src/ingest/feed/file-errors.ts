@@ -69,7 +69,7 @@ const withoutContent = (message: string): string =>
 
 async function describeCsvError(file: FeedFile, message: string, { columns, limits }: ErrorContext): Promise<string> {
   const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
-  const place =
+  const location =
     record === undefined
       ? ""
       : `, row ${Number(record) - (layoutOf(file).hasHeader ? 1 : 0) - (await countBlankLines(file, Number(record)))}`;
@@ -81,16 +81,16 @@ async function describeCsvError(file: FeedFile, message: string, { columns, limi
       found < expected
         ? `column "${printable(columns[found] ?? "")}" is missing`
         : `unexpected field after column "${printable(columns.at(-1) ?? "")}"`;
-    return `${place}: ${found} fields: expected ${expected}, as in the header; ${cause}.`;
+    return `${location}: ${found} fields: expected ${expected}, as in the header; ${cause}.`;
   }
-  if (/maximum line size|max_line_size/i.test(message)) return `${place}: ${limitMessages.recordBytes(limits)}`;
+  if (/maximum line size|max_line_size/i.test(message)) return `${location}: ${limitMessages.recordBytes(limits)}`;
   if (message.includes("unterminated quote"))
-    return `${place}: invalid quotes: expected a closing quote followed by a delimiter or the end of the row.`;
+    return `${location}: invalid quotes: expected a closing quote followed by a delimiter or the end of the row.`;
   if (/unicode|utf-?8|encod/i.test(message))
-    return `${place}: invalid byte sequence: expected text in the file's encoding.`;
+    return `${location}: invalid byte sequence: expected text in the file's encoding.`;
   if (message.includes("state machine reached an invalid state"))
-    return `${place}: invalid CSV: expected rows as in RFC 4180, all with the same line ending.`;
-  return `${place}: ${withoutContent(message)}`;
+    return `${location}: invalid CSV: expected rows as in RFC 4180, all with the same line ending.`;
+  return `${location}: ${withoutContent(message)}`;
 }
 
 const lineFeed = 10;

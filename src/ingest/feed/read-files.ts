@@ -277,8 +277,8 @@ interface CheckedFile extends CheckedContent {
 }
 
 interface WaitingFile extends CheckedFile {
-  /** Its place in the delivery. */
-  readonly place: number;
+  /** Its position in the delivery. */
+  readonly position: number;
 }
 
 /** A batch whose statement has failed, and the tables that had been read of it before. */
@@ -315,7 +315,7 @@ class FileBatches {
     const waiting = this.batches.get(key) ?? [];
     if (bytesIn(waiting) + bytesIn([checked]) > batchBytesMax) await this.read(key);
     const batch = this.batches.get(key) ?? [];
-    batch.push({ ...checked, place: this.added });
+    batch.push({ ...checked, position: this.added });
     this.added += 1;
     this.batches.set(key, batch);
     if (batch.length >= filesMax || bytesIn(batch) >= batchBytesMax) await this.read(key);
@@ -342,7 +342,7 @@ class FileBatches {
 
   /** Reads each file that waits alone, without the tables that have been read of it. Refuses the invalid ones in order. */
   private async readAlone({ batch, done, thrown }: FailedBatch): Promise<void> {
-    const waiting = [...this.batches.values()].flat().sort((one, other) => one.place - other.place);
+    const waiting = [...this.batches.values()].flat().sort((one, other) => one.position - other.position);
     this.batches.clear();
     for (const one of waiting) {
       const { file, shape } = one;

@@ -153,11 +153,11 @@ export function matchingColumns(columns: readonly string[], name: string): reado
   const pattern = new RegExp(`^${parts.join("(\\d*)")}$`, "u");
   const found = columns.flatMap((column) => {
     const digits = pattern.exec(foldName(column))?.slice(1);
-    return digits === undefined ? [] : [{ column, place: digits.map((number) => number.padStart(9, "0")).join() }];
+    return digits === undefined ? [] : [{ column, order: digits.map((number) => number.padStart(9, "0")).join() }];
   });
   if (parts.length === 1) return found.slice(0, 1).map(({ column }) => column);
   return found
-    .sort((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
+    .sort((one, other) => (one.order < other.order ? -1 : Number(one.order > other.order)))
     .map(({ column }) => column);
 }
 

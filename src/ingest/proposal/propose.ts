@@ -203,7 +203,7 @@ function chosenOf(matches: readonly Match[]): readonly Match[] {
       (isBest(match) || (match.why === "name" && isPart(match))),
   );
   return [...groupedBy(usable, ({ target }) => target)].flatMap(([{ table }, found]) => {
-    const named = found.filter(isNamed).sort((one, other) => placeOf(one) - placeOf(other));
+    const named = found.filter(isNamed).sort((one, other) => rankOf(one) - rankOf(other));
     const [first] = named.length > 0 ? named : found;
     // A row has one dealer, and a similar name proves little.
     return named.length > 0 && table !== "dealer" ? named : found.filter(({ column }) => column === first?.column);
@@ -213,7 +213,7 @@ function chosenOf(matches: readonly Match[]): readonly Match[] {
 const isNamed = ({ why }: Pick<Match, "why">): boolean => ["name", "words", "word"].includes(why);
 
 /** Returns the place of a source among those of its target; after all of them for a name that they do not have. */
-function placeOf({ target, source }: Match): number {
+function rankOf({ target, source }: Match): number {
   const place = target.sources.findIndex(
     (known) => foldName(columnNameOf(known)) === foldName(columnNameOf(source)) && known.constant === source.constant,
   );

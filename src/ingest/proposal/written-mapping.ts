@@ -159,10 +159,10 @@ async function separatorOf(
   const shares = separator.map((text) => sql`avg(contains("text", ${text})::INTEGER)`);
   const columns = matches.map(({ column }) => column);
   const row = await session.row(
-    sql`SELECT list_position(list_transform([${join(shares)}], lambda share: share >= ${separatedMin}), true)::INTEGER AS place
+    sql`SELECT list_position(list_transform([${join(shares)}], lambda share: share >= ${separatedMin}), true)::INTEGER AS position
         FROM cells WHERE list_contains(${columns}, "column")`,
   );
-  return { separator: separator[typeof row?.place === "number" ? row.place - 1 : separator.length - 1] ?? "," };
+  return { separator: separator[typeof row?.position === "number" ? row.position - 1 : separator.length - 1] ?? "," };
 }
 
 const addressFields = ["line1", "city", "state", "postal_code", "country"] as const;
