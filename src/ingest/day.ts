@@ -141,10 +141,11 @@ async function readDay(
   return { rows: (await parser.finish()) + badRows, remarks };
 }
 
-/** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. `currency` is that of its prices. */
-export async function tryDay(session: Session, delivery: Delivery, settings: ReadSettings, currency = defaultCurrency) {
+/** Reads, checks and normalizes the rows of a delivery as those of the first day of a lake, without writing one. */
+export async function tryDay(session: Session, delivery: Delivery, settings: ReadSettings) {
   await beginDays({ session, lake: "" }, undefined);
   await createPreviousViews(session, "", undefined);
+  const { currency = defaultCurrency } = settings;
   const read = await readDay(session, { delivery, isFirst: true, currency }, settings);
   return { ...read, spellings: await normalizeDay(session, { keys: firstKeys }) };
 }

@@ -157,7 +157,7 @@ async function structureOf({ file, limits, texts }: FlatDocument) {
     records === undefined
       ? finder.found
       : [records].flat().map((path) => path.replace(/^\/*(.*?)\/*$/, "/$1").replace(/^\/$/, ""));
-  // The second reading fails at the same place, and knows its row.
+  // The second reading fails at the same position, and knows its row.
   if (paths.length > 0) return { paths, lists: finder.repeated };
   throw fault ?? fileError(file, `: no VIN in it: expected an inventory.`);
 }

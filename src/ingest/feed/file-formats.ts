@@ -38,6 +38,8 @@ export interface ReadSettings {
   readonly limits: FeedLimits;
   /** The mapping of all inventory files. */
   readonly mapping?: Mapping;
+  /** ISO 4217 code of the currency of prices, of files that are only tried. Default: USD. */
+  readonly currency?: string;
   /** The list of dealers of mapped files without one in their folder. */
   readonly dealers?: DealerList;
   /** Folder for files that are converted before they are read. Default: the system's. */

@@ -243,8 +243,8 @@ function feedRows(file: FeedFile, source: FeedRelation): TableRows {
 
 /** Says what to do with a file without a dealer: its mapping identifies dealers by folders, and it lies in none. */
 function describeNoDealer({ name, folder }: FeedFile, { dealer: { key } }: Mapping): readonly string[] {
-  const places = key.flatMap(({ from }) => from.flatMap(({ file }) => file ?? []));
-  if (folder !== undefined || places.includes("name") || !places.includes("folder")) return [];
+  const locations = key.flatMap(({ from }) => from.flatMap(({ file }) => file ?? []));
+  if (folder !== undefined || locations.includes("name") || !locations.includes("folder")) return [];
   return [
     `${printable(name)}: in no dealer's folder, by which its mapping identifies dealers: expected <day>/<dealer>/${printable(name)}, ` +
       "or a mapping that names the dealer, as carquet map --set dealer.name=... writes it.",

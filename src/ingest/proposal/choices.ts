@@ -22,6 +22,8 @@ export interface Choices {
   readonly constants: ReadonlyMap<string, string>;
   /** The unit of a mileage without one. */
   readonly unit?: string | undefined;
+  /** ISO 4217 code of the currency of prices. */
+  readonly currency: string;
 }
 
 export interface ProposalSettings {
@@ -31,7 +33,7 @@ export interface ProposalSettings {
 }
 
 export const nothingChosen: ProposalSettings = {
-  choices: { columns: new Map(), constants: new Map() },
+  choices: { columns: new Map(), constants: new Map(), currency: defaultCurrency },
   isAccepting: false,
 };
 
@@ -44,7 +46,7 @@ export async function readChoices(
   session: Session,
   texts: readonly string[],
   columns: readonly string[],
-): Promise<Choices> {
+): Promise<Omit<Choices, "currency">> {
   const ofColumns = new Map<string, string>();
   const constants = new Map<string, string>();
   for (const text of texts) {

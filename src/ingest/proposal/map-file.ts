@@ -18,6 +18,8 @@ export interface MapRequest {
   readonly records: string | undefined;
   /** Whether what is only suggested is used. */
   readonly isAccepting: boolean;
+  /** ISO 4217 code of the currency of prices. */
+  readonly currency: string;
 }
 
 interface MapSettings extends ReadSettings {
@@ -32,19 +34,19 @@ export type TriedMapping = Awaited<ReturnType<typeof triedMapping>>;
 export async function mapFile(
   session: Session,
   file: FeedFile,
-  { set, records, isAccepting }: MapRequest,
+  { set, records, isAccepting, currency }: MapRequest,
   settings: MapSettings,
 ) {
   await loadReferenceTables(session);
   const sample = await sampleFile(session, file, { ...settings, ...(records && { records }) });
   await requireForeign(session, sample);
   const { name, columns, hasHeader, preset } = sample;
-  const choices = await readChoices(session, set, columns);
+  const choices = { ...(await readChoices(session, set, columns)), currency };
   const proposal = await proposeMapping(session, sample, { choices, isAccepting });
   const start =
     preset === undefined ? "no preset has these" : `recognized as ${preset.name}, from which the mapping starts`;
   const summary = `${columns.length} columns${hasHeader ? "" : " without a header"}; ${start}.`;
-  const tried = await triedMapping(session, file, proposal, settings);
+  const tried = await triedMapping(session, file, proposal, { ...settings, currency });
   const { filled, rows, refused } = tried.trial;
   const usable = rows - refused;
   const few = expectedFields.filter((field) => (filled.get(field) ?? usable) < usable / 2);

@@ -10,7 +10,6 @@ import { projectText } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { wordsOf } from "../../db/text-matching.ts";
-import { defaultCurrency } from "../../lake/manifest.ts";
 import { feed, isTextList } from "../feed/feed-schema.ts";
 import { foldName, matchingColumns, preset, presetNames } from "../mapping/mapping.ts";
 import { ruleItems, ruleText } from "../mapping/rule-values.ts";
@@ -156,7 +155,11 @@ const byName = groupedBy(known, ({ name }) => foldName(name));
 const byWords = groupedBy(known, ({ name }) => wordKeyOf(name));
 
 /** Returns the targets of columns by their names: by the same name, else by the same words, else by a similar name. */
-export async function matchesByName(session: Session, columns: readonly string[]): Promise<readonly Match[]> {
+export async function matchesByName(
+  session: Session,
+  columns: readonly string[],
+  currency: string,
+): Promise<readonly Match[]> {
   const others = columns.map(foldName).filter((name) => !byName.has(name));
   const similar = await similarNames(session, others, [...byName.keys()]);
   const candidates = columns.flatMap((column) => {
@@ -178,7 +181,7 @@ export async function matchesByName(session: Session, columns: readonly string[]
       source: name.includes("*") ? source : withColumn(source, column),
     }));
   });
-  return scored(session, candidates);
+  return scored(session, candidates, currency);
 }
 
 /** Returns for each name the most similar known one with the same digits, if at most a quarter of its letters differ. */
@@ -192,23 +195,33 @@ async function similarNames(session: Session, names: readonly string[], others: 
 }
 
 /** Returns what the values of columns look like, of some targets. */
-export function matchesByValues(session: Session, columns: readonly string[], open: readonly ColumnTarget[]) {
+export function matchesByValues(
+  session: Session,
+  columns: readonly string[],
+  open: readonly ColumnTarget[],
+  currency: string,
+) {
   const shaped = open.filter(({ shape, isShape }) => shape !== undefined || isShape);
   return scored(
     session,
     columns.flatMap((column) =>
       shaped.map((target) => ({ column, target, source: { column, ...target.each }, why: "values" as const })),
     ),
+    currency,
   );
 }
 
 /** Returns candidates with their scores, the best first; of equals, that of the earlier target. */
-async function scored(session: Session, candidates: readonly ColumnCandidate[]): Promise<readonly Match[]> {
+async function scored(
+  session: Session,
+  candidates: readonly ColumnCandidate[],
+  currency: string,
+): Promise<readonly Match[]> {
   const tests = new Map<string, Sql>();
   const pairs = candidates.map((candidate) => {
     const { column, target, source, why } = candidate;
     const test = JSON.stringify([target.table, target.field, withColumn(source, ""), why === "values"]);
-    if (!tests.has(test)) tests.set(test, testOf(candidate));
+    if (!tests.has(test)) tests.set(test, testOf(candidate, currency));
     return { column, test, vocabulary: target.field };
   });
   const rows = pairs.length === 0 ? [] : await session.rows(evidenceOf(pairs, tests));
@@ -246,7 +259,7 @@ function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sq
 }
 
 /** Returns a condition of `text`: ingest could use it. Null if the text stands for no value. */
-function testOf({ target, source, why }: ColumnCandidate): Sql {
+function testOf({ target, source, why }: ColumnCandidate, currency: string): Sql {
   const text = sql`"text"`;
   const { table, field, shape } = target;
   const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
@@ -257,9 +270,14 @@ function testOf({ target, source, why }: ColumnCandidate): Sql {
   const { when, constant: _, ...plain } = source;
   const schema = when === undefined ? feed[table].properties[field] : ({ type: "boolean" } as const);
   if (schema === undefined) return sql`false`;
-  const rule = { ...(when === undefined ? target : {}), from: [{ ...plain, column: "text" }] };
+  // With a unit, which the mapping has or the file is asked for, three digits after a point are thousands.
+  const number = schema["x-quantity"] === "distance" ? { ...target.number, unit: "km" } : target.number;
+  const rule = {
+    ...(when === undefined ? { ...target, ...(number && { number }) } : {}),
+    from: [{ ...plain, column: "text" }],
+  };
   const scope = { columnsOf: (name: string) => (name === "text" ? [text] : []), file: sql`''` };
-  const reader = fieldReader(field, schema, { day: lastDay, currency: defaultCurrency });
+  const reader = fieldReader(field, schema, { day: lastDay, currency });
   const raw = (isTextList(schema) ? ruleItems : ruleText)(rule, scope) ?? text;
   const rawText = sql`raw_text`;
   const converted = sql`converted`;

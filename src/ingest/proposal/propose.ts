@@ -91,7 +91,7 @@ async function matchColumns(session: Session, { preset, columns }: Sample, choic
   const free = columns.filter(isFree);
   const isOpen = (target: ColumnTarget): boolean =>
     preset === undefined || (target.table !== "dealer" && target.table !== "dealers" && !filled.has(target.field));
-  const byName = (await matchesByName(session, free)).filter(({ target }) => isOpen(target));
+  const byName = (await matchesByName(session, free, choices.currency)).filter(({ target }) => isOpen(target));
   const named = await withoutContained(session, chosenOf(byName));
   const hasMatch = (column: string): boolean =>
     named.some((match) => match.column === column) ||
@@ -103,6 +103,7 @@ async function matchColumns(session: Session, { preset, columns }: Sample, choic
     session,
     free.filter((column) => !hasMatch(column)),
     targets.filter((target) => isOpen(target) && !isFilled(target)),
+    choices.currency,
   );
   const others = firstOfEach(byValues).filter(
     ({ target, addresses }) => addresses > 1 || !named.some((match) => match.target === target),
@@ -212,12 +213,12 @@ function chosenOf(matches: readonly Match[]): readonly Match[] {
 
 const isNamed = ({ why }: Pick<Match, "why">): boolean => ["name", "words", "word"].includes(why);
 
-/** Returns the place of a source among those of its target; after all of them for a name that they do not have. */
+/** Returns the rank of a source among those of its target; after all of them for a name that they do not have. */
 function rankOf({ target, source }: Match): number {
-  const place = target.sources.findIndex(
+  const rank = target.sources.findIndex(
     (known) => foldName(columnNameOf(known)) === foldName(columnNameOf(source)) && known.constant === source.constant,
   );
-  return place < 0 ? target.sources.length : place;
+  return rank < 0 ? target.sources.length : rank;
 }
 
 /** Returns the best match of each target, for a column that no other has. */

@@ -80,7 +80,7 @@ function rulesOfPreset(preset: Mapping | undefined): readonly (readonly [string,
   if (preset === undefined) return [];
   const { fields, dealer } = preset;
   const ofDealer = Object.entries(dealer.fields).map(([field, rule]) => [`dealer.${field}`, rule] as const);
-  const [key = { from: placesOfFile }] = dealer.key;
+  const [key = { from: locationSources }] = dealer.key;
   return [...Object.entries(fields), ...ofDealer, ["dealer", key]];
 }
 
@@ -166,7 +166,7 @@ async function separatorOf(
 }
 
 const addressFields = ["line1", "city", "state", "postal_code", "country"] as const;
-const placesOfFile: readonly Source[] = [{ file: "folder" }, { file: "name" }];
+const locationSources: readonly Source[] = [{ file: "folder" }, { file: "name" }];
 
 const columnsOf = (rule: Rule | undefined): readonly string[] =>
   (rule?.from ?? []).map(columnNameOf).filter((column) => column !== "");
@@ -180,8 +180,11 @@ interface Identity {
 
 /** Returns the identity of a preset's dealers, whose rules can have other sources. */
 function keptIdentity({ dealer: { key, namespace } }: Mapping, rules: NamedRules): Identity {
-  const places = { from: placesOfFile };
-  const identity = { key: [rules.get("dealer") ?? places, ...key.slice(1)], name: rules.get("dealer.name") ?? places };
+  const located = { from: locationSources };
+  const identity = {
+    key: [rules.get("dealer") ?? located, ...key.slice(1)],
+    name: rules.get("dealer.name") ?? located,
+  };
   return namespace === undefined ? identity : { namespace, ...identity };
 }
 
@@ -191,7 +194,7 @@ function keptIdentity({ dealer: { key, namespace } }: Mapping, rules: NamedRules
  */
 async function identityOf(session: Session, file: string, rules: NamedRules): Promise<Identity> {
   const [id, name] = ["dealer", "dealer.name"].map((one) => rules.get(one));
-  if (id?.from.some(({ file: place }) => place === undefined)) {
+  if (id?.from.some(({ file }) => file === undefined)) {
     const namespace = foldName(file.replace(/^.*\//, "").replace(/\..*$/, "")).replaceAll(/\d/g, "");
     const named = { from: [...(name?.from ?? []), ...id.from] };
     return { ...(namespace === "" ? {} : { namespace }), key: [id], name: named };
@@ -207,7 +210,7 @@ async function identityOf(session: Session, file: string, rules: NamedRules): Pr
     return { key: [name, ...located(["postal_code", ...(isPartial ? ["city", "state"] : [])])], name };
   }
   const address = located(addressFields);
-  if (address.length === 0) return { key: [{ from: placesOfFile }], name: { from: placesOfFile } };
+  if (address.length === 0) return { key: [{ from: locationSources }], name: { from: locationSources } };
   return { key: address, name: { from: [{ template: address.map((rule) => `{${columnsOf(rule)[0]}}`).join(", ") }] } };
 }
 

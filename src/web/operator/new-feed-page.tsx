@@ -7,6 +7,7 @@ import type { SiteServices } from "../../http/service/service-state.ts";
 import { describeIssue } from "../../ingest/delivery-report.ts";
 import { chosenFields } from "../../ingest/proposal/choices.ts";
 import type { MappedFile, MapRequest } from "../../ingest/proposal/map-file.ts";
+import { defaultCurrency } from "../../lake/manifest.ts";
 import { Block, Code, DataTable, Notice } from "../shell/blocks.tsx";
 import { amountOf, count, dollars, text } from "../shell/format.ts";
 import { Field, Form, Select, type VisitorForm } from "../shell/forms.tsx";
@@ -37,11 +38,13 @@ export const uploadPage: PageHandler = async ({ visitor, query }) =>
 
 /** Maps an uploaded file, or one of before with other choices, or saves its mapping. */
 export const mapByForm =
-  ({ sourceMappings, accounts: { administration } }: SiteServices) =>
+  ({ sourceMappings, current, accounts: { administration } }: SiteServices) =>
   async ({ visitor, fields, file }: VisitorForm) => {
     if (file?.size === 0) throw new UserError("No file: expected one with rows.");
+    const currency =
+      current.version === undefined ? defaultCurrency : await current.use(async ({ manifest }) => manifest.currency);
     const id = file === undefined ? (fields.get("draft") ?? "") : await addDraft(file);
-    const mapped = await mapDraft(id, requestOf(fields), dayOf(administration.nowMs));
+    const mapped = await mapDraft(id, { ...requestOf(fields), currency }, dayOf(administration.nowMs));
     const source = fields.get("source");
     if (sourceMappings !== undefined && source !== null && fields.get("action") === "save") {
       const saved = await sourceMappings.save(source, mapped.content);
@@ -58,7 +61,7 @@ export const mapByForm =
   };
 
 /** Returns what the fields of the form choose. An empty one leaves the proposal. */
-function requestOf(fields: URLSearchParams): MapRequest {
+function requestOf(fields: URLSearchParams): Omit<MapRequest, "currency"> {
   const set = [...fields].flatMap(([name, value]) => {
     const [, kind, item = ""] = /^(column|set):(.*)$/s.exec(name) ?? [];
     if (kind === undefined || value.trim() === "") return [];

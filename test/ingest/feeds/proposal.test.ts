@@ -160,7 +160,7 @@ test("cars described as JSON-LD are read with their units, conditions and seller
     ]),
   );
   const settingsOfMap = { ...settings, day };
-  const request = { set: [], records: undefined, isAccepting: false };
+  const request = { set: [], records: undefined, isAccepting: false, currency: "USD" };
   const { trial, columns } = await database.using(async (session) =>
     mapFile(session, await fileAt(path), request, settingsOfMap),
   );
