@@ -3,7 +3,7 @@
  * several commands share; those of the service are in `service-settings.ts`, and those of one command are in its file.
  */
 import { type Command, Option } from "commander";
-import { countParser, integerParser, inUnits, memoryParser } from "./option-parsers.ts";
+import { countParser, currencyParser, integerParser, inUnits, memoryParser } from "./option-parsers.ts";
 
 /** A setting. Its value is that of its flag, else that of its environment variable, else its default. */
 interface Setting {
@@ -59,6 +59,8 @@ const shared = {
   json: { flags: "--json", help: "print JSON" },
   publicUrl: { flags: "--public-url <url>", env: "CARQUET_PUBLIC_URL",
     help: "URL that clients use, if it differs from the address listened on" },
+  currency: { flags: "--currency <code>", env: "CARQUET_CURRENCY", parse: currencyParser,
+    help: "currency of all prices, as an ISO 4217 code, which the first ingest sets (default: the lake's, else USD)" },
   threads: { flags: "--threads <n>", parse: integerParser(1024, 1), help: "query engine threads (default: all processors)" },
   memoryLimit: { flags: "--memory <size>", parse: memoryParser,
     help: "query engine memory limit, such as 4GiB (default: 80 % of the memory; of a service, what Node.js, exports and ingests leave, at most that)" },

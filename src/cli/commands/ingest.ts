@@ -16,7 +16,7 @@ import { type PresetName, preset, presetNames, readMapping } from "../../ingest/
 import type { Mapping } from "../../ingest/mapping/rules.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
-import { currencyParser, dayParser, integerParser, sizeParser } from "../option-parsers.ts";
+import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { sizeLimitSettings } from "../size-limit-settings.ts";
@@ -35,12 +35,10 @@ const ingestSettings = {
   dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS",
     help: "dealers by the provider's key, for mapped files whose folder has no dealers.csv: CSV with key, name, city, state, postal_code, ..." },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
-  currency: { flags: "--currency <code>", env: "CARQUET_CURRENCY", parse: currencyParser,
-    help: "currency of all prices, as an ISO 4217 code, set by the first ingest (default: the lake's, else USD); a price in another is refused" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
   ...collapseSettings,
-  ...sharedSettings("threads", "memoryLimit", "metricsFile"),
+  ...sharedSettings("currency", "threads", "memoryLimit", "metricsFile"),
   ...sizeLimitSettings,
   rows: { flags: "--max-rows <n>", env: "CARQUET_MAX_ROWS", default: defaultFeedLimits.rows, parse: integerParser(1_000_000_000, 1),
     help: "most rows of a feed file" },

@@ -18,7 +18,7 @@ import { absentColumns, fieldsByColumn } from "../../../ingest/proposal/match-co
 import type { ColumnPlan } from "../../../ingest/proposal/propose.ts";
 import { fileAt, sampleFile } from "../../../ingest/proposal/sample.ts";
 import { defaultCurrency } from "../../../lake/manifest.ts";
-import { currencyParser, repeatedParser } from "../../option-parsers.ts";
+import { repeatedParser } from "../../option-parsers.ts";
 import { columnWidths, formatTableHead, formatTableLines } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
@@ -30,11 +30,10 @@ const mapSettings = {
       "none={Ask} to use no column, miles.unit=km for a mileage without a unit; can be repeated" },
   records: { flags: "--records <path>", help: "path of the records of an XML or JSON document, such as /listings/listing" },
   acceptSuggestions: { flags: "--accept-suggestions", help: "use what only values suggest, and kilometers where they are likely" },
-  currency: { flags: "--currency <code>", default: defaultCurrency, parse: currencyParser, help: "currency of all prices, as an ISO 4217 code" },
   force: { flags: "--force", help: "replace the file of --output if it exists" },
   check: { flags: "--check <file>", help: "another file, on which the mapping is checked: fails if rows would be refused or required columns are gone" },
   mapping: { flags: "--mapping <path>", help: "mapping to check, instead of a proposed one" },
-  ...sharedSettings("threads", "memoryLimit"),
+  ...sharedSettings("currency", "threads", "memoryLimit"),
 } as const satisfies SettingRows;
 
 type MapValues = ValuesOf<typeof mapSettings>;
@@ -88,7 +87,7 @@ async function run(settings: MapRun, path: string | undefined, values: MapValues
 
 /** Proposes the mapping of a file, tries and writes it. */
 async function proposeFor({ session, ...settings }: MapRun, path: string, values: MapValues): Promise<Mapping> {
-  const { output, set, records, acceptSuggestions: isAccepting, currency } = values;
+  const { output, set, records, acceptSuggestions: isAccepting, currency = defaultCurrency } = values;
   const mapped = await mapFile(session, await fileAt(path), { set, records, isAccepting, currency }, settings);
   print(`${printable(path)}: ${mapped.summary}`);
   printTried(mapped, mapped.notes);
