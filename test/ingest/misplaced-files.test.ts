@@ -22,8 +22,10 @@ const { lake, refuses, takesTheNextDay } = await createRefusingLake(fileScope);
 const goodFeeds = async (t: TestContext): Promise<string> =>
   writeFeeds(await temporaryFolder(t), "feeds", { inventory: [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }] });
 
-const foreignFolder = async (t: TestContext): Promise<string> =>
-  writeFeedFiles(await temporaryFolder(t), "feeds", { "prices.xlsx": "PK", "stock.csv": "vin\n" });
+const folderWith =
+  (file: string) =>
+  async (t: TestContext): Promise<string> =>
+    writeFeedFiles(await temporaryFolder(t), "feeds", { [file]: "PK", "stock.csv": "vin\n" });
 
 interface MisplacedFeeds {
   readonly path: string | ((t: TestContext) => Promise<string>);
@@ -58,7 +60,16 @@ const misplaced: Readonly<Record<string, MisplacedFeeds>> = {
     day: "2026-11-19",
     says: /: no feed files: expected dealers, options/,
   },
-  "a folder without feeds": { path: foreignFolder, day: "2026-11-19", says: /: no feed files: .* as \.csv, \.csv\.gz/ },
+  "a folder with a workbook": {
+    path: folderWith("prices.xlsx"),
+    day: "2026-11-19",
+    says: /^prices\.xlsx: a workbook of a spreadsheet: expected its sheet as CSV\.$/,
+  },
+  "a folder without feeds": {
+    path: folderWith("prices.pdf"),
+    day: "2026-11-19",
+    says: /: no feed files: .* as \.csv, \.csv\.gz/,
+  },
   "a file of an unknown kind": {
     path: join(samplePath, "README.md"),
     day: "2026-11-19",

@@ -89,6 +89,7 @@ export async function unpackedFiles(file: FeedFile, settings: Preparation): Prom
 
 /** Returns the file to read instead of one that is no archive: none if it is foreign and no preset fits it. Throws a UserError if it is invalid. */
 export async function preparedFile(named: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
+  if (named.format === "workbook") throw fileError(named, ": a workbook of a spreadsheet: expected its sheet as CSV.");
   const given = named.table === "inventory" ? (named.mapping ?? settings.mapping) : undefined;
   const text = named.format === "parquet" ? "" : await firstText(named, settings.limits);
   if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text))

@@ -11,8 +11,8 @@ import type { Mapping } from "../mapping/rules.ts";
 import type { DealerList } from "./dealer-list.ts";
 import { type FeedTable, feedTables } from "./feed-schema.ts";
 
-/** Formats by how a file is read. Documents (XML, JSON) and ZIP files are converted first. */
-export type FeedFormat = "csv" | "ndjson" | "parquet" | "json" | "xml" | "zip";
+/** Formats by how a file is read. Documents (XML, JSON) and ZIP files are converted first; workbooks of spreadsheets are refused by name. */
+export type FeedFormat = "csv" | "ndjson" | "parquet" | "json" | "xml" | "zip" | "workbook";
 
 export interface FeedFile {
   readonly table: FeedTable;
@@ -106,7 +106,9 @@ export const feedEndings = Object.keys(kinds).join(", ");
 
 /** Returns the kind of a file by the ending of its name; undefined if it is no feed file. */
 export const fileOf = (name: string): Kind | undefined =>
-  Object.entries(kinds).find(([ending]) => name.toLowerCase().endsWith(ending))?.[1];
+  /\.(?:xlsx?|xlsm|xlsb|ods|numbers)$/i.test(name)
+    ? { format: "workbook", isGzip: false }
+    : Object.entries(kinds).find(([ending]) => name.toLowerCase().endsWith(ending))?.[1];
 
 /** Returns whether the name of a file does not say its format, which is then that of its content. */
 export const isOfAnyFormat = (name: string): boolean => /(?:^|\/)[^./]+$|\.(?:txt|dat)(?:\.gz)?$/i.test(name);
