@@ -88,7 +88,7 @@ const Draft = ({ visitor, id, fields, mapped, names }: DraftProps): JSX.Element 
         {summary} {amountOf(rows, "row")}: {count(rows - refused)} usable, {count(refused)} refused;{" "}
         {amountOf(dealers, "dealer")}. <a href={path}>Another file</a>
       </p>
-      <Lines lines={notes} look="bullets note warn" />
+      <Lines lines={notes.map((note) => note.replace(/; --set .*$/, "."))} look="bullets note warn" />
       <Form visitor={visitor} action={path} class="stack">
         <input type="hidden" name="draft" value={id} />
         <Block id="columns" title="Columns">

@@ -18,7 +18,7 @@ export const framedPage = <Path extends string>(
   title,
   section,
   body: (
-    <div class="dash">
+    <div class={`dash ${section}`}>
       <nav aria-label="Section">
         {pages.map(({ path, text }) => (
           <a key={path} href={path} aria-current={path === current ? "page" : undefined}>
