@@ -3,14 +3,21 @@ import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { isNotFound } from "../../../src/base/files.ts";
 import { Abandoned, Job } from "../../../src/db/job.ts";
 import { ExportQueue } from "../../../src/http/exports/export-queue.ts";
 import { Spool } from "../../../src/http/exports/spool.ts";
 import { eventually } from "../../support/command-line.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 
-const filesOf = async (folder: string): Promise<readonly string[]> =>
-  (await readdir(folder, { recursive: true })).filter((name) => name.endsWith("/export"));
+/** Returns the files of exports below a folder. Reads it again if one of its folders is removed meanwhile. */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder, { recursive: true }).catch((thrown: unknown) => {
+    if (isNotFound(thrown)) return undefined;
+    throw thrown;
+  });
+  return names === undefined ? filesOf(folder) : names.filter((name) => name.endsWith("/export"));
+}
 
 /** Exports of accounts, named `<account><number>`, that are written until the test ends them. */
 function openQueue(writtenMax: number, waitingMax = 16) {
