@@ -77,6 +77,12 @@ export interface CsvStart {
   readonly hasTitle: boolean;
 }
 
+/** A line at the start of a CSV text that is not blank. */
+interface StartLine extends Pick<CsvStart, "offset" | "delimiter"> {
+  readonly text: string;
+  readonly fields: readonly string[];
+}
+
 const delimiters = [",", "\t", "|", ";"] as const;
 
 /** Returns the delimiter that occurs most often in a line, outside of quotes. */
@@ -96,12 +102,7 @@ const startLinesMax = 30;
 export function csvStart(file: FeedFile, text: string): CsvStart {
   const { delimiter: given, quote = '"', header: hasHeader = true } = file.mapping?.file ?? {};
   const [separator = "", named] = /^"?sep=([^\r\n"]|\t)"?(?:\r\n|\r|\n)/i.exec(text) ?? [];
-  const lines: {
-    readonly offset: number;
-    readonly text: string;
-    readonly fields: readonly string[];
-    readonly delimiter: string;
-  }[] = [];
+  const lines: StartLine[] = [];
   for (let offset = separator.length; offset < text.length && lines.length < startLinesMax; ) {
     const end = lineEnd(text, offset) ?? text.length;
     const line = text.slice(offset, end).replace(/[\r\n]+$/, "");
@@ -116,10 +117,7 @@ export function csvStart(file: FeedFile, text: string): CsvStart {
   return { delimiter, offset, header: fields, hasTitle: index > 0 };
 }
 
-function headerIndex(
-  file: FeedFile,
-  lines: readonly Pick<CsvStart & { text: string; fields: readonly string[] }, "text" | "fields">[],
-): number {
+function headerIndex(file: FeedFile, lines: readonly StartLine[]): number {
   const firstVin = lines.findIndex(({ fields }) => fields.some(isVin));
   const named = lines.findIndex(({ fields }) => fields.some((field) => isRowKeyName(file, field.trim())));
   const known = (fields: readonly string[]): number => fields.filter((field) => field.trim() !== "").length;

@@ -6,7 +6,7 @@
  * bounded by the largest one.
  */
 import { open } from "node:fs/promises";
-import { isObject } from "../../base/json.ts";
+import { isObject, parsedJson } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
 import { feed, fieldOfColumn, isTextList, listSeparator } from "../feed/feed-schema.ts";
@@ -256,12 +256,8 @@ class LineParser implements DocumentParser {
 
 /** Returns the object that a line is; undefined if it is none. */
 export function objectIn(line: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
+  return isObject(value) ? value : undefined;
 }
 
 /** Writes the lines of NDJSON that are objects, with their rows. Returns the number of rows, and those that are malformed. */

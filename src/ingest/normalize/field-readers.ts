@@ -115,7 +115,7 @@ function wholeNumberReader(schema: FeedField, form: NumberForm): FieldReader {
       ? {}
       : {
           sign: (converted: Sql) => sql`${converted}.sign`,
-          valueWithComma: (text: Sql) => bound(readNumber(text, form, ","), sql`converted`, valueIn(sql`converted`)),
+          valueWithComma: (text: Sql) => bound(readNumber(text, form, true), sql`converted`, valueIn(sql`converted`)),
         }),
   };
 }

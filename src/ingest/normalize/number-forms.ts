@@ -72,14 +72,14 @@ const matches = (text: Sql, pattern: string): Sql => sql`regexp_full_match(${tex
 
 /**
  * Returns the number of a text in the unit of its field, as a struct: `amount`, a DOUBLE, null if there is none; `problem`, why there is none; `sign`, the
- * decimal sign that the text shows. `decimal` is the sign that the other values of the column show.
+ * decimal sign that the text shows. `isCommaDecimal`: the other values of the column show it.
  */
-export function readNumber(text: Sql, form: NumberForm, decimal?: "," | "."): Sql {
+export function readNumber(text: Sql, form: NumberForm, isCommaDecimal = false): Sql {
   const part = sql`part`;
   const grouped = sql`regexp_replace(part.digits, ${literal(`${groupingMarks}+`)}, '_', 'g')`;
   const units = sql`list_filter([lower(trim(part."before")), lower(trim(part."inner")), lower(trim(part."after"))], lambda word: word <> '')`;
   const isDistance = form.quantity === "distance" ? sql`len(units) > 0` : sql`false`;
-  const plain = plainDigits(sql`grouped`, isDistance, decimal);
+  const plain = plainDigits(sql`grouped`, isDistance, isCommaDecimal);
   const amount = sql`TRY_CAST(plain AS DOUBLE) * if(part.minus = '-', -1, 1) * if(part.thousand = '', 1, 1000) * ${factorOf(sql`units`, form)}`;
   const problem = sql`CASE WHEN part.digits = '' THEN 'not a whole number'
     WHEN unit_problem IS NOT NULL THEN unit_problem
@@ -103,15 +103,14 @@ export function readNumber(text: Sql, form: NumberForm, decimal?: "," | "."): Sq
   return sql`CASE WHEN ${text} IS NULL THEN NULL
     WHEN ${matches(text, "[0-9]{1,15}")}
       THEN {'amount': TRY_CAST(${text} AS DOUBLE), 'problem': NULL::VARCHAR, 'sign': NULL::VARCHAR}
-    WHEN ${decimal === "," ? sql`false` : isUsual}
+    WHEN ${isCommaDecimal ? sql`false` : isUsual}
       THEN {'amount': TRY_CAST(replace(ltrim(${text}, '$'), ',', '') AS DOUBLE), 'problem': NULL, 'sign': if(contains(${text}, '.'), '.', NULL)}
     ELSE ${read} END`;
 }
 
 /** Returns the digits of a number with a decimal point, without those marks that group thousands; null if it does not follow which is which. */
-function plainDigits(grouped: Sql, isDistance: Sql, decimal: "," | "." | undefined): Sql {
-  const withComma = decimal === "," ? sql`true` : isDistance;
-  const withPoint = decimal === "." ? sql`true` : sql`false`;
+function plainDigits(grouped: Sql, isDistance: Sql, isCommaDecimal: boolean): Sql {
+  const withComma = isCommaDecimal ? sql`true` : isDistance;
   const thousands = "[1-9][0-9]{0,2}";
   const pointed = sql`replace(${grouped}, ',', '.')`;
   const whole = sql`regexp_replace(${grouped}, '[.,_]', '', 'g')`;
@@ -120,9 +119,9 @@ function plainDigits(grouped: Sql, isDistance: Sql, decimal: "," | "." | undefin
     WHEN ${matches(grouped, `${thousands}(?:_[0-9]{3})+[.,][0-9]+`)} THEN replace(${pointed}, '_', '')
     WHEN ${matches(grouped, `${thousands}(?:,[0-9]{3})+\\.[0-9]+`)} THEN replace(${grouped}, ',', '')
     WHEN ${matches(grouped, `${thousands}(?:\\.[0-9]{3})+,[0-9]+`)} THEN replace(replace(${grouped}, '.', ''), ',', '.')
-    WHEN ${matches(grouped, `${thousands},[0-9]{3}`)} THEN ${decimal === "," ? sql`NULL` : whole}
-    WHEN ${matches(grouped, `${thousands}\\.[0-9]{3}`)} THEN CASE WHEN ${withComma} THEN ${whole} WHEN ${withPoint} THEN ${grouped} END
-    WHEN ${matches(grouped, "[0-9]*\\.[0-9]+")} THEN ${decimal === "," ? sql`NULL` : grouped}
+    WHEN ${matches(grouped, `${thousands},[0-9]{3}`)} THEN ${isCommaDecimal ? sql`NULL` : whole}
+    WHEN ${matches(grouped, `${thousands}\\.[0-9]{3}`)} THEN CASE WHEN ${withComma} THEN ${whole} END
+    WHEN ${matches(grouped, "[0-9]*\\.[0-9]+")} THEN ${isCommaDecimal ? sql`NULL` : grouped}
     WHEN ${matches(grouped, "[0-9]*,[0-9]+")} THEN CASE WHEN ${withComma} THEN ${pointed} END END`;
 }
 

@@ -215,7 +215,7 @@ function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed:
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
   const checks = fields.filter(({ schema }) => !isTextList(schema)).map(checkValue);
   checks.push(...fields.filter(({ reader }) => reader.completed !== undefined).map(checkCompletion));
-  if (table === "inventory") checks.push(checkDigit, fillerVin, checkObservation(observed));
+  if (table === "inventory") checks.push(...vinChecks, checkObservation(observed));
   const lists = fields.filter(({ schema }) => isTextList(schema)).map(checkList);
   const hasIssue = join(
     [...checks, ...lists].map((check) => check.hasIssue),
@@ -272,21 +272,19 @@ const checkCompletion = ({ field, reader, raw, value }: ParsedField): IssueCheck
   hasIssue: sql`(${value} IS NOT NULL AND ${reader.completed?.isCompleted(raw, value) ?? sql`false`})`,
 });
 
-const checkDigit: IssueCheck = {
+/** An issue of a VIN that is used all the same. */
+const checkVin = (reason: string, isNoted: Sql): IssueCheck => ({
   outcome: "noted",
   field: "vin",
   value: sql`vin`,
-  reason: literal("wrong check digit"),
-  hasIssue: sql`(vin IS NOT NULL AND ${hasWrongCheckDigit(sql`vin`)})`,
-};
+  reason: literal(reason),
+  hasIssue: sql`(vin IS NOT NULL AND ${isNoted})`,
+});
 
-const fillerVin: IssueCheck = {
-  outcome: "noted",
-  field: "vin",
-  value: sql`vin`,
-  reason: literal("one character repeated"),
-  hasIssue: sql`(vin IS NOT NULL AND ${isFiller(sql`vin`)})`,
-};
+const vinChecks: readonly IssueCheck[] = [
+  checkVin("wrong check digit", hasWrongCheckDigit(sql`vin`)),
+  checkVin("one character repeated", isFiller(sql`vin`)),
+];
 
 /** An issue if the time of the observation was clamped. */
 const checkObservation = ({ isEarlier, isLater }: ObservationRange): IssueCheck => ({

@@ -193,7 +193,8 @@ function keptIdentity({ dealer: { key, namespace } }: Mapping, rules: NamedRules
  * address, else by where the file is.
  */
 async function identityOf(session: Session, file: string, rules: NamedRules): Promise<Identity> {
-  const [id, name] = ["dealer", "dealer.name"].map((one) => rules.get(one));
+  const id = rules.get("dealer");
+  const name = rules.get("dealer.name");
   if (id?.from.some(({ file }) => file === undefined)) {
     const namespace = foldName(file.replace(/^.*\//, "").replace(/\..*$/, "")).replaceAll(/\d/g, "");
     const named = { from: [...(name?.from ?? []), ...id.from] };
