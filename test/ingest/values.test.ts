@@ -1,6 +1,7 @@
 /** Values as others write them: read by the rule of their form, or unknown with the reason. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { normalizeText } from "../../src/base/text.ts";
 import { checkDigit } from "../demo/vin.ts";
 import { valuesReader } from "../support/lakes/read-values.ts";
 import { fileScope } from "../support/scope.ts";
@@ -170,6 +171,17 @@ test("texts that look alike are one text: composed, without invisible characters
   assert.deepEqual(new Set((await read("trim", looks)).map(({ value }) => value)), new Set(["Café"]));
   const spaced = ["No Break", "No\u00a0Break", "No \t Break", "No\u2003Break", "No&nbsp;Break"];
   assert.deepEqual(new Set((await read("trim", spaced)).map(({ value }) => value)), new Set(["No Break"]));
+});
+
+test("texts of feeds and of requests have one form, with any characters in them", async () => {
+  const odd = [
+    0x80, 0x85, 0x9f, 0xad, 0x34f, 0x115f, 0x180e, 0x200b, 0x2003, 0x2800, 0x3164, 0xfe0f, 0xffa0, 0x1f697, 0xe0101,
+  ];
+  const texts = odd.map((code) => `Caf\u0065\u0301${String.fromCodePoint(code)} ${String.fromCodePoint(code)}x`);
+  assert.deepEqual(
+    (await read("trim", texts)).map(({ value }) => value),
+    texts.map(normalizeText),
+  );
 });
 
 test("entities are decoded once, and what is none is left", async () => {

@@ -3,7 +3,7 @@
  *
  * A message never quotes a file except for column names, shortened: the file may be another one than its name says.
  */
-import { isObject } from "../../base/json.ts";
+import { isObject, parsedJson } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { chunksOf, type FeedFile, type FeedLimits, layoutOf, limitMessages, linesOf } from "./feed-file.ts";
@@ -126,10 +126,4 @@ async function describeNdjsonError(file: FeedFile): Promise<string | undefined> 
   return undefined;
 }
 
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
+const isJsonObject = (text: string): boolean => isObject(parsedJson(text));

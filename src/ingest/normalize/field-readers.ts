@@ -3,6 +3,7 @@
  * the text is invalid. All derive from the field's JSON Schema in `schemas/feed.json`, as do the markers of an unknown value, such as `N/A`.
  */
 import { plusDays } from "../../base/day.ts";
+import { invisibleCharacters, whiteSpace } from "../../base/text.ts";
 import type { DuckType } from "../../db/duck-type.ts";
 import { any, columnType, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
@@ -295,12 +296,8 @@ export function knownText(text: Sql, markers: readonly string[]): Sql {
     ELSE ${known(foldedText(text))} END`;
 }
 
-/** Characters that are not seen: format and control characters other than white space, variation selectors, fillers. */
-const invisible =
-  "[\\p{Cf}\\x00-\\x08\\x0e-\\x1f\\x7f\\x{034f}\\x{115f}\\x{1160}\\x{180b}-\\x{180f}\\x{2800}\\x{3164}\\x{fe00}-\\x{fe0f}]";
-
-/** Returns a text in the form of all texts; null if nothing remains. */
+/** Returns a text in the form of all texts, as `normalizeText` does; null if nothing remains. */
 const foldedText = (text: Sql): Sql => {
-  const visible = sql`regexp_replace(${text}, ${literal(invisible)}, '', 'g')`;
-  return sql`nullif(nfc_normalize(trim(regexp_replace(${visible}, '[\\s\\p{Z}]+', ' ', 'g'))), '')`;
+  const visible = sql`regexp_replace(${text}, ${literal(invisibleCharacters)}, '', 'g')`;
+  return sql`nullif(nfc_normalize(trim(regexp_replace(${visible}, ${literal(`${whiteSpace}+`)}, ' ', 'g'))), '')`;
 };
