@@ -4,7 +4,7 @@ import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { Mapping } from "../mapping/rules.ts";
-import { decodedText } from "../normalize/html-entities.ts";
+import { decodedEntities } from "../normalize/html-entities.ts";
 import { checkColumnNames, readCsvHeader } from "./column-names.ts";
 import type { DealerList } from "./dealer-list.ts";
 import { type FeedFile, type FeedFormat, type FeedLimits, feedColumnsMax, layoutOf } from "./feed-file.ts";
@@ -154,8 +154,9 @@ function decodedRows({ file, shape }: FileGroup, rows: Sql): Sql {
   const columns = shape.columns.flatMap((name) => {
     const field = fieldOf(file, name);
     const column = ident(name);
-    if (isTextList(field)) return sql`list_transform(${column}, lambda item: ${decodedText(sql`item`)}) AS ${column}`;
-    return field?.type === "array" ? [] : sql`${decodedText(column)} AS ${column}`;
+    if (isTextList(field))
+      return sql`list_transform(${column}, lambda item: ${decodedEntities(sql`item`)}) AS ${column}`;
+    return field?.type === "array" ? [] : sql`${decodedEntities(column)} AS ${column}`;
   });
   return columns.length === 0 ? rows : sql`SELECT * REPLACE (${join(columns)}) FROM (${rows})`;
 }

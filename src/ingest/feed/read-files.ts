@@ -52,7 +52,6 @@ export async function readDelivery(
   onRows: RowsHandler,
   onBadRows: BadRowsHandler = async () => {},
 ): Promise<readonly string[]> {
-  await loadEntities(session);
   return withScratch(settings, async (scratch) => {
     const reading = new DeliveryReading(session, { ...settings, scratch }, onRows, onBadRows);
     for (const file of delivery.files) await reading.add(file);
@@ -70,6 +69,8 @@ class DeliveryReading {
   private files = 0;
   /** Files that are read by a mapping, or were refused before. */
   private mapped = 0;
+  /** The loading of the names of entities, once a file needs them. */
+  private entities: Promise<void> | undefined;
 
   constructor(
     private readonly session: Session,
@@ -87,7 +88,7 @@ class DeliveryReading {
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
         if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
-    const check = (file: FeedFile): Promise<CheckedFile> => checkFile(session, file, settings);
+    const check = (file: FeedFile): Promise<CheckedFile> => this.check(file);
     this.batches = new FileBatches(settings, { check, read: readGroup }, (file, thrown) => this.refuse(file, thrown));
   }
 
@@ -102,11 +103,19 @@ class DeliveryReading {
         await this.addPrepared(prepared);
   }
 
+  /** Checks a file, and loads the names of entities for the first that can have some. */
+  private async check(file: FeedFile): Promise<CheckedFile> {
+    const checked = await checkFile(this.session, file, this.settings);
+    if (checked.hasEntities) this.entities ??= loadEntities(this.session);
+    await this.entities;
+    return checked;
+  }
+
   private async addPrepared(file: FeedFile): Promise<void> {
     this.files += 1;
     const checked = await this.unlessRefused(
       file,
-      readRepaired(file, this.settings, (one) => checkFile(this.session, one, this.settings)),
+      readRepaired(file, this.settings, (one) => this.check(one)),
     );
     if (checked === undefined) return;
     const sold = soldColumns(checked.shape.columns);

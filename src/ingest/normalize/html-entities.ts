@@ -6,7 +6,7 @@ import { literal, type Sql, sql } from "../../db/sql.ts";
 /** What the numbers 128 to 159 stand for, which many programs write for the characters of Windows-1252. */
 const windowsCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-/** Sets the names that `decodedText` knows, for a session. */
+/** Sets the names that `decodedEntities` knows, for a session. */
 export const loadEntities = (session: Session): Promise<void> =>
   session.run(
     sql`SET VARIABLE html_entities = MAP(${Object.keys(characterEntities)}::VARCHAR[], ${Object.values(characterEntities)}::VARCHAR[])`,
@@ -15,7 +15,7 @@ export const loadEntities = (session: Session): Promise<void> =>
 const entity = literal("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});");
 
 /** Returns a text with the characters that its entities stand for, decoded once. What is no entity is left. Requires `loadEntities`. */
-export function decodedText(text: Sql): Sql {
+export function decodedEntities(text: Sql): Sql {
   const name = sql`found[index][2:-2]`;
   const code = sql`TRY_CAST(regexp_replace(${name}, '^#[xX]?', if(${name}[2] IN ('x', 'X'), '0x', '')) AS INTEGER)`;
   const character = sql`list_transform([${code}], lambda code: CASE WHEN code BETWEEN 128 AND 159 THEN ${literal(windowsCharacters)}[code - 127]
