@@ -16,12 +16,21 @@ export const document: Document = JSON.parse(projectText("src/contract/generated
 const accountNames =
   /^(security|securitySchemes|X-(RateLimit|Usage|Pricing)-.+|Idempotent-Replayed|40[123]|Unauthorized|PaymentRequired|Forbidden)$/;
 const accountSections = /## (Authentication|Rate limits|Billing|Idempotency)\n[\s\S]*?(?=## )/g;
+const sentences = /(?<=^|\.\s+|\n\n)[^\s|#-](?:[^|\n]|\n(?!\n))*?\.(?=\s|$)[^\S\n]?/g;
+const aboutAccounts = /\b(billed|charged|API key|rate limits?|accounts?|balance)\b/i;
 
-/** Returns the document of a service without accounts. */
+/** Returns the document of a service without accounts: without what only others have, and without sentences about it. */
 export function documentWithoutAccounts(): Document {
-  const text = JSON.stringify(document, (name, part) => (accountNames.test(name) ? undefined : part));
-  const { info, ...rest }: Document = JSON.parse(text);
-  return { ...rest, info: { ...info, description: info.description.replaceAll(accountSections, "") } };
+  const described = (text: string): string =>
+    text
+      .replaceAll(accountSections, "")
+      .replaceAll(sentences, (sentence) => (aboutAccounts.test(sentence) ? "" : sentence))
+      .trimEnd() || text;
+  const text = JSON.stringify(document, (name, part) => {
+    if (accountNames.test(name)) return undefined;
+    return name === "description" && typeof part === "string" ? described(part) : part;
+  });
+  return JSON.parse(text);
 }
 
 /** Resolves a local `$ref` of the document. Returns any other value unchanged. */
