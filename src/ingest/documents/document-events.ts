@@ -3,6 +3,7 @@
  *
  * Neither keeps a tree, so memory is bounded by the largest text. The XML parser expands no entities but the five of XML.
  */
+import { open } from "node:fs/promises";
 import { SaxesParser } from "saxes";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import type { FeedFile, FeedLimits } from "../feed/feed-file.ts";
@@ -21,6 +22,98 @@ export interface DocumentParser {
   /** Reads a part of the document. Throws a UserError if it is malformed, or exceeds a limit. */
   add(text: string): void;
   end(): void;
+}
+
+/** Parses texts, and writes what `take` returns after each of them to a file. */
+export async function writeParsed(
+  texts: AsyncIterable<string>,
+  parser: DocumentParser,
+  path: string,
+  take: () => string,
+): Promise<void> {
+  const target = await open(path, "w");
+  try {
+    for await (const text of texts) {
+      parser.add(text);
+      await target.write(take());
+    }
+    parser.end();
+    await target.write(take());
+  } finally {
+    await target.close();
+  }
+}
+
+/** Names of elements that can hold one value with its name, and of their parts; their own text has no name. */
+const namedElement =
+  /^(?:(?:field|attribute|attr|prop|param|parameter|column|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
+const namePart = /^(?:name|key|label)$/i;
+const valuePart = /^(?:value|text|content|)$/i;
+const otherPart = /^(?:@?type|unit)$/i;
+
+/** Passes `<field name="vin" value="V1"/>` on as `<vin>V1</vin>`, also if the name or the value is an element. */
+export class NamedValues implements DocumentEvents {
+  /** The events of an element that can be a named value, until it closes. */
+  private held: (() => void)[] | undefined;
+  private parts: { readonly part: string; readonly isItem: boolean; readonly text: string }[] = [];
+  private part = { name: "", isItem: false };
+
+  constructor(private readonly events: DocumentEvents) {}
+
+  get rows(): number {
+    return this.events.rows;
+  }
+
+  open(name: string, isItem: boolean): void {
+    const isPart = [namePart, valuePart, otherPart].some((pattern) => pattern.test(name));
+    if (this.held !== undefined && this.part.name === "" && isPart) this.part = { name, isItem };
+    else {
+      this.release();
+      if (namedElement.test(name)) this.held = [];
+      this.parts = [];
+    }
+    this.pass(() => this.events.open(name, isItem));
+  }
+
+  text(text: string): void {
+    this.parts.push({ part: this.part.name, isItem: this.part.isItem, text });
+    this.pass(() => this.events.text(text));
+  }
+
+  close(): void {
+    if (this.held === undefined || this.part.name !== "") {
+      this.pass(() => this.events.close());
+      this.part = { name: "", isItem: false };
+      return;
+    }
+    const name = this.parts.find(({ part }) => namePart.test(part))?.text;
+    const values = this.parts.filter(({ part }) => valuePart.test(part));
+    if (name === undefined || values.length === 0) {
+      this.release();
+      this.events.close();
+      return;
+    }
+    this.held = undefined;
+    for (const { isItem, text } of values) {
+      this.events.open(name, isItem);
+      for (const { part, text: unit } of this.parts) if (/^unit$/i.test(part)) sendValue(this.events, "unit", unit);
+      this.events.text(text);
+      this.events.close();
+    }
+  }
+
+  private pass(event: () => void): void {
+    if (this.held === undefined) event();
+    else this.held.push(event);
+  }
+
+  /** Passes on an element that is no named value. */
+  private release(): void {
+    const { held = [] } = this;
+    this.held = undefined;
+    this.part = { name: "", isItem: false };
+    for (const event of held) event();
+  }
 }
 
 export class XmlDocumentParser implements DocumentParser {

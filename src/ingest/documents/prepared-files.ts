@@ -5,7 +5,7 @@
  * Node.js decodes Windows-1252 wrongly since 20.18.3, so `iconv-lite` does. Sizes in a ZIP file are known from its directory, so a bomb is refused
  * before anything of it is unpacked; an entry that is larger than it says fails. Names of entries are labels and never paths.
  */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -197,7 +197,8 @@ async function repairedFile(
   if ((await encodingOf(file, limits)) !== "utf-8") return undefined;
   if (file.format === "csv") return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter });
   const path = await scratchPath(file, settings, "rewritten");
-  const { rows, badRows } = await writeJsonLines(file, decodedText(file, "utf-8", limits), path);
+  const document = { file, limits, texts: () => decodedText(file, "utf-8", limits) };
+  const { rows, badRows } = await writeJsonLines(document, path);
   if (badRows.length === 0) return undefined;
   requireFewBadRows(file, badRows, rows);
   return { ...file, path, isGzip: false, isNumbered: true, badRows };
@@ -221,8 +222,7 @@ function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: num
 /** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
 async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { limits } = settings;
-  const declared = file.format === "xml" ? await declaredEncoding(file, limits) : undefined;
-  const encoding = file.mapping?.file?.encoding ?? declared ?? (await encodingOf(file, limits));
+  const encoding = file.mapping?.file?.encoding ?? (await encodingOf(file, limits));
   const path = await scratchPath(file, settings);
   const document = { file, limits, texts: () => decodedText(file, encoding, limits) };
   const { columns, badRows, rows } = await writeRecords(document, path);
@@ -262,26 +262,38 @@ function markedEncoding(first: Buffer): string | undefined {
   return odd > even ? "utf-16le" : "utf-16be";
 }
 
-/** Returns the encoding of a file: that of its byte order mark, else UTF-8 if the whole file is valid, else Windows-1252. */
+/**
+ * Returns the encoding of a file: that of its byte order mark, else UTF-8 if the whole file is valid, else that which an XML document declares, else
+ * Windows-1252. Throws a UserError if a file in UTF-8 ends within a character.
+ */
 async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
+  let hasCharacters = false;
   for await (const chunk of contentOf(file, limits)) {
     const marked = isFirst ? markedEncoding(chunk) : undefined;
     if (marked !== undefined && marked !== "utf-8") return marked;
     isFirst = false;
     const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const end = text.length - unfinishedBytes(text);
-    if (!isUtf8(text.subarray(0, end))) return "windows-1252";
-    rest = Buffer.from(text.subarray(end));
+    const whole = text.subarray(0, text.length - unfinishedBytes(text));
+    if (!isUtf8(whole)) return file.format === "xml" ? declaredEncoding(file, limits) : otherEncoding;
+    hasCharacters ||= !isAscii(whole);
+    rest = Buffer.from(text.subarray(whole.length));
   }
-  return rest.length === 0 ? "utf-8" : "windows-1252";
+  if (rest.length > 0 && hasCharacters)
+    throw fileError(file, ": the file ends within a character: expected whole text in UTF-8.");
+  return rest.length === 0 ? "utf-8" : otherEncoding;
 }
 
-/** Returns the encoding that an XML document declares, if it is a known one: some declare `ANSI`. */
-async function declaredEncoding(file: FeedFile, limits: FeedLimits): Promise<string | undefined> {
-  const [, declared = ""] = /^<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits)) ?? [];
-  return iconv.encodingExists(declared) ? declared : undefined;
+/** The encoding of text that is not in UTF-8 and does not say its own. */
+const otherEncoding = "windows-1252";
+
+/** Returns the encoding that an XML document declares, if it is a known one that the text, which is not in UTF-8, can have: some declare `ANSI`. */
+async function declaredEncoding(file: FeedFile, limits: FeedLimits): Promise<string> {
+  const [, declared = ""] = /^\s*<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits)) ?? [];
+  const isOther =
+    iconv.encodingExists(declared) && !/^(?:utf|ucs|unicode|us-ascii|ascii|latin-?1$|iso-8859-1$)/i.test(declared);
+  return isOther ? declared : otherEncoding;
 }
 
 /** Returns how many bytes at the end begin a character of UTF-8 that they do not end. */

@@ -38,7 +38,9 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Names of elements around a list, such as those of dealers, whose own values its records share. */
 export const isOwnerName = (name: string): boolean =>
-  /deal|sell|store|location|branch|rooftop|compan|account|organi[sz]ation|^lot$/i.test(name);
+  /dealer|sell|vendor|merchant|store|location|branch|rooftop|showroom|outlet|compan|account|organi[sz]ation|^(?:lot|yard|group|customer|client)s?$/i.test(
+    name,
+  );
 
 /** Names of records, which stand for one of a list that has only one. */
 const recordName =
@@ -103,7 +105,10 @@ export class RecordPathFinder implements DocumentEvents {
     const all = new Set(
       keyed.map((path) => {
         const isOneOfSome = path !== "" && (parents.get(parentPath(path)) ?? 0) > 1;
-        return this.listAround(path) ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
+        const list = this.listAround(path);
+        // Dealers that have one vehicle each are not the vehicles.
+        if (list !== undefined && list !== path && isOwnerName(nameOf(list))) return this.recordAround(path, list);
+        return list ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
       }),
     );
     return [...all].filter((path) => !hasOuter(path, all));
@@ -115,15 +120,12 @@ export class RecordPathFinder implements DocumentEvents {
     return path === "" ? undefined : this.listAround(parentPath(path));
   }
 
-  /** Returns the path of the record around a key that is in no list: the outermost with a name of records, else a child of the root of XML. */
-  private recordAround(path: string): string {
-    const names = path.split("/").slice(1);
+  /** Returns the path of the record around a key that is in no list: the outermost with a name of records, else a child of the root of XML, or of the owner. */
+  private recordAround(path: string, owner = ""): string {
+    const names = path.slice(owner.length).split("/").slice(1);
     const at = names.findIndex((name) => recordName.test(name));
-    const depth = at >= 0 ? at + 1 : this.file.format === "xml" ? Math.min(2, names.length) : names.length;
-    return names
-      .slice(0, depth)
-      .map((name) => `/${name}`)
-      .join("");
+    const other = owner !== "" ? 1 : this.file.format === "xml" ? Math.min(2, names.length) : names.length;
+    return [owner, ...names.slice(0, at >= 0 ? at + 1 : other)].join("/");
   }
 }
 

@@ -139,7 +139,7 @@ const lastLineBytesMax = 2 ** 24;
 
 /**
  * Reads a text file to its end, and returns its size. The engine accepts a gzip file that was cut short, and NUL bytes. Throws an error that is no
- * UserError for a CSV file that the engine would misread, but not if it is written again.
+ * UserError for one that the engine would misread, but not if it is written again.
  */
 async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
   const isCsv = file.format === "csv";
@@ -155,7 +155,6 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
     if (nul >= 0) fault ??= `NUL byte at offset ${offset + nul}: expected text.`;
-    if (nul >= 0 && !isCsv) throw fileError(file, `: ${fault}`);
     if (quote !== "" && hasFormula(chunk, quote, delimiter)) fault ??= "formulas: expected values.";
     json?.add(chunk);
     hasAmpersand ||= chunk.includes("&");

@@ -9,6 +9,7 @@ import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
 import { tryDay } from "../day.ts";
 import { countIssues, type IssueCount } from "../delivery-report.ts";
 import { preparedFiles, readRepaired } from "../documents/prepared-files.ts";
+import { isVin } from "../documents/record-paths.ts";
 import { undatedFiles } from "../feed/delivery.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { feed, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
@@ -59,7 +60,7 @@ export async function sampleFile(
     throw fileError(file, ": has no path of records: expected --records only with XML or JSON.");
   const plain = await read(settings.mapping ?? reading(layout));
   const isNamed = settings.mapping !== undefined;
-  const hasHeader = isNamed || !plain.some((column) => /^(?=.*\d)[A-HJ-NPR-Z\d]{17}$/i.test(column));
+  const hasHeader = isNamed || !plain.some(isVin);
   const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
   const mapping = hasHeader ? preset && { ...preset, file: { ...preset.file, ...layout } } : reading({ header: false });
   const columns = mapping === undefined ? plain : await read(mapping);
