@@ -167,11 +167,18 @@ function describeRecognized(preset: string, [first = "", ...others]: readonly st
 const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
   mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
 
+const columnLike = (columns: readonly string[], pattern: RegExp): string | undefined =>
+  columns.find((column) => pattern.test(foldName(column)));
+
+/** Returns the column of the date on which cars were sold, by its name. */
+export const saleDateIn = (columns: readonly string[]): string | undefined =>
+  columnLike(columns, /^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
+
 /** Returns the columns of a file of sold cars, for a message; undefined if it is none. */
-function soldColumns(columns: readonly string[]): string | undefined {
-  const find = (pattern: RegExp): string | undefined => columns.find((column) => pattern.test(foldName(column)));
-  const date = find(/^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
-  const other = find(
+export function soldColumns(columns: readonly string[]): string | undefined {
+  const date = saleDateIn(columns);
+  const other = columnLike(
+    columns,
     /^(?:(?:sale|sold|selling|deal|final|hammer)(?:price|amount)|price(?:sold|atsale)|(?:buyer|customer|purchaser)(?:s?name|id)?|soldto)$/,
   );
   if (date === undefined || other === undefined) return undefined;

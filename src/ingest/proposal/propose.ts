@@ -170,11 +170,11 @@ function verdictOf(used: Match | undefined, best: Match | undefined): Pick<Colum
 
 function reasonAgainst(match: Match | undefined): string {
   if (match === undefined) return "unknown name";
-  const { target, score, usable } = match;
+  const { target, score, usable, reason } = match;
   if (target.table === "none") return "no field for it";
   const field = target.table === "dealers" ? `dealer.${target.field}` : target.field;
   if (score >= scoreMin) return `${field} has another column`;
-  return usable === 1 ? "no values" : `${shareText(usable)} fit ${field}`;
+  return usable === 1 ? "no values" : `${shareText(usable)} fit ${field}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Throws a UserError if ingest reads the file without a mapping. */
