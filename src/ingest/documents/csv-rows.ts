@@ -7,7 +7,7 @@
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type CsvLayout, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
-import { type DocumentParser, writeParsed } from "./document-events.ts";
+import { type DocumentParser, requireUtf8, writeParsed } from "./document-events.ts";
 import { isRowKeyName, isVin } from "./record-paths.ts";
 
 /** How a CSV text is written. */
@@ -138,6 +138,7 @@ export interface CsvSource {
   readonly file: FeedFile;
   readonly layout: CsvLayout;
   readonly limits: FeedLimits;
+  readonly isUtf8: boolean;
   readonly texts: AsyncIterable<string>;
 }
 
@@ -226,6 +227,7 @@ class CsvRows implements DocumentParser {
       }
     }
     this.rows += 1;
+    requireUtf8(this.source, raw, this.rows);
     const fault = typeof parsed === "string" ? parsed : this.faultOf(fields, raw);
     if (fault === undefined) {
       this.hasLongRows ||= /[\r\n]/.test(raw.trimEnd());

@@ -44,6 +44,16 @@ export async function writeParsed(
   }
 }
 
+/** Throws a UserError if a row has bytes that were no UTF-8, in texts that are not in it. */
+export function requireUtf8(
+  { file, isUtf8 = true }: { readonly file: FeedFile; readonly isUtf8?: boolean },
+  text: string,
+  row: number,
+): void {
+  if (!isUtf8 && text.includes("\ufffd"))
+    throw fileError(file, `, row ${row}: invalid byte sequence: expected text in the encoding UTF-8.`);
+}
+
 /** Names of elements that can hold one value with its name, and of their parts; their own text has no name. */
 const namedElement =
   /^(?:(?:field|attribute|attr|prop|param|parameter|column|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import iconv from "iconv-lite";
-import { type Entry, open, type ZipFile } from "yauzl";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import {
@@ -148,7 +148,7 @@ async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparatio
 async function rewrittenFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
-  { offset, delimiter }: Pick<CsvStart, "offset" | "delimiter">,
+  { offset, delimiter, isUtf8 = true }: Pick<CsvStart, "offset" | "delimiter"> & { readonly isUtf8?: boolean },
   encoding = "utf-8",
 ): Promise<FeedFile> {
   const { limits } = settings;
@@ -156,48 +156,46 @@ async function rewrittenFile(
   const texts = textsFrom(decodedText(file, encoding, limits), offset);
   const path = await scratchPath(file, settings, "rewritten");
   const { rows, badRows } = await writeCsvRows(
-    { file, limits, texts, layout: { delimiter, quote, hasHeader, names } },
+    { file, limits, isUtf8, texts, layout: { delimiter, quote, hasHeader, names } },
     path,
   );
   requireFewBadRows(file, badRows, rows);
   return { ...file, layout: { ...carquetLayout, hasHeader, names }, path, isGzip: false, isNumbered: true, badRows };
 }
 
-/**
- * Returns the result of reading a file; if the engine cannot, that of reading a copy without its malformed rows. `columns` are named in errors. Throws a
- * UserError if neither is possible.
- */
+/** Returns the result of reading a file; if the engine cannot, that of reading a copy without its malformed rows. Throws a UserError if neither is possible. */
 export async function readRepaired<T>(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
   read: (file: FeedFile) => Promise<T>,
-  columns: readonly string[] = [],
 ): Promise<T> {
-  const context = { columns, limits: settings.limits };
   try {
     return await read(file);
   } catch (thrown) {
-    const error = await describeFileError(file, context, thrown);
+    const error = describeFileError(file, settings.limits, thrown);
     const isOfEngine = !(thrown instanceof UserError) && error instanceof UserError && !isLimitFault(thrown);
     const repaired = isOfEngine ? await repairedFile(file, settings) : undefined;
     if (repaired === undefined) throw error;
-    return await read(repaired).catch(async (again: unknown) => {
-      throw await describeFileError(repaired, context, again);
+    return await read(repaired).catch((again: unknown) => {
+      throw describeFileError(repaired, settings.limits, again);
     });
   }
 }
 
-/** Returns a copy of a text file without its malformed rows; undefined if that cannot help. Throws a UserError if these are too many. */
+/** Returns a copy of a text file without its malformed rows; undefined if that cannot help. Throws a UserError if these are too many, or are not in UTF-8. */
 async function repairedFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
 ): Promise<FeedFile | undefined> {
   const { limits } = settings;
   if (file.isNumbered || (file.format !== "csv" && file.format !== "ndjson")) return undefined;
-  if ((await encodingOf(file, limits)) !== "utf-8") return undefined;
-  if (file.format === "csv") return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter });
+  const encoding = await encodingOf(file, limits);
+  if (encoding !== "utf-8" && encoding !== otherEncoding) return undefined;
+  const isUtf8 = encoding === "utf-8";
+  if (file.format === "csv")
+    return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter, isUtf8 });
   const path = await scratchPath(file, settings, "rewritten");
-  const document = { file, limits, texts: () => decodedText(file, "utf-8", limits) };
+  const document = { file, limits, isUtf8, texts: () => decodedText(file, "utf-8", limits) };
   const { rows, badRows } = await writeJsonLines(document, path);
   if (badRows.length === 0) return undefined;
   requireFewBadRows(file, badRows, rows);
@@ -336,14 +334,12 @@ export async function unpack<Target extends { readonly path: string }>(
   targetOf: (entryName: string) => Promise<Target | undefined>,
 ): Promise<readonly Target[]> {
   const storedBytes = await sizeWithin(file, limits);
-  const fail = (thrown: unknown): unknown =>
-    thrown instanceof UserError || classifyFault(thrown) === "disk full"
-      ? thrown
-      : fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
   let zip: ZipFile | undefined;
   try {
-    zip = await opened(file.path);
-    const entries = await entriesOf(zip);
+    zip = await openPromise(file.path, { autoClose: false, strictFileNames: true });
+    if (zip.entryCount > entriesMax) throw new Error(`${zip.entryCount} entries: expected at most ${entriesMax}`);
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) entries.push(entry);
     const bytes = entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
     if (bytes > limits.uncompressedBytes) throw limitError(file, "uncompressedBytes", limits);
     if (bytes > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
@@ -355,42 +351,14 @@ export async function unpack<Target extends { readonly path: string }>(
       if (names.size === names.add(entry.fileName).size)
         throw fileError(file, `: two entries named "${printable(entry.fileName, 40)}": expected each name once.`);
       if (entry.isEncrypted()) throw fileError(file, ": encrypted ZIP file: expected one without a password.");
-      await write(zip, entry, target.path);
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target.path));
       targets.push(target);
     }
     return targets;
   } catch (thrown) {
-    throw fail(thrown);
+    if (thrown instanceof UserError || classifyFault(thrown) === "disk full") throw thrown;
+    throw fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
   } finally {
     zip?.close();
   }
 }
-
-const opened = (path: string): Promise<ZipFile> =>
-  new Promise((resolve, reject) => {
-    open(path, { lazyEntries: true, autoClose: false, strictFileNames: true }, (error, zip) =>
-      error === null ? resolve(zip) : reject(error),
-    );
-  });
-
-const entriesOf = (zip: ZipFile): Promise<readonly Entry[]> =>
-  new Promise((resolve, reject) => {
-    const entries: Entry[] = [];
-    if (zip.entryCount > entriesMax) reject(new Error(`${zip.entryCount} entries: expected at most ${entriesMax}`));
-    zip
-      .on("error", reject)
-      .on("end", () => resolve(entries))
-      .on("entry", (entry) => {
-        entries.push(entry);
-        zip.readEntry();
-      });
-    zip.readEntry();
-  });
-
-const write = (zip: ZipFile, entry: Entry, path: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    zip.openReadStream(entry, (error, stream) => {
-      if (error === null) pipeline(stream, createWriteStream(path)).then(resolve, reject);
-      else reject(error);
-    });
-  });

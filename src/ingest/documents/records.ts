@@ -15,6 +15,7 @@ import {
   type DocumentParser,
   JsonDocumentParser,
   NamedValues,
+  requireUtf8,
   sendValue,
   writeParsed,
   XmlDocumentParser,
@@ -178,6 +179,8 @@ class RecordReader implements DocumentEvents {
 export interface FlatDocument {
   readonly file: FeedFile;
   readonly limits: FeedLimits;
+  /** False if its texts are decoded as UTF-8 and are not in it. */
+  readonly isUtf8?: boolean;
   /** Begins to read its texts. */
   readonly texts: () => AsyncIterable<string>;
 }
@@ -268,7 +271,7 @@ class JsonLineParser implements DocumentParser {
 
   /** `onObject` counts its rows in `target`. */
   constructor(
-    private readonly document: Pick<FlatDocument, "file" | "limits">,
+    private readonly document: Omit<FlatDocument, "texts">,
     private readonly target: Pick<DocumentEvents, "rows">,
     private readonly bad: BadRow[],
     private readonly onObject: (value: object) => void,
@@ -287,6 +290,7 @@ class JsonLineParser implements DocumentParser {
   }
 
   private line(text: string, isEnded: boolean): void {
+    requireUtf8(this.document, text, this.target.rows + 1);
     const value = objectIn(text);
     if (value !== undefined) this.onObject(value);
     else if (text.replace("\u001a", "").trim() !== "") {
@@ -307,12 +311,12 @@ export function objectIn(line: string): object | undefined {
 }
 
 /** Writes the lines of NDJSON that are objects, with their rows. Returns the number of rows, and those that are malformed. */
-export async function writeJsonLines({ file, limits, texts }: FlatDocument, path: string) {
+export async function writeJsonLines({ texts, ...document }: FlatDocument, path: string) {
   const badRows: BadRow[] = [];
   const target = { rows: 0 };
   let lines = "";
-  const parser = new JsonLineParser({ file, limits }, target, badRows, (value) => {
-    if ("row" in value) throw fileError(file, `: reserved column name "row": expected any other name.`);
+  const parser = new JsonLineParser(document, target, badRows, (value) => {
+    if ("row" in value) throw fileError(document.file, `: reserved column name "row": expected any other name.`);
     target.rows += 1;
     lines += `${JSON.stringify({ row: target.rows, ...value })}\n`;
   });

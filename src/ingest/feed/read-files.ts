@@ -136,7 +136,7 @@ class DeliveryReading {
       return await step;
     } catch (thrown) {
       if (!isMapped(file, this.settings)) await this.batches.readAll();
-      this.refuse(file, await describeFileError(file, { columns: [], limits: this.settings.limits }, thrown));
+      this.refuse(file, describeFileError(file, this.settings.limits, thrown));
       this.mapped += 1;
       return undefined;
     }
@@ -361,7 +361,7 @@ class FileBatches {
     const waiting = [...this.batches.values()].flat().sort((one, other) => one.position - other.position);
     this.batches.clear();
     for (const one of waiting) {
-      const { file, shape } = one;
+      const { file } = one;
       const isOfBatch = batch.includes(one);
       const read = async (whole: FeedFile): Promise<void> => {
         if (whole === file && isOfBatch && batch.length === 1) throw thrown;
@@ -371,7 +371,7 @@ class FileBatches {
           isOfBatch ? new Set(done) : new Set(),
         );
       };
-      await readRepaired(file, this.settings, read, shape.columns).catch((error: unknown) => this.refuse(file, error));
+      await readRepaired(file, this.settings, read).catch((error: unknown) => this.refuse(file, error));
     }
   }
 }
