@@ -5,6 +5,7 @@
  */
 import { open } from "node:fs/promises";
 import { SaxesParser } from "saxes";
+import { parsedJson } from "../../base/json.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import type { FeedFile, FeedLimits } from "../feed/feed-file.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
@@ -186,14 +187,17 @@ const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 const token = /[ \t\r\n]*(?:([{}[\],:])|("[^"\\]*(?:\\[\s\S][^"\\]*)*")|([^ \t\r\n{}[\],:"]+))/y;
 
-/** What may follow in a JSON document. */
-type Expected = "value" | "value or end" | "name" | "name or end" | "colon" | "comma or end" | "nothing";
+/**
+ * What may follow in a JSON document: the object or list that is open, what was before in it, and the token. `n` is a name, `v` a whole value, `s` a text,
+ * `w` a word or number.
+ */
+const sequence = /^(?:-[{[sw]|\[[[,][{[sw]|\[\[\]|\[v[,\]]|\{[{,]s|\{\{\}|\{n:|\{:[{[sw]|\{v[,}])$/;
 
 export class JsonDocumentParser implements DocumentParser {
   private pending = "";
-  private expected: Expected = "value";
   /** Lists and objects that are open, with their names. */
-  private readonly around: { readonly isList: boolean; readonly name: string }[] = [];
+  private readonly around: { readonly mark: string; readonly name: string }[] = [];
+  private before = "-";
   private name = "";
 
   constructor(
@@ -211,7 +215,7 @@ export class JsonDocumentParser implements DocumentParser {
 
   end(): void {
     this.read(true);
-    if (this.expected !== "nothing" || this.pending.trim() !== "")
+    if (this.before !== "v" || this.around.length > 0 || this.pending.trim() !== "")
       throw fileError(
         this.file,
         `, row ${this.events.rows + 1}: the file ends within a value: expected a whole JSON document.`,
@@ -222,82 +226,51 @@ export class JsonDocumentParser implements DocumentParser {
     let start = 0;
     for (;;) {
       token.lastIndex = start;
-      const [whole, mark, quoted, word] = token.exec(this.pending) ?? [];
+      const [whole, mark, quoted, word = ""] = token.exec(this.pending) ?? [];
       // A word at the end may go on in the next part.
-      if (whole === undefined || (word !== undefined && !isEnd && start + whole.length === this.pending.length)) break;
+      if (whole === undefined || (word !== "" && !isEnd && start + whole.length === this.pending.length)) break;
       start += whole.length;
-      if (mark !== undefined) this.mark(mark);
-      else if (quoted !== undefined) this.string(quoted);
-      else this.word(word ?? "");
+      const kind = mark ?? (quoted === undefined ? "w" : "s");
+      if (!sequence.test(`${this.around.at(-1)?.mark ?? ""}${this.before}${kind}`)) this.fail();
+      if (mark === undefined) this.scalar(quoted === undefined ? textOfWord(word) : parsedJson(quoted));
+      else this.mark(mark);
     }
     this.pending = this.pending.slice(start).trimStart();
-  }
-
-  private word(word: string): void {
-    const text = textOfWord(word);
-    if (text === undefined) this.fail();
-    this.scalar(text);
   }
 
   private fail(): never {
     throw fileError(this.file, `, row ${this.events.rows + 1}: invalid JSON: expected a whole JSON document.`);
   }
 
-  private require(...expected: readonly Expected[]): void {
-    if (!expected.includes(this.expected)) this.fail();
-  }
-
   private mark(mark: string): void {
+    this.before = mark;
     if (mark === "{" || mark === "[") {
-      this.require("value", "value or end");
       if (mark === "{") this.open();
-      if (this.around.push({ isList: mark === "[", name: this.name }) > this.limits.nesting)
+      if (this.around.push({ mark, name: this.name }) > this.limits.nesting)
         throw limitError(this.file, "nesting", this.limits, this.events.rows + 1);
-      this.expected = mark === "{" ? "name or end" : "value or end";
-    } else if (mark === "}" || mark === "]") {
-      this.require(mark === "}" ? "name or end" : "value or end", "comma or end");
-      if (this.around.pop()?.isList !== (mark === "]")) this.fail();
+    } else if (mark === ",") this.name = this.around.at(-1)?.name ?? "";
+    else if (mark !== ":") {
+      this.around.pop();
       if (mark === "}") this.events.close();
-      this.endValue();
-    } else if (mark === ":") {
-      this.require("colon");
-      this.expected = "value";
-    } else {
-      this.require("comma or end");
-      this.expected = this.around.at(-1)?.isList === true ? "value" : "name";
-      this.name = this.around.at(-1)?.name ?? "";
+      this.before = "v";
     }
   }
 
   private open(): void {
-    this.events.open(this.name, this.around.at(-1)?.isList === true);
+    this.events.open(this.name, this.around.at(-1)?.mark === "[");
   }
 
-  private string(quoted: string): void {
-    let text: unknown;
-    try {
-      text = JSON.parse(quoted);
-    } catch {
-      this.fail();
-    }
-    if (this.expected === "name" || this.expected === "name or end") {
-      this.name = String(text);
-      this.expected = "colon";
-    } else this.scalar(String(text));
-  }
-
-  private scalar(text: string | null): void {
-    this.require("value", "value or end");
-    if (text !== null) {
+  /** Reads a name, or a value of a text, a number or a word. */
+  private scalar(value: unknown): void {
+    if (value === undefined) this.fail();
+    const isName = this.around.at(-1)?.mark === "{" && this.before !== ":";
+    this.before = isName ? "n" : "v";
+    if (isName) this.name = String(value);
+    else if (value !== null) {
       this.open();
-      this.events.text(text);
+      this.events.text(String(value));
       this.events.close();
     }
-    this.endValue();
-  }
-
-  private endValue(): void {
-    this.expected = this.around.length === 0 ? "nothing" : "comma or end";
   }
 }
 
