@@ -79,12 +79,13 @@ class DeliveryReading {
     onBadRows: BadRowsHandler,
   ) {
     const readGroup = async (group: FileGroup, done: Set<FeedTable>): Promise<void> => {
-      for (const [table, rows] of tablesOf(group, settings)) {
+      for (const [table, rows, dealers] of tablesOf(group, settings)) {
         if (done.has(table)) continue;
+        if (dealers !== undefined) await session.createTempTable(listedDealers, dealers);
         await onRows(table, rows);
+        if (dealers !== undefined) this.remarks.push(...(await describeUnlisted(session, group, settings)));
         done.add(table);
       }
-      this.remarks.push(...(await describeUnlisted(session, group, settings)));
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
         if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
@@ -195,45 +196,49 @@ async function checkFile(session: Session, file: FeedFile, settings: ReadSetting
   return { ...content, file, shape };
 }
 
+/** The table of the dealers of files, with their fields in a list of dealers: it is read twice. */
+const listedDealers = "listed_dealers";
+
+/** The rows of a table, and those that `listed_dealers` has meanwhile, if it is read from there. */
+type TableRows = readonly [table: FeedTable, rows: Sql, dealers?: Sql | undefined];
+
 /** Returns the rows of files of one shape, for each table that they fill. */
 function tablesOf(group: FileGroup, settings: ReadSettings): readonly TableRows[] {
   const { mapping } = group.file;
   const source = relationOf(group, settings);
-  const tables =
-    mapping === undefined
-      ? [feedRows(group.file, source)]
-      : mappedTables(group.file, source, mapping, listOf(group, settings)).map(
-          (mapped) =>
-            [mapped.table, fieldsOf(mapped.source, mapped.table, (field) => mapped.values.get(field))] as const,
-        );
-  return tables.map(([table, rows]) => [table, limitRows(rows, settings.limits)]);
+  if (mapping === undefined) {
+    const [table, rows] = feedRows(group.file, source);
+    return [[table, limitRows(rows, settings.limits)]];
+  }
+  const list = listOf(group, settings);
+  return mappedTables(group.file, source, mapping, list).map((mapped) => {
+    const { table } = mapped;
+    const dealers = table === "dealers" && list !== undefined ? mapped.source.rows : undefined;
+    const read = dealers === undefined ? mapped.source : { ...mapped.source, rows: sql`FROM ${ident(listedDealers)}` };
+    const rows = fieldsOf(read, table, (field) => mapped.values.get(field));
+    return [table, limitRows(rows, settings.limits), dealers];
+  });
 }
 
 const listOf = ({ file }: Pick<FileGroup, "file">, settings: ReadSettings): DealerList | undefined =>
   file.dealers ?? settings.dealers;
 
-/** Returns a remark for each dealer of a group of files that the list of dealers lacks. */
+/** Returns a remark for each dealer in `listed_dealers` that the list lacks. */
 async function describeUnlisted(
   session: Session,
   group: FileGroup,
   settings: ReadSettings,
 ): Promise<readonly string[]> {
-  const list = listOf(group, settings);
-  const { mapping } = group.file;
-  if (list === undefined || mapping === undefined) return [];
-  const [, dealers] = mappedTables(group.file, relationOf(group, settings), mapping, list);
-  const rows = dealers === undefined ? [] : await session.rows(unlistedKeys(dealers));
+  const rows = await session.rows(unlistedKeys(ident(listedDealers)));
   return rows.map((row) => {
     const key = typeof row.key === "string" ? `"${printable(row.key, 40)}"` : "none";
-    return `${printable(group.file.name)}, row ${integerIn(row, "row")}: dealer key ${key}: not in ${printable(list.name)}.`;
+    return `${printable(group.file.name)}, row ${integerIn(row, "row")}: dealer key ${key}: not in ${printable(listOf(group, settings)?.name ?? "")}.`;
   });
 }
 
 /** Returns rows that fail after the most that a file may have. */
 const limitRows = (rows: Sql, limits: FeedLimits): Sql =>
   sql`SELECT * FROM (${rows}) WHERE ${withinLimit("rows", sql`"row" > ${limits.rows}`)}`;
-
-type TableRows = readonly [FeedTable, Sql];
 
 /** Returns the rows of a file in the Carquet format, whose columns are fields. */
 function feedRows(file: FeedFile, source: FeedRelation): TableRows {
