@@ -57,7 +57,7 @@ export function requireUtf8(
 
 /** Names of elements that can hold one value with its name, and of their parts; their own text has no name. */
 const namedElement =
-  /^(?:(?:field|attribute|attr|prop|param|parameter|column|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
+  /^(?:(?:field|attribute|attr|prop|param|parameter|column|component|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
 const namePart = /^(?:name|key|label)$/i;
 const valuePart = /^(?:value|text|content|)$/i;
 const otherPart = /^(?:@?type|unit)$/i;
