@@ -57,7 +57,7 @@ export function requireUtf8(
 
 /** Names of elements that can hold one value with its name, and of their parts; their own text has no name. */
 const namedElement =
-  /^(?:(?:field|attribute|attr|prop|param|parameter|column|component|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
+  /^(?:(?:field|attribute|attr|prop|param|parameter|column|component|data|entry|item|pair|variable|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
 const namePart = /^(?:name|key|label)$/i;
 const valuePart = /^(?:value|text|content|)$/i;
 const otherPart = /^(?:@?type|unit)$/i;
@@ -191,7 +191,9 @@ const token = /[ \t\r\n]*(?:([{}[\],:])|("[^"\\]*(?:\\[\s\S][^"\\]*)*")|([^ \t\r
  * What may follow in a JSON document: the object or list that is open, what was before in it, and the token. `n` is a name, `v` a whole value, `s` a text,
  * `w` a word or number.
  */
-const sequence = /^(?:-[{[sw]|\[[[,][{[sw]|\[\[\]|\[v[,\]]|\{[{,]s|\{\{\}|\{n:|\{:[{[sw]|\{v[,}])$/;
+const sequences = new Set(
+  "-{ -[ -s -w [[{ [[[ [[s [[w [[] [,{ [,[ [,s [,w [v, [v] {{s {{} {,s {n: {:{ {:[ {:s {:w {v, {v}".split(" "),
+);
 
 export class JsonDocumentParser implements DocumentParser {
   private pending = "";
@@ -231,7 +233,7 @@ export class JsonDocumentParser implements DocumentParser {
       if (whole === undefined || (word !== "" && !isEnd && start + whole.length === this.pending.length)) break;
       start += whole.length;
       const kind = mark ?? (quoted === undefined ? "w" : "s");
-      if (!sequence.test(`${this.around.at(-1)?.mark ?? ""}${this.before}${kind}`)) this.fail();
+      if (!sequences.has((this.around.at(-1)?.mark ?? "") + this.before + kind)) this.fail();
       if (mark === undefined) this.scalar(quoted === undefined ? textOfWord(word) : parsedJson(quoted));
       else this.mark(mark);
     }

@@ -242,22 +242,14 @@ async function scratchPath(
   return join(folder, basename(file.name));
 }
 
-const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: string])[] = [
-  [[0xef, 0xbb, 0xbf], "utf-8"],
-  [[0xff, 0xfe], "utf-16"],
-  [[0xfe, 0xff], "utf-16"],
-];
-
 /** Returns the encoding that a byte order mark stands for, or that of text in UTF-16 without one, of which every other byte is zero. */
 function markedEncoding(first: Buffer): string | undefined {
-  const marked = byteOrderMarks.find(([mark]) => mark.every((byte, index) => first[index] === byte))?.[1];
-  if (marked !== undefined || first[0] === undefined) return marked;
+  const mark = first.toString("latin1", 0, 3);
+  if (mark === "\u00ef\u00bb\u00bf") return "utf-8";
   const start = first.subarray(0, 1000);
-  const zeros = [0, 0];
-  for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  if (Math.max(even, odd) < 0.4 * start.length || Math.min(even, odd) > 0.05 * start.length) return undefined;
-  return odd > even ? "utf-16le" : "utf-16be";
+  const zeros = [0, 1].map((half) => start.filter((byte, index) => byte === 0 && index % 2 === half).length);
+  const isWide = Math.max(...zeros) >= 0.4 * start.length && Math.min(...zeros) <= 0.05 * start.length;
+  return (isWide && start.length > 0) || /^(?:\u00ff\u00fe|\u00fe\u00ff)/.test(mark) ? "utf-16" : undefined;
 }
 
 /**

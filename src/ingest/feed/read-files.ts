@@ -89,8 +89,11 @@ class DeliveryReading {
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
         if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
-    const check = (file: FeedFile): Promise<CheckedFile> => this.check(file);
-    this.batches = new FileBatches(settings, { check, read: readGroup }, (file, thrown) => this.refuse(file, thrown));
+    this.batches = new FileBatches(settings, {
+      check: (file) => this.check(file),
+      read: readGroup,
+      refuse: (file, thrown) => this.refuse(file, thrown),
+    });
   }
 
   /** Prepares, checks and reads a file, or each of those in an archive, or lets it wait for others of its shape. */
@@ -302,31 +305,22 @@ interface WaitingFile extends CheckedFile {
   readonly position: number;
 }
 
-/** A batch whose statement has failed, and the tables that had been read of it before. */
-interface FailedBatch {
-  readonly batch: readonly WaitingFile[];
-  readonly done: ReadonlySet<FeedTable>;
-  readonly thrown: unknown;
-}
-
-/** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
-type ReadGroup = (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
-
 /** How files are checked and read. */
 interface FileReading {
   readonly check: (file: FeedFile) => Promise<CheckedFile>;
-  readonly read: ReadGroup;
+  /** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
+  readonly read: (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
+  /** Is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
+  readonly refuse: (file: FeedFile, thrown: unknown) => void;
 }
 
 class FileBatches {
   private readonly batches = new Map<string, WaitingFile[]>();
   private added = 0;
 
-  /** `refuse` is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
   constructor(
     private readonly settings: ReadSettings & { readonly scratch: string },
     private readonly reading: FileReading,
-    private readonly refuse: (file: FeedFile, thrown: unknown) => void,
   ) {}
 
   /** Adds a file to the batch of its shape, and reads batches that are full. */
@@ -349,34 +343,32 @@ class FileBatches {
 
   private async read(key: string): Promise<void> {
     const batch = this.batches.get(key) ?? [];
-    const [first] = batch;
-    if (first === undefined) return;
     const done = new Set<FeedTable>();
     try {
-      const files = batch.map(({ file }) => file);
-      await this.reading.read({ files, file: first.file, shape: first.shape }, done);
+      await this.readTogether(batch, done);
       this.batches.delete(key);
     } catch (thrown) {
-      await this.readAlone({ batch, done, thrown });
+      await this.readAlone(batch, done, thrown);
     }
   }
 
-  /** Reads each file that waits alone, without the tables that have been read of it. Refuses the invalid ones in order. */
-  private async readAlone({ batch, done, thrown }: FailedBatch): Promise<void> {
+  private async readTogether(batch: readonly CheckedFile[], done: Set<FeedTable>): Promise<void> {
+    const [first] = batch;
+    if (first !== undefined) await this.reading.read({ ...first, files: batch.map(({ file }) => file) }, done);
+  }
+
+  /** Reads each file that waits alone, without the tables that have been read of a failed batch. Refuses the invalid ones in order. */
+  private async readAlone(batch: readonly CheckedFile[], done: ReadonlySet<FeedTable>, thrown: unknown): Promise<void> {
     const waiting = [...this.batches.values()].flat().sort((one, other) => one.position - other.position);
     this.batches.clear();
     for (const one of waiting) {
-      const { file } = one;
       const isOfBatch = batch.includes(one);
       const read = async (whole: FeedFile): Promise<void> => {
-        if (whole === file && isOfBatch && batch.length === 1) throw thrown;
-        const { file: checked, shape: found } = whole === file ? one : await this.reading.check(whole);
-        await this.reading.read(
-          { files: [checked], file: checked, shape: found },
-          isOfBatch ? new Set(done) : new Set(),
-        );
+        if (whole === one.file && isOfBatch && batch.length === 1) throw thrown;
+        const checked = whole === one.file ? one : await this.reading.check(whole);
+        await this.readTogether([checked], new Set(isOfBatch ? done : []));
       };
-      await readRepaired(file, this.settings, read).catch((error: unknown) => this.refuse(file, error));
+      await readRepaired(one.file, this.settings, read).catch((error: unknown) => this.reading.refuse(one.file, error));
     }
   }
 }

@@ -5,7 +5,7 @@
 import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { tryDay } from "../day.ts";
 import { countIssues, type IssueCount } from "../delivery-report.ts";
 import { preparedFiles, readRepaired } from "../documents/prepared-files.ts";
@@ -163,17 +163,19 @@ const listedFields =
     " ",
   );
 
-function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
-  const columns = listedFields.map((field) => {
-    const value = isSpelled(field)
-      ? sql`coalesce(${spellings.lookUp(field, ident(field))}, ${ident(field)})`
-      : ident(field);
-    return sql`${value} AS ${ident(field)}`;
+/** The columns of fields, with the spellings of listings. */
+const spelled = (fields: readonly string[], spellings: Spellings): readonly Sql[] =>
+  fields.map((field) => {
+    const value = ident(field);
+    const isText = isSpelled(field) && !isList(field);
+    return isText ? sql`coalesce(${spellings.lookUp(field, value)}, ${value}) AS ${value}` : value;
   });
+
+function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
   const photos = sql`coalesce(len(photo_urls), 0)::INTEGER AS photos`;
   return session.rows(sql`
     SELECT inventory.*, dealers.name AS dealer_name, dealers.city AS dealer_city, dealers.state AS dealer_state
-    FROM (SELECT "row", dealer_id, ${join([...columns, photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
+    FROM (SELECT "row", dealer_id, ${join([...spelled(listedFields, spellings), photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
     LEFT JOIN parsed_dealers AS dealers USING (dealer_id) ORDER BY "row"`);
 }
 
@@ -195,12 +197,8 @@ async function usableShares(session: Session, fields: readonly string[], issues:
 }
 
 async function firstValues(session: Session, fields: readonly string[], spellings: Spellings) {
-  const columns = fields.map((field) => {
-    const value = isSpelled(field) && !isList(field) ? spellings.lookUp(field, ident(field)) : ident(field);
-    return sql`${value} AS ${ident(field)}`;
-  });
   const rows = await session.rows(
-    sql`SELECT "row"::INTEGER AS "row", ${join(columns)} FROM parsed_inventory WHERE "row" <= ${integerLiteral(sampleRows)}`,
+    sql`SELECT "row"::INTEGER AS "row", ${join(spelled(fields, spellings))} FROM parsed_inventory WHERE "row" <= ${integerLiteral(sampleRows)}`,
   );
   return new Map(rows.map((row) => [integerIn(row, "row"), row]));
 }
