@@ -33,8 +33,12 @@ export function isRowKeyName({ table, mapping }: Pick<FeedFile, "table" | "mappi
 
 export const childPath = (path: string, name: string): string => (name === "" ? path : `${path}/${name}`);
 
-const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/"));
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** Returns the paths of the elements around one. */
+export const pathsAround = (path: string): readonly string[] =>
+  path === "" ? [] : [...pathsAround(parentPath(path)), parentPath(path)];
 
 /** Names of elements around a list, such as those of dealers, whose own values its records share. */
 export const isOwnerName = (name: string): boolean =>
@@ -111,7 +115,7 @@ export class RecordPathFinder implements DocumentEvents {
         return list ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
       }),
     );
-    return [...all].filter((path) => !hasOuter(path, all));
+    return [...all].filter((path) => !pathsAround(path).some((outer) => all.has(outer)));
   }
 
   /** Returns the path of the nearest list around a key. */
@@ -128,6 +132,3 @@ export class RecordPathFinder implements DocumentEvents {
     return [owner, ...names.slice(0, at >= 0 ? at + 1 : other)].join("/");
   }
 }
-
-const hasOuter = (path: string, all: ReadonlySet<string>): boolean =>
-  path !== "" && (all.has(parentPath(path)) || hasOuter(parentPath(path), all));

@@ -20,7 +20,7 @@ import {
   writeParsed,
   XmlDocumentParser,
 } from "./document-events.ts";
-import { childPath, isOwnerName, RecordPathFinder } from "./record-paths.ts";
+import { childPath, isOwnerName, nameOf, parentPath, pathsAround, RecordPathFinder } from "./record-paths.ts";
 
 /** Texts by column. */
 type FlatRecord = Map<string, string>;
@@ -60,6 +60,8 @@ class RecordReader implements DocumentEvents {
   private opened = 0;
   /** The path by which a column of shared values was named first. */
   private readonly sharedPaths = new Map<string, string>();
+  /** The paths of dealers that are objects by their keys. */
+  private readonly keyed: ReadonlySet<string>;
   private record: FlatRecord | undefined;
   private size = 0;
   private done: { readonly row: number; readonly record: FlatRecord }[] = [];
@@ -67,10 +69,16 @@ class RecordReader implements DocumentEvents {
   /** `paths` are those of the records, `lists` those of what is repeated in them, `known` the late values that an earlier reading has found. */
   constructor(
     private readonly document: Pick<FlatDocument, "file" | "limits">,
-    private readonly paths: readonly string[],
+    private readonly paths: ReadonlySet<string>,
     private readonly lists: ReadonlySet<string>,
     private readonly known: SharedValues,
-  ) {}
+  ) {
+    const around = [...new Set([...paths].flatMap(pathsAround))];
+    const counts = new Map<string, number>();
+    for (const path of around) counts.set(parentPath(path), (counts.get(parentPath(path)) ?? 0) + 1);
+    const isKeyed = (outer: string): boolean => isOwnerName(nameOf(outer)) && (counts.get(outer) ?? 0) > 1;
+    this.keyed = new Set(around.filter((path) => isKeyed(parentPath(path))));
+  }
 
   /** Returns the records that have ended since. */
   take() {
@@ -95,6 +103,7 @@ class RecordReader implements DocumentEvents {
     const position = this.opened;
     if (this.record === undefined) this.opened += 1;
     const shared = new Map(this.known.get(position));
+    if (this.keyed.has(path)) shared.set(`${inner}.key`, name);
     this.parts.push({ path, column, inner, isRecord, position, shared, hasParts: false, hasRecords: false });
   }
 
@@ -110,8 +119,8 @@ class RecordReader implements DocumentEvents {
     const isNamed = around === undefined || name.toLowerCase().startsWith(around.toLowerCase());
     const column = isNamed ? (isOwner || around !== undefined ? name : undefined) : `${around}.${name}`;
     // A list of dealers is named in the plural.
-    const own = isList ? name.replace(/(?<=[^s])s$/i, "") : name;
-    return { column, inner: isOwner ? own : column };
+    if (this.keyed.has(path)) return { column, inner: singular(around ?? name) };
+    return { column, inner: isOwner ? (isList ? singular(name) : name) : column };
   }
 
   text(text: string): void {
@@ -123,9 +132,11 @@ class RecordReader implements DocumentEvents {
       text.length <= sharedCharactersMax &&
       column.split(".").length <= sharedDepthMax
     ) {
-      const first = this.sharedPaths.get(column) ?? path;
+      const key = this.parts.find((part) => this.keyed.has(part.path))?.path ?? "";
+      const place = path.slice(key.length);
+      const first = this.sharedPaths.get(column) ?? place;
       this.sharedPaths.set(column, first);
-      this.share(first === path ? column : path.slice(1).replaceAll("/", "."), text);
+      this.share(first === place ? column : path.slice(1).replaceAll("/", "."), text);
     }
   }
 
@@ -151,7 +162,7 @@ class RecordReader implements DocumentEvents {
   }
 
   private isRecordPath(path: string, parent: string): boolean {
-    return this.paths.includes(path) || (path !== parent && this.paths.includes(`${parent}/*`));
+    return this.paths.has(path) || (path !== parent && this.paths.has(`${parent}/*`));
   }
 
   private addText(column: string, text: string): void {
@@ -167,13 +178,15 @@ class RecordReader implements DocumentEvents {
     const { record = new Map<string, string>() } = this;
     this.record = undefined;
     // Beside objects by name there may be other values.
-    if (!hasParts && !this.paths.includes(path)) return;
+    if (!hasParts && !this.paths.has(path)) return;
     this.rows += 1;
     for (const { shared } of this.parts.toReversed())
       for (const [column, text] of shared) if (!record.has(column)) record.set(column, text);
     this.done.push({ row: this.rows, record });
   }
 }
+
+const singular = (name: string): string => name.replace(/(?<=[^s])s$/i, "");
 
 /** A document that is converted. */
 export interface FlatDocument {
@@ -219,7 +232,7 @@ export async function writeRecords(document: FlatDocument, path: string) {
   const write = async (known: SharedValues) => {
     const badRows: BadRow[] = [];
     const columns = new Map<string, string>();
-    const reader = new RecordReader(document, paths, lists, known);
+    const reader = new RecordReader(document, new Set(paths), lists, known);
     await writeParsed(texts(), parserOf(document, reader, badRows), path, () => linesOf(document, reader, columns));
     return { reader, result: { columns: [...columns.values()], badRows, rows: reader.rows } };
   };
@@ -245,14 +258,14 @@ function linesOf({ file, limits }: FlatDocument, reader: RecordReader, columns: 
 function* named(file: FeedFile, record: FlatRecord, columns: Map<string, string>): Iterable<readonly [string, string]> {
   for (const [path, text] of record) {
     const key = path.toLowerCase();
-    const column = columns.get(key) ?? (key === "row" ? `${path}_` : nameOf(file, path));
+    const column = columns.get(key) ?? (key === "row" ? `${path}_` : columnOf(file, path));
     columns.set(key, column);
     yield [column, text];
   }
 }
 
 /** Returns the name of a column: that of the field if it is a list of the Carquet format. */
-function nameOf({ table, mapping }: FeedFile, path: string): string {
+function columnOf({ table, mapping }: FeedFile, path: string): string {
   const field = path.endsWith("[*]") ? fieldOfColumn(table, path.slice(0, -3)) : undefined;
   return mapping === undefined && isTextList(feed[table].properties[field ?? ""]) ? path.slice(0, -3) : path;
 }

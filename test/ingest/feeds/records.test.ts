@@ -12,7 +12,7 @@ const mapping = {
   version: 1,
   required: ["vin"],
   fields: { vin: "vin", trim: "trim", price: "price", miles: { from: "miles", number: { unitColumn: "miles.unit" } } },
-  dealer: { key: [["dealer.id", "dealer.name"]], fields: { name: "dealer.name", city: "dealer.city" } },
+  dealer: { key: [["dealer.id", "dealer.key", "dealer.name"]], fields: { name: "dealer.name", city: "dealer.city" } },
 };
 
 /** Returns the VIN, dealer and price of each row, and the dealers' names and cities. */
@@ -76,6 +76,22 @@ const documents: Readonly<Record<string, readonly [file: string, content: string
       },
       { stock: [{ vin: three, price: 30 }], dealer: { id: 2, name: "South", city: "Reno" } },
     ]),
+  ],
+  "objects by the keys of dealers": [
+    "cars.json",
+    JSON.stringify({
+      dealers: {
+        n1: {
+          vehicles: [
+            { vin: one, price: 10 },
+            { vin: two, price: 20 },
+          ],
+          name: "North",
+          city: "Fresno",
+        },
+        s2: { name: "South", city: "Reno", vehicles: [{ vin: three, price: 30 }] },
+      },
+    }),
   ],
   "lines of NDJSON": [
     "cars.ndjson",
