@@ -29,14 +29,11 @@ function parsedRow(text: string, start: number, { delimiter, quote }: TextLayout
     while (text[open] === " ") open += 1;
     const isFormula = quote !== "" && text[open] === "=" && text[open + 1] === quote;
     if (quote !== "" && (isFormula || text[open] === quote)) {
-      const close = closingQuote(text, open + (isFormula ? 2 : 1), quote);
+      const from = open + (isFormula ? 2 : 1);
+      const close = closingQuote(text, from, quote);
       if (close === undefined) return isWhole ? openQuote : undefined;
-      fields.push(
-        text
-          .slice(open + (isFormula ? 2 : 1), close)
-          .replaceAll(quote + quote, quote)
-          .replace(/^="(.*)"$/s, "$1"),
-      );
+      const field = text.slice(from, close).replaceAll(quote + quote, quote);
+      fields.push(field.replace(/^="(.*)"$/s, "$1"));
       at = close + 1;
       while (text[at] === " ") at += 1;
     } else {

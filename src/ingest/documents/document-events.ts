@@ -60,14 +60,15 @@ const namedElement =
   /^(?:(?:field|attribute|attr|prop|param|parameter|column|component|data|entry|item|pair|variable|spec|specification|detail|characteristic)s?|(?:additional)?propert(?:y|ies)|str|string|int|integer|long|float|double|bool|boolean)$/i;
 const namePart = /^(?:name|key|label)$/i;
 const valuePart = /^(?:value|text|content|)$/i;
-const otherPart = /^(?:@?type|unit)$/i;
+const partName = /^(?:name|key|label|value|text|content|@?type|unit)$/i;
 
 /** Passes `<field name="vin" value="V1"/>` on as `<vin>V1</vin>`, also if the name or the value is an element. */
 export class NamedValues implements DocumentEvents {
   /** The events of an element that can be a named value, until it closes. */
   private held: (() => void)[] | undefined;
-  private parts: { readonly part: string; readonly isItem: boolean; readonly text: string }[] = [];
-  private part = { name: "", isItem: false };
+  private texts: { readonly part: string; readonly text: string }[] = [];
+  /** The part that is open. */
+  private part = "";
 
   constructor(private readonly events: DocumentEvents) {}
 
@@ -76,38 +77,34 @@ export class NamedValues implements DocumentEvents {
   }
 
   open(name: string, isItem: boolean): void {
-    const isPart = [namePart, valuePart, otherPart].some((pattern) => pattern.test(name));
-    if (this.held !== undefined && this.part.name === "" && isPart) this.part = { name, isItem };
+    if (this.held !== undefined && this.part === "" && partName.test(name)) this.part = name;
     else {
       this.release();
       if (namedElement.test(name)) this.held = [];
-      this.parts = [];
+      this.texts = [];
     }
     this.pass(() => this.events.open(name, isItem));
   }
 
   text(text: string): void {
-    this.parts.push({ part: this.part.name, isItem: this.part.isItem, text });
+    if (this.held !== undefined) this.texts.push({ part: this.part, text });
     this.pass(() => this.events.text(text));
   }
 
   close(): void {
-    if (this.held === undefined || this.part.name !== "") {
+    const isPart = this.held === undefined || this.part !== "";
+    this.part = "";
+    const name = this.texts.find(({ part }) => namePart.test(part))?.text;
+    const values = this.texts.filter(({ part }) => valuePart.test(part));
+    if (isPart || name === undefined || values.length === 0) {
+      if (!isPart) this.release();
       this.pass(() => this.events.close());
-      this.part = { name: "", isItem: false };
-      return;
-    }
-    const name = this.parts.find(({ part }) => namePart.test(part))?.text;
-    const values = this.parts.filter(({ part }) => valuePart.test(part));
-    if (name === undefined || values.length === 0) {
-      this.release();
-      this.events.close();
       return;
     }
     this.held = undefined;
-    for (const { isItem, text } of values) {
-      this.events.open(name, isItem);
-      for (const { part, text: unit } of this.parts) if (/^unit$/i.test(part)) sendValue(this.events, "unit", unit);
+    for (const { text } of values) {
+      this.events.open(name, false);
+      for (const { part, text: unit } of this.texts) if (/^unit$/i.test(part)) sendValue(this.events, "unit", unit);
       this.events.text(text);
       this.events.close();
     }
@@ -122,7 +119,7 @@ export class NamedValues implements DocumentEvents {
   private release(): void {
     const { held = [] } = this;
     this.held = undefined;
-    this.part = { name: "", isItem: false };
+    this.part = "";
     for (const event of held) event();
   }
 }

@@ -34,7 +34,7 @@ export function isRowKeyName({ table, mapping }: Pick<FeedFile, "table" | "mappi
 export const childPath = (path: string, name: string): string => (name === "" ? path : `${path}/${name}`);
 
 export const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/"));
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const lastName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Returns the paths of the elements around one. */
 export const pathsAround = (path: string): readonly string[] =>
@@ -87,7 +87,7 @@ export class RecordPathFinder implements DocumentEvents {
 
   text(text: string): void {
     const path = this.around.at(-1)?.path ?? "";
-    const name = nameOf(path);
+    const name = lastName(path);
     const isNamed = text !== "" && isRowKeyName(this.file, name);
     const certainty = this.file.table === "inventory" && isVin(text) ? (isNamed ? 3 : 2) : isNamed ? 1 : 0;
     if (certainty === 0) return;
@@ -111,7 +111,7 @@ export class RecordPathFinder implements DocumentEvents {
         const isOneOfSome = path !== "" && (parents.get(parentPath(path)) ?? 0) > 1;
         const list = this.listAround(path);
         // Dealers that have one vehicle each are not the vehicles.
-        if (list !== undefined && list !== path && isOwnerName(nameOf(list))) return this.recordAround(path, list);
+        if (list !== undefined && list !== path && isOwnerName(lastName(list))) return this.recordAround(path, list);
         return list ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
       }),
     );

@@ -20,7 +20,7 @@ import {
   writeParsed,
   XmlDocumentParser,
 } from "./document-events.ts";
-import { childPath, isOwnerName, nameOf, parentPath, pathsAround, RecordPathFinder } from "./record-paths.ts";
+import { childPath, isOwnerName, lastName, parentPath, pathsAround, RecordPathFinder } from "./record-paths.ts";
 
 /** Texts by column. */
 type FlatRecord = Map<string, string>;
@@ -76,7 +76,7 @@ class RecordReader implements DocumentEvents {
     const around = [...new Set([...paths].flatMap(pathsAround))];
     const counts = new Map<string, number>();
     for (const path of around) counts.set(parentPath(path), (counts.get(parentPath(path)) ?? 0) + 1);
-    const isKeyed = (outer: string): boolean => isOwnerName(nameOf(outer)) && (counts.get(outer) ?? 0) > 1;
+    const isKeyed = (outer: string): boolean => isOwnerName(lastName(outer)) && (counts.get(outer) ?? 0) > 1;
     this.keyed = new Set(around.filter((path) => isKeyed(parentPath(path))));
   }
 

@@ -144,6 +144,7 @@ const lastLineBytesMax = 2 ** 24;
 async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
   const isCsv = file.format === "csv";
   const { quote, delimiter } = isCsv ? layoutOf(file) : { quote: "", delimiter: "" };
+  const formula = formulaOf(quote, delimiter);
   let quotes = 0;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
@@ -155,7 +156,8 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
     if (nul >= 0) fault ??= `NUL byte at offset ${offset + nul}: expected text.`;
-    if (quote !== "" && hasFormula(chunk, quote, delimiter)) fault ??= "formulas: expected values.";
+    if (quote !== "" && chunk.includes(`=${quote}`) && formula.test(chunk.toString("latin1")))
+      fault ??= "formulas: expected values.";
     json?.add(chunk);
     hasAmpersand ||= chunk.includes("&");
     hasSemicolon ||= chunk.includes(";");
@@ -170,15 +172,9 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
   return { bytes: offset, hasOddQuotes, hasEntities: hasAmpersand && hasSemicolon };
 }
 
-/** Returns whether a field begins as a text in the form of a spreadsheet's formula: `="12"`. */
-function hasFormula(chunk: Buffer, quote: string, delimiter: string): boolean {
-  const formula = `=${quote}`;
-  for (let index = chunk.indexOf(formula); index >= 0; index = chunk.indexOf(formula, index + 1)) {
-    const before = index === 0 ? "\n" : String.fromCharCode(chunk[index - 1] ?? 0);
-    if (`${delimiter}${quote}\r\n`.includes(before)) return true;
-  }
-  return false;
-}
+/** Returns a pattern of fields that begin as a text in the form of a spreadsheet's formula: `="12"`. */
+const formulaOf = (quote: string, delimiter: string): RegExp =>
+  new RegExp(`(?:^|[${`${delimiter}${quote}`.replaceAll(/[\\\]^-]/g, "\\$&")}\r\n])=[${quote}]`);
 
 function countOf(chunk: Buffer, quote: string): number {
   let count = 0;
