@@ -169,6 +169,7 @@ class CsvRows implements DocumentParser {
 
   private read(isLast: boolean): void {
     const { file, limits } = this.source;
+    const isUnended = isLast && !"\r\n".includes(this.text.at(-1) ?? "");
     let at = 0;
     while (at < this.text.length) {
       const parsed = this.parsed(at, isLast || this.text.length - at > limits.recordBytes);
@@ -177,7 +178,6 @@ class CsvRows implements DocumentParser {
       const next = typeof parsed === "string" && (isOpen || this.hasLongRows) ? this.nextRow(at) : undefined;
       const end = typeof parsed === "object" ? parsed.end : this.badEnd(at, next);
       if (end - at > limits.recordBytes) throw limitError(file, "recordBytes", limits, this.rows + 1);
-      const isUnended = isLast && !/[\r\n]$/.test(this.text);
       const isCut = isOpen
         ? next === undefined && (isUnended || (isLast && this.hasLongRows))
         : isUnended && end === this.text.length;

@@ -42,11 +42,16 @@ interface OpenPart {
   hasRecords: boolean;
 }
 
-/** Values of an element that the records in it share, their depth and their characters; characters of those that follow records, in all elements. */
+/**
+ * Values of an element that the records in it share, their depth and their characters; columns of all of them; characters of those that follow records, with
+ * what each takes up.
+ */
 const sharedMax = 100;
 const sharedDepthMax = 3;
 const sharedCharactersMax = 1000;
-const lateCharactersMax = 2 ** 24;
+const sharedPathsMax = 10_000;
+const lateCharactersMax = 2 ** 26;
+const lateOverhead = 100;
 
 /** Shared values by the position of the part that they are of. */
 type SharedValues = Map<number, Map<string, string>>;
@@ -135,7 +140,7 @@ class RecordReader implements DocumentEvents {
       const key = this.parts.find((part) => this.keyed.has(part.path))?.path ?? "";
       const place = path.slice(key.length);
       const first = this.sharedPaths.get(column) ?? place;
-      this.sharedPaths.set(column, first);
+      if (this.sharedPaths.size < sharedPathsMax) this.sharedPaths.set(column, first);
       this.share(first === place ? column : path.slice(1).replaceAll("/", "."), text);
     }
   }
@@ -153,7 +158,7 @@ class RecordReader implements DocumentEvents {
     const part = this.parts.at(-fromEnd);
     if (part === undefined || (part.shared.size >= sharedMax && !part.shared.has(column))) return;
     if (part.hasRecords && part.shared.get(column) !== text) {
-      this.lateCharacters += column.length + text.length;
+      this.lateCharacters += column.length + text.length + lateOverhead;
       if (this.lateCharacters > lateCharactersMax)
         throw fileError(this.document.file, ": too many values of dealers after their vehicles: expected them before.");
       this.late.set(part.position, (this.late.get(part.position) ?? new Map()).set(column, text));
