@@ -2,13 +2,14 @@
  * Finds the records of a document by its structure: the repeated elements, or objects of a list, that have the VINs. A document is read to its end for
  * it, or until it is malformed, which the second reading reports.
  */
+import { vinForm } from "../../listing/vins.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { feed, fieldOfColumn } from "../feed/feed-schema.ts";
 import { foldName } from "../mapping/mapping.ts";
 import type { DocumentEvents } from "./document-events.ts";
 
 /** Texts of 17 characters with the letters and digits of VINs, and at least one of each. */
-const vinPattern = /^(?=.*\d)(?=.*[A-Z])[A-HJ-NPR-Z\d]{17}$/i;
+const vinPattern = new RegExp(`^(?=.*\\d)(?=.*[A-Z])${vinForm}$`, "i");
 
 export const isVin = (text: string): boolean => vinPattern.test(text.trim());
 

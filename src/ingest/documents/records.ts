@@ -50,7 +50,7 @@ const sharedMax = 100;
 const sharedDepthMax = 3;
 const sharedCharactersMax = 1000;
 const sharedPathsMax = 10_000;
-const lateCharactersMax = 2 ** 26;
+const lateCharactersMax = 2 ** 25;
 const lateOverhead = 100;
 
 /** Shared values by the position of the part that they are of. */

@@ -8,7 +8,7 @@ import type { DuckType } from "../../db/duck-type.ts";
 import { columnType, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
 import { lineItemsType } from "../../listing/nested-types.ts";
-import { newestYearOn } from "../../listing/vins.ts";
+import { newestYearOn, vinForm } from "../../listing/vins.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
 import { bound, type NumberForm, readNumber } from "./number-forms.ts";
 
@@ -61,7 +61,7 @@ const columnTypes: Readonly<Record<string, DuckType>> = { ...dealerColumns, ...b
 
 const vinReader: FieldReader = {
   type: "VARCHAR",
-  value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
+  value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), ${literal(vinForm)}) THEN upper(${text}) END`,
   reason: (
     text,
   ) => sql`CASE WHEN length(${text}) <> 17 THEN 'not 17 characters' WHEN regexp_matches(${text}, '[IOQ]', 'i')
