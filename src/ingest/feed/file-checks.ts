@@ -156,12 +156,12 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
     if (nul >= 0) fault ??= `NUL byte at offset ${offset + nul}: expected text.`;
-    if (quote !== "" && chunk.includes(`=${quote}`) && formula.test(chunk.toString("latin1")))
+    if (quote !== "" && chunk.includes(`=${quote}`) && formula.test(chunk.toString()))
       fault ??= "formulas: expected values.";
     json?.add(chunk);
     hasAmpersand ||= chunk.includes("&");
     hasSemicolon ||= chunk.includes(";");
-    if (quote !== "" && offset < batchBytesMax) quotes += chunk.toString("latin1").split(quote).length - 1;
+    if (quote !== "" && offset < batchBytesMax) quotes += chunk.toString().split(quote).length - 1;
     const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn));
     if (end >= 0) lineStart = offset + end + 1;
     offset += chunk.length;
