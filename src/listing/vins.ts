@@ -6,6 +6,9 @@ import { projectPath } from "../base/project-files.ts";
 import { ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import type { AttributeName } from "./schema.ts";
 
+/** The form of a VIN in upper case, as a regular expression. */
+export const vinForm = "[A-HJ-NPR-Z0-9]{17}";
+
 /** The letters of a VIN and the digits that they count as. */
 const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
 const digits = "12345678123457923456789";

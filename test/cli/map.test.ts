@@ -234,6 +234,50 @@ test("a link that repeats, a history report or a video is no detail page, and th
   assert.deepEqual(accepted.mapping.fields.photo_urls?.from, [{ column: "Galerie" }]);
 });
 
+test("a column of prices in another currency is not used, and the currency is named", async () => {
+  const { out, mapping } = await mapped({ ...vins, Price: ["15.990 €", "12.490,00 EUR", "9 900 €"], MSRP: ["20,000"] });
+  assert.deepEqual(lineOf(out, "Price").slice(1, 3), ["unmapped", "0 % fit price: in EUR: expected USD"]);
+  assert.deepEqual(Object.keys(mapping.fields), ["vin", "msrp"]);
+});
+
+test("a file of sold cars is warned of, and one whose date of sale is empty is not", async () => {
+  const warning = /expected cars for sale, not sold ones/;
+  const price = { ...vins, Price: ["15990"] };
+  for (const sold of [
+    { ...vins, "Sale Date": ["2026-01-01"], "Sale Price": ["15990"] },
+    { ...vins, SoldDate: [""], "Sold Price": ["15990"] },
+    { ...price, "Sold Date": ["2026-01-01"] },
+    { ...price, date_of_sale: ["2026-01-01"], "Customer Name": ["A"] },
+  ])
+    assert.match((await mapped(sold)).out, warning, JSON.stringify(sold));
+  for (const stock of [price, { ...price, "Sold Date": [""] }, { ...price, "Sale Price": ["14990"] }])
+    assert.doesNotMatch((await mapped(stock)).out, warning, JSON.stringify(stock));
+});
+
+test("values with names, and those of dealers around vehicles, fill the fields of their names", async () => {
+  const car = (row: number) =>
+    `<vehicle><fields><field name="vin" value="${vinOf(row)}"/><field name="price">20000</field><field name="make">Ford</field></fields>
+     <photos><photo><url>https://x.example/1.jpg</url><id>1</id></photo><photo><url>https://x.example/2.jpg</url></photo></photos></vehicle>`;
+  const dealer = (row: number, name: string) =>
+    `<dealer><vehicles>${car(row)}</vehicles><id>${row}</id><name>${name}</name><address><street>1 Main</street><city>Fresno</city>
+     <state>CA</state><zip>93721</zip></address></dealer>`;
+  const path = await written(
+    "dealers.xml",
+    `<export><dealers>${dealer(1, "North")}${dealer(2, "South")}</dealers></export>`,
+  );
+  const { out } = await map(path);
+  const fields = (column: string) => lineOf(out, column)[2];
+  assert.deepEqual(
+    ["fields.vin", "fields.price", "fields.make", "photos.photo[*].url", "dealer.id", "dealer.name"].map(fields),
+    ["vin", "price", "make", "photo_urls", "dealer, dealer.name", "dealer.name"],
+  );
+  assert.deepEqual(
+    ["street", "city", "state", "zip"].map((name) => fields(`dealer.address.${name}`)),
+    ["dealer.line1", "dealer.city", "dealer.state", "dealer.postal_code"],
+  );
+  assert.match(out, /^2 rows = 2 usable \+ 0 refused; dealers: 2$/m);
+});
+
 test("fields without a column are named, and set for all rows", async () => {
   const columns = { ...vins, Ask: ["20000", "21000", "22000"], "Inventory Type": ["", "New", ""] };
   const { out } = await mapped(columns);

@@ -182,7 +182,7 @@ const ndjson: Readonly<Record<string, BrokenFile>> = {
   "a key twice": { content: joinLines(car(1, ',"price":1,"price":2')), says: /: / },
   "a key twice, in another case": { content: joinLines(car(1, ',"VIN":1')), says: /: duplicate column "vin"/ },
   "a key with a NUL": { content: joinLines(car(1, ',"a\\u0000b":1')), says: /: invalid byte sequence in the name/ },
-  "a block of zeros": { content: `${joinLines(car(1))}\0\0`, says: /: NUL byte at offset \d+: expected text/ },
+  "a block of zeros": { content: `${joinLines(car(1))}\0\0`, says: /: the file ends within row 2: invalid JSON/ },
   "one array of all rows": { content: `[${car(1)},${car(2)}]`, says: /, row 1: invalid JSON: expected an object/ },
   "no column vin": { content: joinLines(`{"dealer_id":"${dealer}"}`), says: /, .*missing column "vin"/ },
   "an empty file": { content: "", says: /: empty file: expected at least one row/ },

@@ -237,3 +237,19 @@ test("a VIN is read without invisible characters; its check digit is noted only 
   );
   assert.deepEqual(values[6], { value: "11111111111111111", reason: filler });
 });
+
+test("control characters are not kept in texts, wherever they are", async () => {
+  const controls = [..."\u0000\u0001\u0008\u001f\u007f"].map((character) => `XL${character}T Plus`);
+  const spaces = [..."\t\u000b\u000c"].map((character) => `XLT${character}Plus`);
+  const values = await read("trim", [...controls.slice(1), ...spaces, "XLT Plus", "XLT  Plus", "XLT Plus "]);
+  for (const { value } of values) assert.equal(value, "XLT Plus");
+  const options = await read("options_packages", ["5\u00010A|53\u007fR"]);
+  assert.deepEqual(options[0]?.value, ["50A", "53R"]);
+  assert.equal(normalizeText(controls[0] ?? ""), "XLT Plus");
+});
+
+test("a photo that is several times in a list is there once", async () => {
+  const [one = "", two = ""] = [1, 2].map((n) => `https://x.example/${n}.jpg`);
+  const [photos] = await read("photo_urls", [`${one}|${two}| ${one}|${two}`]);
+  assert.deepEqual(photos, { value: [one, two], reason: null });
+});

@@ -4,10 +4,10 @@
  *
  * The engine reads ordinary files strictly; only what it refuses, or would misread, comes here. A row that is malformed ends with its line.
  */
-import { open } from "node:fs/promises";
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type CsvLayout, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
 import { fileError, limitError } from "../feed/file-errors.ts";
+import { type DocumentParser, requireUtf8, writeParsed } from "./document-events.ts";
 import { isRowKeyName, isVin } from "./record-paths.ts";
 
 /** How a CSV text is written. */
@@ -16,7 +16,8 @@ type TextLayout = Pick<CsvLayout, "delimiter" | "quote">;
 /** The fields of a row and where it ends; a reason why it is malformed; undefined if the text ends before. */
 type Parsed = { readonly fields: readonly string[]; readonly end: number } | string | undefined;
 
-const invalidQuotes = "invalid quotes: expected a closing quote followed by a delimiter or the end of the row";
+const openQuote = "invalid quotes: expected a closing quote";
+const invalidQuotes = `${openQuote} followed by a delimiter or the end of the row`;
 
 /** Parses the row that begins at a position. `isWhole`: nothing follows the text. */
 function parsedRow(text: string, start: number, { delimiter, quote }: TextLayout, isWhole: boolean): Parsed {
@@ -28,14 +29,11 @@ function parsedRow(text: string, start: number, { delimiter, quote }: TextLayout
     while (text[open] === " ") open += 1;
     const isFormula = quote !== "" && text[open] === "=" && text[open + 1] === quote;
     if (quote !== "" && (isFormula || text[open] === quote)) {
-      const close = closingQuote(text, open + (isFormula ? 2 : 1), quote);
-      if (close === undefined) return isWhole ? invalidQuotes : undefined;
-      fields.push(
-        text
-          .slice(open + (isFormula ? 2 : 1), close)
-          .replaceAll(quote + quote, quote)
-          .replace(/^="(.*)"$/s, "$1"),
-      );
+      const from = open + (isFormula ? 2 : 1);
+      const close = closingQuote(text, from, quote);
+      if (close === undefined) return isWhole ? openQuote : undefined;
+      const field = text.slice(from, close).replaceAll(quote + quote, quote);
+      fields.push(field.replace(/^="(.*)"$/s, "$1"));
       at = close + 1;
       while (text[at] === " ") at += 1;
     } else {
@@ -137,47 +135,54 @@ export interface CsvSource {
   readonly file: FeedFile;
   readonly layout: CsvLayout;
   readonly limits: FeedLimits;
+  readonly isUtf8: boolean;
   readonly texts: AsyncIterable<string>;
 }
 
-/** Reads the rows of a CSV text one after the other. */
-class CsvRows {
+/** Parser of CSV that writes the good rows again, with their numbers. */
+class CsvRows implements DocumentParser {
   readonly badRows: BadRow[] = [];
   rows = 0;
   private text = "";
+  private lines = "";
   private columns: readonly string[] | undefined;
   /** Whether a good row has had several lines. */
   private hasLongRows = false;
 
   constructor(private readonly source: CsvSource) {}
 
-  /** Yields the header, then the good rows that end in a part of the text. `isLast`: nothing follows it. */
-  *add(part: string, isLast: boolean): Iterable<readonly [row: number, fields: readonly string[]]> {
+  add(part: string): void {
     this.text += part;
-    const { file, limits, layout } = this.source;
+    this.read(false);
+  }
+
+  end(): void {
+    this.read(true);
+  }
+
+  /** Returns the rows that have ended since. */
+  take(): string {
+    const { lines } = this;
+    this.lines = "";
+    return lines;
+  }
+
+  private read(isLast: boolean): void {
+    const { file, limits } = this.source;
+    const isUnended = isLast && !"\r\n".includes(this.text.at(-1) ?? "");
     let at = 0;
     while (at < this.text.length) {
       const parsed = this.parsed(at, isLast || this.text.length - at > limits.recordBytes);
       if (parsed === undefined) break;
-      const end = typeof parsed === "string" ? this.badEnd(at) : parsed.end;
+      const isOpen = parsed === openQuote;
+      const next = typeof parsed === "string" && (isOpen || this.hasLongRows) ? this.nextRow(at) : undefined;
+      const end = typeof parsed === "object" ? parsed.end : this.badEnd(at, next);
       if (end - at > limits.recordBytes) throw limitError(file, "recordBytes", limits, this.rows + 1);
-      const raw = this.text.slice(at, end);
+      const isCut = isOpen
+        ? next === undefined && (isUnended || (isLast && this.hasLongRows))
+        : isUnended && end === this.text.length;
+      this.addRow(parsed, this.text.slice(at, end), isCut);
       at = end;
-      if (typeof parsed === "object" && parsed.fields.length === 1 && parsed.fields[0] === "") continue;
-      if (this.columns === undefined) {
-        if (typeof parsed === "string") throw fileError(file, `, row 0 (header): ${parsed}.`);
-        this.columns = parsed.fields;
-        if (layout.hasHeader) {
-          yield [0, parsed.fields];
-          continue;
-        }
-      }
-      const fault = typeof parsed === "string" ? parsed : this.faultOf(parsed.fields, raw);
-      if (fault === undefined && typeof parsed === "object") {
-        this.rows += 1;
-        this.hasLongRows ||= /[\r\n]/.test(raw.trimEnd());
-        yield [this.rows, parsed.fields.slice(0, this.columns.length)];
-      } else this.addBad(raw, fault ?? "");
     }
     this.text = this.text.slice(at);
   }
@@ -186,16 +191,53 @@ class CsvRows {
     return parsedRow(this.text, at, this.source.layout, isWhole);
   }
 
-  /** Returns where a row with invalid quotes ends: with its line, or, in files with rows of several lines, before the next line that is a good row. */
-  private badEnd(at: number): number {
-    const first = lineEnd(this.text, at) ?? this.text.length;
-    if (!this.hasLongRows) return first;
-    for (let next = first; next < this.text.length; next = lineEnd(this.text, next) ?? this.text.length) {
+  /** Returns the position of the next line that is a good row; undefined if none is near. */
+  private nextRow(at: number): number | undefined {
+    for (
+      let next = lineEnd(this.text, at);
+      next !== undefined && next < this.text.length;
+      next = lineEnd(this.text, next)
+    ) {
       const parsed = this.parsed(next, true);
       if (typeof parsed === "object" && this.faultOf(parsed.fields, "") === undefined) return next;
-      if (next - at > this.source.limits.recordBytes) return first;
+      if (next - at > this.source.limits.recordBytes) return undefined;
     }
-    return first;
+    return undefined;
+  }
+
+  /** Returns where a row with invalid quotes ends: with its line, or, in files with rows of several lines, before the next good row. */
+  private badEnd(at: number, next: number | undefined): number {
+    return (this.hasLongRows ? next : undefined) ?? lineEnd(this.text, at) ?? this.text.length;
+  }
+
+  /** Adds a row. Throws a UserError if it is malformed because the file was cut off. */
+  private addRow(parsed: NonNullable<Parsed>, raw: string, isCut: boolean): void {
+    const { file, layout } = this.source;
+    const fields = typeof parsed === "string" ? [] : parsed.fields;
+    if (fields.length === 1 && (fields[0] ?? "").replace("\u001a", "").trim() === "") return;
+    if (this.columns === undefined) {
+      if (typeof parsed === "string") throw fileError(file, `, row 0 (header): ${parsed}.`);
+      this.columns = fields;
+      if (layout.hasHeader) {
+        this.write("row", fields);
+        return;
+      }
+    }
+    this.rows += 1;
+    requireUtf8(this.source, raw, this.rows);
+    const fault = typeof parsed === "string" ? parsed : this.faultOf(fields, raw);
+    if (fault === undefined) {
+      this.hasLongRows ||= /[\r\n]/.test(raw.trimEnd());
+      this.write(String(this.rows), fields.slice(0, this.columns.length));
+    } else if (isCut && parsed !== invalidQuotes && fields.length < this.columns.length)
+      throw fileError(file, `: the file ends within row ${this.rows}: ${fault}.`);
+    else this.badRows.push({ row: this.rows, text: raw.trimEnd(), reason: fault });
+  }
+
+  private write(row: string, fields: readonly string[]): void {
+    if (fields.length > feedColumnsMax)
+      throw fileError(this.source.file, `, row ${this.rows}: too many columns: expected at most ${feedColumnsMax}.`);
+    this.lines += `${[row, ...fields].map(cell).join(",")}\n`;
   }
 
   /** Returns why a row is malformed; undefined if it is not. More fields than columns are none if they are empty. */
@@ -207,33 +249,13 @@ class CsvRows {
     if (fields.slice(columns.length).every((field) => field.trim() === "")) return undefined;
     return `${fields.length} fields: expected ${columns.length}, as in the header; unexpected field after column "${printable(columns.at(-1) ?? "", 40)}"`;
   }
-
-  private addBad(text: string, reason: string): void {
-    this.rows += 1;
-    this.badRows.push({ row: this.rows, text: text.trimEnd(), reason });
-  }
 }
 
 /** Writes the good rows of a CSV text to a file, with their numbers. Returns the number of rows, and the bad ones. Throws a UserError if no copy can be written. */
 export async function writeCsvRows(source: CsvSource, path: string) {
-  const rows = new CsvRows(source);
-  const target = await open(path, "w");
-  const write = async (part: string, isLast: boolean): Promise<void> => {
-    let lines = "";
-    for (const [row, fields] of rows.add(part, isLast)) {
-      if (fields.length > feedColumnsMax)
-        throw fileError(source.file, `, row ${row}: too many columns: expected at most ${feedColumnsMax}.`);
-      lines += `${[row === 0 ? "row" : String(row), ...fields].map(cell).join(",")}\n`;
-    }
-    await target.write(lines);
-  };
-  try {
-    for await (const part of source.texts) await write(part, false);
-    await write("", true);
-  } finally {
-    await target.close();
-  }
-  return { rows: rows.rows, badRows: rows.badRows };
+  const parser = new CsvRows(source);
+  await writeParsed(source.texts, parser, path, () => parser.take());
+  return parser;
 }
 
 /** Returns a field as CSV; an empty one without quotes is unknown. */

@@ -5,14 +5,14 @@
  * Node.js decodes Windows-1252 wrongly since 20.18.3, so `iconv-lite` does. Sizes in a ZIP file are known from its directory, so a bomb is refused
  * before anything of it is unpacked; an entry that is larger than it says fails. Names of entries are labels and never paths.
  */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import iconv from "iconv-lite";
-import { type Entry, open, type ZipFile } from "yauzl";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import {
@@ -148,7 +148,7 @@ async function decodedFile(file: FeedFile, start: CsvStart, settings: Preparatio
 async function rewrittenFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
-  { offset, delimiter }: Pick<CsvStart, "offset" | "delimiter">,
+  { offset, delimiter, isUtf8 = true }: Pick<CsvStart, "offset" | "delimiter"> & { readonly isUtf8?: boolean },
   encoding = "utf-8",
 ): Promise<FeedFile> {
   const { limits } = settings;
@@ -156,48 +156,47 @@ async function rewrittenFile(
   const texts = textsFrom(decodedText(file, encoding, limits), offset);
   const path = await scratchPath(file, settings, "rewritten");
   const { rows, badRows } = await writeCsvRows(
-    { file, limits, texts, layout: { delimiter, quote, hasHeader, names } },
+    { file, limits, isUtf8, texts, layout: { delimiter, quote, hasHeader, names } },
     path,
   );
   requireFewBadRows(file, badRows, rows);
   return { ...file, layout: { ...carquetLayout, hasHeader, names }, path, isGzip: false, isNumbered: true, badRows };
 }
 
-/**
- * Returns the result of reading a file; if the engine cannot, that of reading a copy without its malformed rows. `columns` are named in errors. Throws a
- * UserError if neither is possible.
- */
+/** Returns the result of reading a file; if the engine cannot, that of reading a copy without its malformed rows. Throws a UserError if neither is possible. */
 export async function readRepaired<T>(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
   read: (file: FeedFile) => Promise<T>,
-  columns: readonly string[] = [],
 ): Promise<T> {
-  const context = { columns, limits: settings.limits };
   try {
     return await read(file);
   } catch (thrown) {
-    const error = await describeFileError(file, context, thrown);
+    const error = describeFileError(file, settings.limits, thrown);
     const isOfEngine = !(thrown instanceof UserError) && error instanceof UserError && !isLimitFault(thrown);
     const repaired = isOfEngine ? await repairedFile(file, settings) : undefined;
     if (repaired === undefined) throw error;
-    return await read(repaired).catch(async (again: unknown) => {
-      throw await describeFileError(repaired, context, again);
+    return await read(repaired).catch((again: unknown) => {
+      throw describeFileError(repaired, settings.limits, again);
     });
   }
 }
 
-/** Returns a copy of a text file without its malformed rows; undefined if that cannot help. Throws a UserError if these are too many. */
+/** Returns a copy of a text file without its malformed rows; undefined if that cannot help. Throws a UserError if these are too many, or are not in UTF-8. */
 async function repairedFile(
   file: FeedFile,
   settings: Pick<Preparation, "limits" | "scratch">,
 ): Promise<FeedFile | undefined> {
   const { limits } = settings;
   if (file.isNumbered || (file.format !== "csv" && file.format !== "ndjson")) return undefined;
-  if ((await encodingOf(file, limits)) !== "utf-8") return undefined;
-  if (file.format === "csv") return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter });
+  const encoding = await encodingOf(file, limits);
+  if (encoding !== "utf-8" && encoding !== otherEncoding) return undefined;
+  const isUtf8 = encoding === "utf-8";
+  if (file.format === "csv")
+    return rewrittenFile(file, settings, { offset: 0, delimiter: layoutOf(file).delimiter, isUtf8 });
   const path = await scratchPath(file, settings, "rewritten");
-  const { rows, badRows } = await writeJsonLines(file, decodedText(file, "utf-8", limits), path);
+  const document = { file, limits, isUtf8, texts: () => decodedText(file, "utf-8", limits) };
+  const { rows, badRows } = await writeJsonLines(document, path);
   if (badRows.length === 0) return undefined;
   requireFewBadRows(file, badRows, rows);
   return { ...file, path, isGzip: false, isNumbered: true, badRows };
@@ -221,8 +220,7 @@ function requireFewBadRows(file: FeedFile, badRows: readonly BadRow[], rows: num
 /** Writes the records of a document as NDJSON. Returns the file, with the preset that fits its columns if it has no mapping; none if it is foreign without. */
 async function preparedDocument(file: FeedFile, settings: Preparation): Promise<readonly FeedFile[]> {
   const { limits } = settings;
-  const declared = file.format === "xml" ? await declaredEncoding(file, limits) : undefined;
-  const encoding = file.mapping?.file?.encoding ?? declared ?? (await encodingOf(file, limits));
+  const encoding = file.mapping?.file?.encoding ?? (await encodingOf(file, limits));
   const path = await scratchPath(file, settings);
   const document = { file, limits, texts: () => decodedText(file, encoding, limits) };
   const { columns, badRows, rows } = await writeRecords(document, path);
@@ -244,44 +242,48 @@ async function scratchPath(
   return join(folder, basename(file.name));
 }
 
-const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: string])[] = [
-  [[0xef, 0xbb, 0xbf], "utf-8"],
-  [[0xff, 0xfe], "utf-16"],
-  [[0xfe, 0xff], "utf-16"],
-];
-
 /** Returns the encoding that a byte order mark stands for, or that of text in UTF-16 without one, of which every other byte is zero. */
 function markedEncoding(first: Buffer): string | undefined {
-  const marked = byteOrderMarks.find(([mark]) => mark.every((byte, index) => first[index] === byte))?.[1];
-  if (marked !== undefined || first[0] === undefined) return marked;
+  const mark = first.toString("latin1", 0, 3);
+  if (mark === "\u00ef\u00bb\u00bf") return "utf-8";
   const start = first.subarray(0, 1000);
-  const zeros = [0, 0];
-  for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  if (Math.max(even, odd) < 0.4 * start.length || Math.min(even, odd) > 0.05 * start.length) return undefined;
-  return odd > even ? "utf-16le" : "utf-16be";
+  const zeros = [0, 1].map((half) => start.filter((byte, index) => byte === 0 && index % 2 === half).length);
+  const isWide = Math.max(...zeros) >= 0.4 * start.length && Math.min(...zeros) <= 0.05 * start.length;
+  return (isWide && start.length > 0) || /^(?:\u00ff\u00fe|\u00fe\u00ff)/.test(mark) ? "utf-16" : undefined;
 }
 
-/** Returns the encoding of a file: that of its byte order mark, else UTF-8 if the whole file is valid, else Windows-1252. */
+/**
+ * Returns the encoding of a file: that of its byte order mark, else UTF-8 if the whole file is valid, else that which an XML document declares, else
+ * Windows-1252. Throws a UserError if a file in UTF-8 ends within a character.
+ */
 async function encodingOf(file: FeedFile, limits: FeedLimits): Promise<string> {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
+  let hasCharacters = false;
   for await (const chunk of contentOf(file, limits)) {
     const marked = isFirst ? markedEncoding(chunk) : undefined;
     if (marked !== undefined && marked !== "utf-8") return marked;
     isFirst = false;
     const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const end = text.length - unfinishedBytes(text);
-    if (!isUtf8(text.subarray(0, end))) return "windows-1252";
-    rest = Buffer.from(text.subarray(end));
+    const whole = text.subarray(0, text.length - unfinishedBytes(text));
+    if (!isUtf8(whole)) return file.format === "xml" ? declaredEncoding(file, limits) : otherEncoding;
+    hasCharacters ||= !isAscii(whole);
+    rest = Buffer.from(text.subarray(whole.length));
   }
-  return rest.length === 0 ? "utf-8" : "windows-1252";
+  if (rest.length > 0 && hasCharacters)
+    throw fileError(file, ": the file ends within a character: expected whole text in UTF-8.");
+  return rest.length === 0 ? "utf-8" : otherEncoding;
 }
 
-/** Returns the encoding that an XML document declares, if it is a known one: some declare `ANSI`. */
-async function declaredEncoding(file: FeedFile, limits: FeedLimits): Promise<string | undefined> {
-  const [, declared = ""] = /^<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits)) ?? [];
-  return iconv.encodingExists(declared) ? declared : undefined;
+/** The encoding of text that is not in UTF-8 and does not say its own. */
+const otherEncoding = "windows-1252";
+
+/** Returns the encoding that an XML document declares, if it is a known one that the text, which is not in UTF-8, can have: some declare `ANSI`. */
+async function declaredEncoding(file: FeedFile, limits: FeedLimits): Promise<string> {
+  const [, declared = ""] = /^\s*<\?xml[^>]*encoding=["']([\w-]+)["']/.exec(await firstText(file, limits)) ?? [];
+  const isOther =
+    iconv.encodingExists(declared) && !/^(?:utf|ucs|unicode|us-ascii|ascii|latin-?1$|iso-8859-1$)/i.test(declared);
+  return isOther ? declared : otherEncoding;
 }
 
 /** Returns how many bytes at the end begin a character of UTF-8 that they do not end. */
@@ -324,14 +326,12 @@ export async function unpack<Target extends { readonly path: string }>(
   targetOf: (entryName: string) => Promise<Target | undefined>,
 ): Promise<readonly Target[]> {
   const storedBytes = await sizeWithin(file, limits);
-  const fail = (thrown: unknown): unknown =>
-    thrown instanceof UserError || classifyFault(thrown) === "disk full"
-      ? thrown
-      : fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
   let zip: ZipFile | undefined;
   try {
-    zip = await opened(file.path);
-    const entries = await entriesOf(zip);
+    zip = await openPromise(file.path, { autoClose: false, strictFileNames: true });
+    if (zip.entryCount > entriesMax) throw new Error(`${zip.entryCount} entries: expected at most ${entriesMax}`);
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) entries.push(entry);
     const bytes = entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
     if (bytes > limits.uncompressedBytes) throw limitError(file, "uncompressedBytes", limits);
     if (bytes > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
@@ -343,42 +343,14 @@ export async function unpack<Target extends { readonly path: string }>(
       if (names.size === names.add(entry.fileName).size)
         throw fileError(file, `: two entries named "${printable(entry.fileName, 40)}": expected each name once.`);
       if (entry.isEncrypted()) throw fileError(file, ": encrypted ZIP file: expected one without a password.");
-      await write(zip, entry, target.path);
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target.path));
       targets.push(target);
     }
     return targets;
   } catch (thrown) {
-    throw fail(thrown);
+    if (thrown instanceof UserError || classifyFault(thrown) === "disk full") throw thrown;
+    throw fileError(file, `: invalid ZIP file: ${printable(messageOf(thrown))}.`);
   } finally {
     zip?.close();
   }
 }
-
-const opened = (path: string): Promise<ZipFile> =>
-  new Promise((resolve, reject) => {
-    open(path, { lazyEntries: true, autoClose: false, strictFileNames: true }, (error, zip) =>
-      error === null ? resolve(zip) : reject(error),
-    );
-  });
-
-const entriesOf = (zip: ZipFile): Promise<readonly Entry[]> =>
-  new Promise((resolve, reject) => {
-    const entries: Entry[] = [];
-    if (zip.entryCount > entriesMax) reject(new Error(`${zip.entryCount} entries: expected at most ${entriesMax}`));
-    zip
-      .on("error", reject)
-      .on("end", () => resolve(entries))
-      .on("entry", (entry) => {
-        entries.push(entry);
-        zip.readEntry();
-      });
-    zip.readEntry();
-  });
-
-const write = (zip: ZipFile, entry: Entry, path: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    zip.openReadStream(entry, (error, stream) => {
-      if (error === null) pipeline(stream, createWriteStream(path)).then(resolve, reject);
-      else reject(error);
-    });
-  });

@@ -2,13 +2,14 @@
  * Finds the records of a document by its structure: the repeated elements, or objects of a list, that have the VINs. A document is read to its end for
  * it, or until it is malformed, which the second reading reports.
  */
+import { vinForm } from "../../listing/vins.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { feed, fieldOfColumn } from "../feed/feed-schema.ts";
 import { foldName } from "../mapping/mapping.ts";
 import type { DocumentEvents } from "./document-events.ts";
 
 /** Texts of 17 characters with the letters and digits of VINs, and at least one of each. */
-const vinPattern = /^(?=.*\d)(?=.*[A-Z])[A-HJ-NPR-Z\d]{17}$/i;
+const vinPattern = new RegExp(`^(?=.*\\d)(?=.*[A-Z])${vinForm}$`, "i");
 
 export const isVin = (text: string): boolean => vinPattern.test(text.trim());
 
@@ -33,12 +34,18 @@ export function isRowKeyName({ table, mapping }: Pick<FeedFile, "table" | "mappi
 
 export const childPath = (path: string, name: string): string => (name === "" ? path : `${path}/${name}`);
 
-const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/"));
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+export const lastName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** Returns the paths of the elements around one. */
+export const pathsAround = (path: string): readonly string[] =>
+  path === "" ? [] : [...pathsAround(parentPath(path)), parentPath(path)];
 
 /** Names of elements around a list, such as those of dealers, whose own values its records share. */
 export const isOwnerName = (name: string): boolean =>
-  /deal|sell|store|location|branch|rooftop|compan|account|organi[sz]ation|^lot$/i.test(name);
+  /dealer|sell|vendor|merchant|store|location|branch|rooftop|showroom|outlet|compan|account|organi[sz]ation|^(?:lot|yard|group|customer|client)s?$/i.test(
+    name,
+  );
 
 /** Names of records, which stand for one of a list that has only one. */
 const recordName =
@@ -81,7 +88,7 @@ export class RecordPathFinder implements DocumentEvents {
 
   text(text: string): void {
     const path = this.around.at(-1)?.path ?? "";
-    const name = nameOf(path);
+    const name = lastName(path);
     const isNamed = text !== "" && isRowKeyName(this.file, name);
     const certainty = this.file.table === "inventory" && isVin(text) ? (isNamed ? 3 : 2) : isNamed ? 1 : 0;
     if (certainty === 0) return;
@@ -103,10 +110,13 @@ export class RecordPathFinder implements DocumentEvents {
     const all = new Set(
       keyed.map((path) => {
         const isOneOfSome = path !== "" && (parents.get(parentPath(path)) ?? 0) > 1;
-        return this.listAround(path) ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
+        const list = this.listAround(path);
+        // Dealers that have one vehicle each are not the vehicles.
+        if (list !== undefined && list !== path && isOwnerName(lastName(list))) return this.recordAround(path, list);
+        return list ?? (isOneOfSome ? `${parentPath(path)}/*` : this.recordAround(path));
       }),
     );
-    return [...all].filter((path) => !hasOuter(path, all));
+    return [...all].filter((path) => !pathsAround(path).some((outer) => all.has(outer)));
   }
 
   /** Returns the path of the nearest list around a key. */
@@ -115,17 +125,11 @@ export class RecordPathFinder implements DocumentEvents {
     return path === "" ? undefined : this.listAround(parentPath(path));
   }
 
-  /** Returns the path of the record around a key that is in no list: the outermost with a name of records, else a child of the root of XML. */
-  private recordAround(path: string): string {
-    const names = path.split("/").slice(1);
+  /** Returns the path of the record around a key that is in no list: the outermost with a name of records, else a child of the root of XML, or of the owner. */
+  private recordAround(path: string, owner = ""): string {
+    const names = path.slice(owner.length).split("/").slice(1);
     const at = names.findIndex((name) => recordName.test(name));
-    const depth = at >= 0 ? at + 1 : this.file.format === "xml" ? Math.min(2, names.length) : names.length;
-    return names
-      .slice(0, depth)
-      .map((name) => `/${name}`)
-      .join("");
+    const other = owner !== "" ? 1 : this.file.format === "xml" ? Math.min(2, names.length) : names.length;
+    return [owner, ...names.slice(0, at >= 0 ? at + 1 : other)].join("/");
   }
 }
-
-const hasOuter = (path: string, all: ReadonlySet<string>): boolean =>
-  path !== "" && (all.has(parentPath(path)) || hasOuter(parentPath(path), all));

@@ -5,7 +5,6 @@
  * A document is read twice: for the paths of its records, unless its mapping names them, and for the records. Each is kept alone, so memory is
  * bounded by the largest one.
  */
-import { open } from "node:fs/promises";
 import { isObject, parsedJson } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import { type BadRow, type FeedFile, type FeedLimits, feedColumnsMax } from "../feed/feed-file.ts";
@@ -15,10 +14,13 @@ import {
   type DocumentEvents,
   type DocumentParser,
   JsonDocumentParser,
+  NamedValues,
+  requireUtf8,
   sendValue,
+  writeParsed,
   XmlDocumentParser,
 } from "./document-events.ts";
-import { childPath, isOwnerName, RecordPathFinder } from "./record-paths.ts";
+import { childPath, isOwnerName, lastName, parentPath, pathsAround, RecordPathFinder } from "./record-paths.ts";
 
 /** Texts by column. */
 type FlatRecord = Map<string, string>;
@@ -28,33 +30,60 @@ interface OpenPart {
   readonly path: string;
   /** Its column, in a record or among the values that records share; undefined if it is outside of both. */
   readonly column: string | undefined;
+  /** The column of what is in it: that of an owner begins with its own name. */
+  readonly inner: string | undefined;
   /** Whether it is a record. */
   readonly isRecord: boolean;
-  /** Values in it that later records share. */
+  /** Its position among the parts outside of records. */
+  readonly position: number;
+  /** Values in it that its records share. */
   readonly shared: Map<string, string>;
   hasParts: boolean;
   hasRecords: boolean;
 }
 
-/** Values of an element that the records in it share, their depth and their characters. */
+/**
+ * Values of an element that the records in it share, their depth and their characters; columns of all of them; characters of those that follow records, with
+ * what each takes up.
+ */
 const sharedMax = 100;
 const sharedDepthMax = 3;
 const sharedCharactersMax = 1000;
+const sharedPathsMax = 10_000;
+const lateCharactersMax = 2 ** 25;
+const lateOverhead = 100;
+
+/** Shared values by the position of the part that they are of. */
+type SharedValues = Map<number, Map<string, string>>;
 
 class RecordReader implements DocumentEvents {
   rows = 0;
+  /** Values that follow records with which they are shared. */
+  readonly late: SharedValues = new Map();
+  private lateCharacters = 0;
   private readonly parts: OpenPart[] = [];
+  private opened = 0;
+  /** The path by which a column of shared values was named first. */
+  private readonly sharedPaths = new Map<string, string>();
+  /** The paths of dealers that are objects by their keys. */
+  private readonly keyed: ReadonlySet<string>;
   private record: FlatRecord | undefined;
   private size = 0;
   private done: { readonly row: number; readonly record: FlatRecord }[] = [];
 
-  /** `paths` are those of the records, `lists` those of what is repeated in them. */
+  /** `paths` are those of the records, `lists` those of what is repeated in them, `known` the late values that an earlier reading has found. */
   constructor(
-    private readonly file: FeedFile,
-    private readonly limits: FeedLimits,
-    private readonly paths: readonly string[],
+    private readonly document: Pick<FlatDocument, "file" | "limits">,
+    private readonly paths: ReadonlySet<string>,
     private readonly lists: ReadonlySet<string>,
-  ) {}
+    private readonly known: SharedValues,
+  ) {
+    const around = [...new Set([...paths].flatMap(pathsAround))];
+    const counts = new Map<string, number>();
+    for (const path of around) counts.set(parentPath(path), (counts.get(parentPath(path)) ?? 0) + 1);
+    const isKeyed = (outer: string): boolean => isOwnerName(lastName(outer)) && (counts.get(outer) ?? 0) > 1;
+    this.keyed = new Set(around.filter((path) => isKeyed(parentPath(path))));
+  }
 
   /** Returns the records that have ended since. */
   take() {
@@ -72,22 +101,48 @@ class RecordReader implements DocumentEvents {
       this.size = 0;
       for (const part of this.parts) part.hasRecords = true;
     }
-    const isList = this.lists.has(path);
-    const isOwner = this.record === undefined && (isItem || isList || isOwnerName(name));
-    const label = `${name}${isList && this.record !== undefined ? "[*]" : ""}`;
-    const around = parent?.column;
-    const outer = around === undefined ? (isOwner ? name : undefined) : around === "" ? label : `${around}.${label}`;
     if (parent !== undefined) parent.hasParts = true;
-    const column = isRecord ? "" : outer;
-    this.parts.push({ path, column, isRecord, shared: new Map(), hasParts: false, hasRecords: false });
+    const { column, inner } = isRecord
+      ? { column: "", inner: "" }
+      : this.columnsOf(name, isItem || this.lists.has(path), path);
+    const position = this.opened;
+    if (this.record === undefined) this.opened += 1;
+    const shared = new Map(this.known.get(position));
+    if (this.keyed.has(path)) shared.set(`${inner}.key`, name);
+    this.parts.push({ path, column, inner, isRecord, position, shared, hasParts: false, hasRecords: false });
+  }
+
+  /** Returns the columns of a part that opens, and of what is in it. */
+  private columnsOf(name: string, isList: boolean, path: string): Pick<OpenPart, "column" | "inner"> {
+    const around = this.parts.at(-1)?.inner;
+    if (this.record !== undefined) {
+      const label = `${name}${this.lists.has(path) ? "[*]" : ""}`;
+      const column = around === "" ? label : `${around}.${label}`;
+      return { column, inner: column };
+    }
+    const isOwner = isList || isOwnerName(name);
+    const isNamed = around === undefined || name.toLowerCase().startsWith(around.toLowerCase());
+    const column = isNamed ? (isOwner || around !== undefined ? name : undefined) : `${around}.${name}`;
+    // A list of dealers is named in the plural.
+    if (this.keyed.has(path)) return { column, inner: singular(around ?? name) };
+    return { column, inner: isOwner ? (isList ? singular(name) : name) : column };
   }
 
   text(text: string): void {
     const { column, path = "" } = this.parts.at(-1) ?? {};
     if (column === undefined) return;
     if (this.record !== undefined) this.addText(column === "" ? "value" : column, text);
-    else if (!this.lists.has(path) && text.length <= sharedCharactersMax && column.split(".").length <= sharedDepthMax)
-      this.share(column, text);
+    else if (
+      !this.lists.has(path) &&
+      text.length <= sharedCharactersMax &&
+      column.split(".").length <= sharedDepthMax
+    ) {
+      const key = this.parts.find((part) => this.keyed.has(part.path))?.path ?? "";
+      const place = path.slice(key.length);
+      const first = this.sharedPaths.get(column) ?? place;
+      if (this.sharedPaths.size < sharedPathsMax) this.sharedPaths.set(column, first);
+      this.share(first === place ? column : path.slice(1).replaceAll("/", "."), text);
+    }
   }
 
   close(): void {
@@ -100,19 +155,27 @@ class RecordReader implements DocumentEvents {
 
   /** Shares a value with the records in the element around that which is open, or just was. */
   private share(column: string, text: string, fromEnd = 2): void {
-    const shared = this.parts.at(-fromEnd)?.shared;
-    if (shared !== undefined && shared.size < sharedMax) shared.set(column, text);
+    const part = this.parts.at(-fromEnd);
+    if (part === undefined || (part.shared.size >= sharedMax && !part.shared.has(column))) return;
+    if (part.hasRecords && part.shared.get(column) !== text) {
+      this.lateCharacters += column.length + text.length + lateOverhead;
+      if (this.lateCharacters > lateCharactersMax)
+        throw fileError(this.document.file, ": too many values of dealers after their vehicles: expected them before.");
+      this.late.set(part.position, (this.late.get(part.position) ?? new Map()).set(column, text));
+    }
+    part.shared.set(column, text);
   }
 
   private isRecordPath(path: string, parent: string): boolean {
-    return this.paths.includes(path) || (path !== parent && this.paths.includes(`${parent}/*`));
+    return this.paths.has(path) || (path !== parent && this.paths.has(`${parent}/*`));
   }
 
   private addText(column: string, text: string): void {
     const before = this.record?.get(column);
     const item = column.includes("[*]") ? text.replaceAll(listSeparator, /^https?:/i.test(text) ? "%7C" : "/") : text;
+    const { file, limits } = this.document;
     this.size += column.length + item.length;
-    if (this.size > this.limits.recordBytes) throw limitError(this.file, "recordBytes", this.limits, this.rows + 1);
+    if (this.size > limits.recordBytes) throw limitError(file, "recordBytes", limits, this.rows + 1);
     this.record?.set(column, before === undefined ? item : `${before}${listSeparator}${item}`);
   }
 
@@ -120,7 +183,7 @@ class RecordReader implements DocumentEvents {
     const { record = new Map<string, string>() } = this;
     this.record = undefined;
     // Beside objects by name there may be other values.
-    if (!hasParts && !this.paths.includes(path)) return;
+    if (!hasParts && !this.paths.has(path)) return;
     this.rows += 1;
     for (const { shared } of this.parts.toReversed())
       for (const [column, text] of shared) if (!record.has(column)) record.set(column, text);
@@ -128,21 +191,26 @@ class RecordReader implements DocumentEvents {
   }
 }
 
+const singular = (name: string): string => name.replace(/(?<=[^s])s$/i, "");
+
 /** A document that is converted. */
 export interface FlatDocument {
   readonly file: FeedFile;
   readonly limits: FeedLimits;
+  /** False if its texts are decoded as UTF-8 and are not in it. */
+  readonly isUtf8?: boolean;
   /** Begins to read its texts. */
   readonly texts: () => AsyncIterable<string>;
 }
 
 /** Returns the paths of the records of a document, and of lists. Throws a UserError if it is no inventory. */
-async function structureOf({ file, limits, texts }: FlatDocument) {
+async function structureOf(document: FlatDocument) {
+  const { file, texts } = document;
   const finder = new RecordPathFinder(file);
   const { records } = file.mapping?.file ?? {};
   let fault: unknown;
   try {
-    const parser = parserOf(file, limits, finder);
+    const parser = parserOf(document, finder);
     for await (const text of texts()) {
       parser.add(text);
       if (finder.isFull) break;
@@ -164,25 +232,18 @@ async function structureOf({ file, limits, texts }: FlatDocument) {
 
 /** Writes the records of a document to a file, with their rows. Returns their columns, and the rows that are malformed. Throws a UserError if the document is. */
 export async function writeRecords(document: FlatDocument, path: string) {
-  const { file, limits, texts } = document;
+  const { file, texts } = document;
   const { paths, lists } = await structureOf(document);
-  const badRows: BadRow[] = [];
-  const reader = new RecordReader(file, limits, paths, lists);
-  const parser = parserOf(file, limits, reader, badRows);
-  const columns = new Map<string, string>();
-  const target = await open(path, "w");
-  try {
-    for await (const text of texts()) {
-      parser.add(text);
-      await target.write(linesOf(document, reader, columns));
-    }
-    parser.end();
-    await target.write(linesOf(document, reader, columns));
-  } finally {
-    await target.close();
-  }
+  const write = async (known: SharedValues) => {
+    const badRows: BadRow[] = [];
+    const columns = new Map<string, string>();
+    const reader = new RecordReader(document, new Set(paths), lists, known);
+    await writeParsed(texts(), parserOf(document, reader, badRows), path, () => linesOf(document, reader, columns));
+    return { reader, result: { columns: [...columns.values()], badRows, rows: reader.rows } };
+  };
+  const { reader, result } = await write(new Map());
   if (reader.rows === 0) throw fileError(file, `: no records at ${printable(paths.join(" or "), 100)}.`);
-  return { columns: [...columns.values()], badRows, rows: reader.rows };
+  return reader.late.size === 0 ? result : (await write(reader.late)).result;
 }
 
 /** Returns the records that have ended since as NDJSON, and adds their new columns. */
@@ -202,55 +263,62 @@ function linesOf({ file, limits }: FlatDocument, reader: RecordReader, columns: 
 function* named(file: FeedFile, record: FlatRecord, columns: Map<string, string>): Iterable<readonly [string, string]> {
   for (const [path, text] of record) {
     const key = path.toLowerCase();
-    const column = columns.get(key) ?? (key === "row" ? `${path}_` : nameOf(file, path));
+    const column = columns.get(key) ?? (key === "row" ? `${path}_` : columnOf(file, path));
     columns.set(key, column);
     yield [column, text];
   }
 }
 
 /** Returns the name of a column: that of the field if it is a list of the Carquet format. */
-function nameOf({ table, mapping }: FeedFile, path: string): string {
+function columnOf({ table, mapping }: FeedFile, path: string): string {
   const field = path.endsWith("[*]") ? fieldOfColumn(table, path.slice(0, -3)) : undefined;
   return mapping === undefined && isTextList(feed[table].properties[field ?? ""]) ? path.slice(0, -3) : path;
 }
 
-function parserOf(file: FeedFile, limits: FeedLimits, events: DocumentEvents, bad?: BadRow[]): DocumentParser {
+function parserOf({ file, limits }: FlatDocument, target: DocumentEvents, bad: BadRow[] = []): DocumentParser {
+  const events = new NamedValues(target);
   if (file.format === "xml") return new XmlDocumentParser(file, limits, events);
   return file.format === "ndjson"
-    ? new LineParser(file, limits, events, bad)
+    ? new JsonLineParser({ file, limits }, target, bad, (value) => sendValue(events, "", value, true))
     : new JsonDocumentParser(file, limits, events);
 }
 
-const notAnObject = "invalid JSON: expected an object";
-
-/** Parser of NDJSON: a line that is no object is a bad row. */
-class LineParser implements DocumentParser {
+/** Parser of NDJSON: a line that is no object is a bad row, or an error if the file ends within it. */
+class JsonLineParser implements DocumentParser {
   private pending = "";
 
+  /** `onObject` counts its rows in `target`. */
   constructor(
-    private readonly file: FeedFile,
-    private readonly limits: FeedLimits,
-    private readonly events: DocumentEvents,
-    private readonly bad: BadRow[] = [],
+    private readonly document: Omit<FlatDocument, "texts">,
+    private readonly target: Pick<DocumentEvents, "rows">,
+    private readonly bad: BadRow[],
+    private readonly onObject: (value: object) => void,
   ) {}
 
   add(text: string): void {
+    const { file, limits } = this.document;
     const lines = (this.pending + text).split("\n");
     this.pending = lines.pop() ?? "";
-    for (const line of lines) this.line(line);
-    if (this.pending.length > this.limits.recordBytes)
-      throw limitError(this.file, "recordBytes", this.limits, this.events.rows + 1);
+    for (const line of lines) this.line(line, true);
+    if (this.pending.length > limits.recordBytes) throw limitError(file, "recordBytes", limits, this.target.rows + 1);
   }
 
   end(): void {
-    this.line(this.pending);
+    this.line(this.pending, false);
   }
 
-  private line(line: string): void {
-    if (line.trim() === "") return;
-    const value = objectIn(line);
-    if (value !== undefined) sendValue(this.events, "", value, true);
-    else this.bad.push({ row: ++this.events.rows, text: line, reason: notAnObject });
+  private line(text: string, isEnded: boolean): void {
+    requireUtf8(this.document, text, this.target.rows + 1);
+    const value = objectIn(text);
+    if (value !== undefined) this.onObject(value);
+    else if (text.replace("\u001a", "").trim() !== "") {
+      this.target.rows += 1;
+      const row = this.target.rows;
+      const reason = "invalid JSON: expected an object";
+      if (!isEnded && parsedJson(text) === undefined)
+        throw fileError(this.document.file, `: the file ends within row ${row}: ${reason}.`);
+      this.bad.push({ row, text, reason });
+    }
   }
 }
 
@@ -261,31 +329,19 @@ export function objectIn(line: string): object | undefined {
 }
 
 /** Writes the lines of NDJSON that are objects, with their rows. Returns the number of rows, and those that are malformed. */
-export async function writeJsonLines(file: FeedFile, texts: AsyncIterable<string>, path: string) {
+export async function writeJsonLines({ texts, ...document }: FlatDocument, path: string) {
   const badRows: BadRow[] = [];
-  const target = await open(path, "w");
-  let rows = 0;
-  let pending = "";
-  const write = async (lines: readonly string[]): Promise<void> => {
-    let part = "";
-    for (const line of lines.filter((text) => text.trim() !== "")) {
-      rows += 1;
-      const value = objectIn(line);
-      if (value === undefined) badRows.push({ row: rows, text: line, reason: notAnObject });
-      else if ("row" in value) throw fileError(file, `: reserved column name "row": expected any other name.`);
-      else part += `${JSON.stringify({ row: rows, ...value })}\n`;
-    }
-    await target.write(part);
-  };
-  try {
-    for await (const text of texts) {
-      const lines = (pending + text).split("\n");
-      pending = lines.pop() ?? "";
-      await write(lines);
-    }
-    await write([pending]);
-  } finally {
-    await target.close();
-  }
-  return { rows, badRows };
+  const target = { rows: 0 };
+  let lines = "";
+  const parser = new JsonLineParser(document, target, badRows, (value) => {
+    if ("row" in value) throw fileError(document.file, `: reserved column name "row": expected any other name.`);
+    target.rows += 1;
+    lines += `${JSON.stringify({ row: target.rows, ...value })}\n`;
+  });
+  await writeParsed(texts(), parser, path, () => {
+    const written = lines;
+    lines = "";
+    return written;
+  });
+  return { rows: target.rows, badRows };
 }

@@ -10,17 +10,13 @@ declare module "yauzl" {
 
   export interface ZipFile {
     readonly entryCount: number;
-    on(event: "entry", listener: (entry: Entry) => void): this;
-    on(event: "end", listener: () => void): this;
-    on(event: "error", listener: (error: Error) => void): this;
-    readEntry(): void;
-    openReadStream(entry: Entry, callback: (error: Error | null, stream: Readable) => void): void;
+    eachEntry(): AsyncIterable<Entry>;
+    openReadStreamPromise(entry: Entry): Promise<Readable>;
     close(): void;
   }
 
-  export function open(
+  export function openPromise(
     path: string,
-    options: { readonly lazyEntries: true; readonly autoClose: false; readonly strictFileNames: true },
-    callback: (error: Error | null, zip: ZipFile) => void,
-  ): void;
+    options: { readonly autoClose: false; readonly strictFileNames: true },
+  ): Promise<ZipFile>;
 }

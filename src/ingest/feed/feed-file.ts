@@ -4,7 +4,6 @@
  * Files come from third parties. One that exceeds a limit is refused before its content takes up memory or disk.
  */
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Mapping } from "../mapping/rules.ts";
@@ -72,10 +71,6 @@ export function chunksOf({ path, isGzip }: StoredContent): Readable {
   const stored = createReadStream(path, { highWaterMark: chunkBytes });
   return isGzip ? pipeline(stored, createGunzip({ chunkSize: chunkBytes }), () => {}) : stored;
 }
-
-/** Returns the lines of the content. */
-export const linesOf = (file: StoredContent): AsyncIterable<string> =>
-  createInterface({ input: chunksOf(file), crlfDelay: 1000 });
 
 const plainFormats = {
   ".csv": "csv",

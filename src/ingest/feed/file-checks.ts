@@ -139,11 +139,12 @@ const lastLineBytesMax = 2 ** 24;
 
 /**
  * Reads a text file to its end, and returns its size. The engine accepts a gzip file that was cut short, and NUL bytes. Throws an error that is no
- * UserError for a CSV file that the engine would misread, but not if it is written again.
+ * UserError for one that the engine would misread, but not if it is written again.
  */
 async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedContent> {
   const isCsv = file.format === "csv";
   const { quote, delimiter } = isCsv ? layoutOf(file) : { quote: "", delimiter: "" };
+  const formula = formulaOf(quote, delimiter);
   let quotes = 0;
   const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
   let offset = 0;
@@ -155,142 +156,74 @@ async function checkText(file: FeedFile, limits: FeedLimits): Promise<CheckedCon
     if (offset === 0) checkFirstBytes(file, chunk);
     const nul = chunk.indexOf(0);
     if (nul >= 0) fault ??= `NUL byte at offset ${offset + nul}: expected text.`;
-    if (nul >= 0 && !isCsv) throw fileError(file, `: ${fault}`);
-    if (quote !== "" && hasFormula(chunk, quote, delimiter)) fault ??= "formulas: expected values.";
+    if (quote !== "" && chunk.includes(`=${quote}`) && formula.test(chunk.toString()))
+      fault ??= "formulas: expected values.";
     json?.add(chunk);
     hasAmpersand ||= chunk.includes("&");
     hasSemicolon ||= chunk.includes(";");
-    if (quote !== "" && offset < batchBytesMax) quotes += countOf(chunk, quote);
+    if (quote !== "" && offset < batchBytesMax) quotes += chunk.toString().split(quote).length - 1;
     const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn));
     if (end >= 0) lineStart = offset + end + 1;
     offset += chunk.length;
   }
-  json?.end();
   if (isCsv && offset - lineStart > lastLineBytesMax) throw limitError(file, "recordBytes", limits);
   if (fault !== undefined && !file.isNumbered) throw new Error(fault);
   const hasOddQuotes = offset <= batchBytesMax && quotes % 2 === 1;
   return { bytes: offset, hasOddQuotes, hasEntities: hasAmpersand && hasSemicolon };
 }
 
-/** Returns whether a field begins as a text in the form of a spreadsheet's formula: `="12"`. */
-function hasFormula(chunk: Buffer, quote: string, delimiter: string): boolean {
-  const formula = `=${quote}`;
-  for (let index = chunk.indexOf(formula); index >= 0; index = chunk.indexOf(formula, index + 1)) {
-    const before = index === 0 ? "\n" : String.fromCharCode(chunk[index - 1] ?? 0);
-    if (`${delimiter}${quote}\r\n`.includes(before)) return true;
-  }
-  return false;
-}
+/** Returns a pattern of fields that begin as a text in the form of a spreadsheet's formula: `="12"`. */
+const formulaOf = (quote: string, delimiter: string): RegExp =>
+  new RegExp(`(?:^|[${`${delimiter}${quote}`.replaceAll(/[\\\]^-]/g, "\\$&")}\r\n])=[${quote}]`);
 
-function countOf(chunk: Buffer, quote: string): number {
-  let count = 0;
-  for (let index = chunk.indexOf(quote); index >= 0; index = chunk.indexOf(quote, index + 1)) count += 1;
-  return count;
-}
-
-const tab = 9;
 const lineFeed = 10;
 const carriageReturn = 13;
-const space = 32;
-const quote = 34;
+const doubleQuote = 34;
 const backslash = 92;
 const openBracket = 91;
 const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
+/** Checks the size of each line of NDJSON, and its depth of arrays and objects outside of strings. */
 class JsonLineCheck {
-  /** The part of the last line in earlier chunks. */
-  private readonly begun: Buffer[] = [];
-  private begunBytes = 0;
-  private row = 0;
+  private row = 1;
+  private bytes = 0;
+  private depth = 0;
+  private isBlank = true;
+  private isInString = false;
+  private isEscaped = false;
 
   constructor(
     private readonly file: FeedFile,
     private readonly limits: FeedLimits,
   ) {}
 
-  /** Checks the lines that end in a chunk. Throws a UserError if one exceeds a limit. */
+  /** Checks a chunk. Throws a UserError if a line exceeds a limit. */
   add(chunk: Buffer): void {
-    const first = chunk.indexOf(lineFeed);
-    this.keep(first < 0 ? chunk : chunk.subarray(0, first));
-    if (first < 0) return;
-    this.end();
-    const brackets = [new ByteSearch(chunk, openBracket), new ByteSearch(chunk, openBrace)];
-    let start = first + 1;
-    for (let end = chunk.indexOf(lineFeed, start); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      this.checkLine(
-        chunk.subarray(start, end),
-        brackets.reduce((sum, search) => sum + search.countUntil(start, end), 0),
-      );
-      start = end + 1;
+    const { nesting, recordBytes } = this.limits;
+    let { row, bytes, depth, isBlank, isInString, isEscaped } = this;
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index] ?? 0;
+      if (byte === lineFeed) {
+        if (!isBlank) row += 1;
+        bytes = 0;
+        depth = 0;
+        isBlank = true;
+        isInString = false;
+        isEscaped = false;
+        continue;
+      }
+      bytes += 1;
+      if (byte > 32) isBlank = false;
+      if (isEscaped) isEscaped = false;
+      else if (byte === doubleQuote) isInString = !isInString;
+      else if (isInString) isEscaped = byte === backslash;
+      else if (byte === openBracket || byte === openBrace) depth += 1;
+      else if (byte === closeBracket || byte === closeBrace) depth -= 1;
+      if (bytes > recordBytes) throw limitError(this.file, "recordBytes", this.limits, row);
+      if (depth > nesting) throw limitError(this.file, "nesting", this.limits, row);
     }
-    this.keep(chunk.subarray(start));
+    Object.assign(this, { row, bytes, depth, isBlank, isInString, isEscaped });
   }
-
-  /** Checks the last line. */
-  end(): void {
-    const line = Buffer.concat(this.begun);
-    this.begun.length = 0;
-    this.begunBytes = 0;
-    this.checkLine(line, line.length);
-  }
-
-  private keep(part: Buffer): void {
-    this.begun.push(part);
-    this.begunBytes += part.length;
-    if (this.begunBytes > this.limits.recordBytes)
-      throw limitError(this.file, "recordBytes", this.limits, this.row + 1);
-  }
-
-  private checkLine(line: Buffer, bracketsMax: number): void {
-    if (isBlank(line)) return;
-    this.row += 1;
-    const { recordBytes, nesting } = this.limits;
-    if (line.length > recordBytes) throw limitError(this.file, "recordBytes", this.limits, this.row);
-    if (bracketsMax > nesting && nestingOf(line) > nesting)
-      throw limitError(this.file, "nesting", this.limits, this.row);
-  }
-}
-
-/** Counts a byte in consecutive parts of a chunk, in one pass. */
-class ByteSearch {
-  private next: number;
-
-  constructor(
-    private readonly chunk: Buffer,
-    private readonly byte: number,
-  ) {
-    this.next = chunk.indexOf(byte);
-  }
-
-  /** Returns how often the byte occurs from `start` up to but not including `end`. */
-  countUntil(start: number, end: number): number {
-    if (this.next >= 0 && this.next < start) this.next = this.chunk.indexOf(this.byte, start);
-    let count = 0;
-    for (; this.next >= 0 && this.next < end; count += 1) this.next = this.chunk.indexOf(this.byte, this.next + 1);
-    return count;
-  }
-}
-
-function isBlank(line: Buffer): boolean {
-  const first = line.find((byte) => byte !== space && (byte < tab || byte > 13));
-  return first === undefined;
-}
-
-/** Returns the greatest depth of arrays and objects outside of strings. */
-function nestingOf(line: Buffer): number {
-  let depth = 0;
-  let greatest = 0;
-  let isInString = false;
-  for (let index = 0; index < line.length; index += 1) {
-    const byte = line[index];
-    if (byte === quote) isInString = !isInString;
-    else if (isInString) index += byte === backslash ? 1 : 0;
-    else if (byte === openBracket || byte === openBrace) {
-      depth += 1;
-      greatest = Math.max(greatest, depth);
-    } else if (byte === closeBracket || byte === closeBrace) depth -= 1;
-  }
-  return greatest;
 }

@@ -79,17 +79,21 @@ class DeliveryReading {
     onBadRows: BadRowsHandler,
   ) {
     const readGroup = async (group: FileGroup, done: Set<FeedTable>): Promise<void> => {
-      for (const [table, rows] of tablesOf(group, settings)) {
+      for (const [table, rows, dealers] of tablesOf(group, settings)) {
         if (done.has(table)) continue;
+        if (dealers !== undefined) await session.createTempTable(listedDealers, dealers);
         await onRows(table, rows);
+        if (dealers !== undefined) this.remarks.push(...(await describeUnlisted(session, group, settings)));
         done.add(table);
       }
-      this.remarks.push(...(await describeUnlisted(session, group, settings)));
       for (const { badRows = [], hidesBadRows, ...file } of group.files)
         if (badRows.length > 0 && !hidesBadRows) await onBadRows(file, badRows);
     };
-    const check = (file: FeedFile): Promise<CheckedFile> => this.check(file);
-    this.batches = new FileBatches(settings, { check, read: readGroup }, (file, thrown) => this.refuse(file, thrown));
+    this.batches = new FileBatches(settings, {
+      check: (file) => this.check(file),
+      read: readGroup,
+      refuse: (file, thrown) => this.refuse(file, thrown),
+    });
   }
 
   /** Prepares, checks and reads a file, or each of those in an archive, or lets it wait for others of its shape. */
@@ -136,7 +140,7 @@ class DeliveryReading {
       return await step;
     } catch (thrown) {
       if (!isMapped(file, this.settings)) await this.batches.readAll();
-      this.refuse(file, await describeFileError(file, { columns: [], limits: this.settings.limits }, thrown));
+      this.refuse(file, describeFileError(file, this.settings.limits, thrown));
       this.mapped += 1;
       return undefined;
     }
@@ -167,11 +171,18 @@ function describeRecognized(preset: string, [first = "", ...others]: readonly st
 const isMapped = ({ mapping, isForeign, table }: FeedFile, settings: ReadSettings): boolean =>
   mapping !== undefined || isForeign === true || (settings.mapping !== undefined && table === "inventory");
 
+const columnLike = (columns: readonly string[], pattern: RegExp): string | undefined =>
+  columns.find((column) => pattern.test(foldName(column)));
+
+/** Returns the column of the date on which cars were sold, by its name. */
+export const saleDateIn = (columns: readonly string[]): string | undefined =>
+  columnLike(columns, /^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
+
 /** Returns the columns of a file of sold cars, for a message; undefined if it is none. */
-function soldColumns(columns: readonly string[]): string | undefined {
-  const find = (pattern: RegExp): string | undefined => columns.find((column) => pattern.test(foldName(column)));
-  const date = find(/^(?:date(?:of)?(?:sale|sold)|(?:sale|sold|deal|contract)(?:on|at|date|day|time|timestamp))$/);
-  const other = find(
+export function soldColumns(columns: readonly string[]): string | undefined {
+  const date = saleDateIn(columns);
+  const other = columnLike(
+    columns,
     /^(?:(?:sale|sold|selling|deal|final|hammer)(?:price|amount)|price(?:sold|atsale)|(?:buyer|customer|purchaser)(?:s?name|id)?|soldto)$/,
   );
   if (date === undefined || other === undefined) return undefined;
@@ -188,45 +199,49 @@ async function checkFile(session: Session, file: FeedFile, settings: ReadSetting
   return { ...content, file, shape };
 }
 
+/** The table of the dealers of files, with their fields in a list of dealers: it is read twice. */
+const listedDealers = "listed_dealers";
+
+/** The rows of a table, and those that `listed_dealers` has meanwhile, if it is read from there. */
+type TableRows = readonly [table: FeedTable, rows: Sql, dealers?: Sql | undefined];
+
 /** Returns the rows of files of one shape, for each table that they fill. */
 function tablesOf(group: FileGroup, settings: ReadSettings): readonly TableRows[] {
   const { mapping } = group.file;
   const source = relationOf(group, settings);
-  const tables =
-    mapping === undefined
-      ? [feedRows(group.file, source)]
-      : mappedTables(group.file, source, mapping, listOf(group, settings)).map(
-          (mapped) =>
-            [mapped.table, fieldsOf(mapped.source, mapped.table, (field) => mapped.values.get(field))] as const,
-        );
-  return tables.map(([table, rows]) => [table, limitRows(rows, settings.limits)]);
+  if (mapping === undefined) {
+    const [table, rows] = feedRows(group.file, source);
+    return [[table, limitRows(rows, settings.limits)]];
+  }
+  const list = listOf(group, settings);
+  return mappedTables(group.file, source, mapping, list).map((mapped) => {
+    const { table } = mapped;
+    const dealers = table === "dealers" && list !== undefined ? mapped.source.rows : undefined;
+    const read = dealers === undefined ? mapped.source : { ...mapped.source, rows: sql`FROM ${ident(listedDealers)}` };
+    const rows = fieldsOf(read, table, (field) => mapped.values.get(field));
+    return [table, limitRows(rows, settings.limits), dealers];
+  });
 }
 
 const listOf = ({ file }: Pick<FileGroup, "file">, settings: ReadSettings): DealerList | undefined =>
   file.dealers ?? settings.dealers;
 
-/** Returns a remark for each dealer of a group of files that the list of dealers lacks. */
+/** Returns a remark for each dealer in `listed_dealers` that the list lacks. */
 async function describeUnlisted(
   session: Session,
   group: FileGroup,
   settings: ReadSettings,
 ): Promise<readonly string[]> {
-  const list = listOf(group, settings);
-  const { mapping } = group.file;
-  if (list === undefined || mapping === undefined) return [];
-  const [, dealers] = mappedTables(group.file, relationOf(group, settings), mapping, list);
-  const rows = dealers === undefined ? [] : await session.rows(unlistedKeys(dealers));
+  const rows = await session.rows(unlistedKeys(ident(listedDealers)));
   return rows.map((row) => {
     const key = typeof row.key === "string" ? `"${printable(row.key, 40)}"` : "none";
-    return `${printable(group.file.name)}, row ${integerIn(row, "row")}: dealer key ${key}: not in ${printable(list.name)}.`;
+    return `${printable(group.file.name)}, row ${integerIn(row, "row")}: dealer key ${key}: not in ${printable(listOf(group, settings)?.name ?? "")}.`;
   });
 }
 
 /** Returns rows that fail after the most that a file may have. */
 const limitRows = (rows: Sql, limits: FeedLimits): Sql =>
   sql`SELECT * FROM (${rows}) WHERE ${withinLimit("rows", sql`"row" > ${limits.rows}`)}`;
-
-type TableRows = readonly [FeedTable, Sql];
 
 /** Returns the rows of a file in the Carquet format, whose columns are fields. */
 function feedRows(file: FeedFile, source: FeedRelation): TableRows {
@@ -290,31 +305,22 @@ interface WaitingFile extends CheckedFile {
   readonly position: number;
 }
 
-/** A batch whose statement has failed, and the tables that had been read of it before. */
-interface FailedBatch {
-  readonly batch: readonly WaitingFile[];
-  readonly done: ReadonlySet<FeedTable>;
-  readonly thrown: unknown;
-}
-
-/** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
-type ReadGroup = (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
-
 /** How files are checked and read. */
 interface FileReading {
   readonly check: (file: FeedFile) => Promise<CheckedFile>;
-  readonly read: ReadGroup;
+  /** Reads a group of files, and adds the tables that it has read to `done`, which it skips. */
+  readonly read: (group: FileGroup, done: Set<FeedTable>) => Promise<void>;
+  /** Is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
+  readonly refuse: (file: FeedFile, thrown: unknown) => void;
 }
 
 class FileBatches {
   private readonly batches = new Map<string, WaitingFile[]>();
   private added = 0;
 
-  /** `refuse` is called with the error of each file that cannot be read, and throws it unless the others go in without it. */
   constructor(
     private readonly settings: ReadSettings & { readonly scratch: string },
     private readonly reading: FileReading,
-    private readonly refuse: (file: FeedFile, thrown: unknown) => void,
   ) {}
 
   /** Adds a file to the batch of its shape, and reads batches that are full. */
@@ -337,34 +343,32 @@ class FileBatches {
 
   private async read(key: string): Promise<void> {
     const batch = this.batches.get(key) ?? [];
-    const [first] = batch;
-    if (first === undefined) return;
     const done = new Set<FeedTable>();
     try {
-      const files = batch.map(({ file }) => file);
-      await this.reading.read({ files, file: first.file, shape: first.shape }, done);
+      await this.readTogether(batch, done);
       this.batches.delete(key);
     } catch (thrown) {
-      await this.readAlone({ batch, done, thrown });
+      await this.readAlone(batch, done, thrown);
     }
   }
 
-  /** Reads each file that waits alone, without the tables that have been read of it. Refuses the invalid ones in order. */
-  private async readAlone({ batch, done, thrown }: FailedBatch): Promise<void> {
+  private async readTogether(batch: readonly CheckedFile[], done: Set<FeedTable>): Promise<void> {
+    const [first] = batch;
+    if (first !== undefined) await this.reading.read({ ...first, files: batch.map(({ file }) => file) }, done);
+  }
+
+  /** Reads each file that waits alone, without the tables that have been read of a failed batch. Refuses the invalid ones in order. */
+  private async readAlone(batch: readonly CheckedFile[], done: ReadonlySet<FeedTable>, thrown: unknown): Promise<void> {
     const waiting = [...this.batches.values()].flat().sort((one, other) => one.position - other.position);
     this.batches.clear();
     for (const one of waiting) {
-      const { file, shape } = one;
       const isOfBatch = batch.includes(one);
       const read = async (whole: FeedFile): Promise<void> => {
-        if (whole === file && isOfBatch && batch.length === 1) throw thrown;
-        const { file: checked, shape: found } = whole === file ? one : await this.reading.check(whole);
-        await this.reading.read(
-          { files: [checked], file: checked, shape: found },
-          isOfBatch ? new Set(done) : new Set(),
-        );
+        if (whole === one.file && isOfBatch && batch.length === 1) throw thrown;
+        const checked = whole === one.file ? one : await this.reading.check(whole);
+        await this.readTogether([checked], new Set(isOfBatch ? done : []));
       };
-      await readRepaired(file, this.settings, read, shape.columns).catch((error: unknown) => this.refuse(file, error));
+      await readRepaired(one.file, this.settings, read).catch((error: unknown) => this.reading.refuse(one.file, error));
     }
   }
 }

@@ -68,8 +68,8 @@ function withList(dealers: MappedTable, list: DealerList | undefined): MappedTab
 }
 
 /** Selects the keys of dealers that a list does not have: `key`, and `row`, the first with it. */
-export const unlistedKeys = (dealers: MappedTable): Sql =>
-  sql`SELECT ${rowDealerKey} AS "key", min("row")::INTEGER AS "row" FROM (${dealers.source.rows}) WHERE listed_key IS NULL GROUP BY ALL`;
+export const unlistedKeys = (dealers: Sql): Sql =>
+  sql`SELECT ${rowDealerKey} AS "key", min("row")::INTEGER AS "row" FROM ${dealers} WHERE listed_key IS NULL GROUP BY ALL`;
 
 /** Returns a row for each that the filter keeps, with the texts of the columns that the rules of a table use, and the dealer's id. */
 function mappedTable(table: FeedTable, source: FeedRelation, mapping: Mapping, rules: Mapping["fields"]): MappedTable {

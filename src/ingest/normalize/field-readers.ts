@@ -5,10 +5,10 @@
 import { plusDays } from "../../base/day.ts";
 import { invisibleCharacters, whiteSpace } from "../../base/text.ts";
 import type { DuckType } from "../../db/duck-type.ts";
-import { any, columnType, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import { columnType, integerLiteral, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { buildColumns, dealerColumns, listingColumns } from "../../lake/tables.ts";
 import { lineItemsType } from "../../listing/nested-types.ts";
-import { newestYearOn } from "../../listing/vins.ts";
+import { newestYearOn, vinForm } from "../../listing/vins.ts";
 import { type FeedField, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
 import { bound, type NumberForm, readNumber } from "./number-forms.ts";
 
@@ -61,7 +61,7 @@ const columnTypes: Readonly<Record<string, DuckType>> = { ...dealerColumns, ...b
 
 const vinReader: FieldReader = {
   type: "VARCHAR",
-  value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
+  value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), ${literal(vinForm)}) THEN upper(${text}) END`,
   reason: (
     text,
   ) => sql`CASE WHEN length(${text}) <> 17 THEN 'not 17 characters' WHEN regexp_matches(${text}, '[IOQ]', 'i')
@@ -287,12 +287,10 @@ export function isMarker(text: Sql, markers: readonly string[]): Sql {
  * marker. Nearly all texts are in that form, which is cheaper to test than to reach.
  */
 export function knownText(text: Sql, markers: readonly string[]): Sql {
-  const isAscii = sql`strlen(${text}) = length(${text})`;
-  const hasOtherSpaces = any(["  ", "\t", "\n", "\r"].map((spaces) => sql`contains(${text}, ${literal(spaces)})`));
   const known = (folded: Sql): Sql =>
     markers.length === 0 ? folded : sql`CASE WHEN ${isMarker(folded, markers)} THEN NULL ELSE ${folded} END`;
   return sql`CASE WHEN ${text} IS NULL THEN NULL
-    WHEN ${text} BETWEEN '!' AND '~' AND ${isAscii} AND NOT suffix(${text}, ' ') AND NOT ${hasOtherSpaces} THEN ${known(text)}
+    WHEN ${text} BETWEEN '!' AND '~' AND NOT suffix(${text}, ' ') AND NOT regexp_matches(${text}, '[^ -~]|  ') THEN ${known(text)}
     ELSE ${known(foldedText(text))} END`;
 }
 

@@ -104,7 +104,7 @@ export function readNumber(text: Sql, form: NumberForm, isCommaDecimal = false):
     WHEN ${matches(text, "[0-9]{1,15}")}
       THEN {'amount': TRY_CAST(${text} AS DOUBLE), 'problem': NULL::VARCHAR, 'sign': NULL::VARCHAR}
     WHEN ${isCommaDecimal ? sql`false` : isUsual}
-      THEN {'amount': TRY_CAST(replace(ltrim(${text}, '$'), ',', '') AS DOUBLE), 'problem': NULL, 'sign': if(contains(${text}, '.'), '.', NULL)}
+      THEN {'amount': TRY_CAST(replace(ltrim(${text}, '$'), ',', '') AS DOUBLE), 'problem': NULL, 'sign': if(contains(${text}, '.') OR ${text} LIKE '%,%,%', '.', NULL)}
     ELSE ${read} END`;
 }
 

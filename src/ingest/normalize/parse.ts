@@ -12,7 +12,7 @@ import { tables } from "../../lake/tables.ts";
 import { hasWrongCheckDigit, isFiller } from "../../listing/vins.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader, isMarker, knownText, markersOf, type ReadingContext } from "./field-readers.ts";
-import { ambiguousSign } from "./number-forms.ts";
+import { ambiguousSign, bound } from "./number-forms.ts";
 
 /** Characters of an unusable value that are kept in `rejects`. */
 export const rejectedCharactersMax = 200;
@@ -158,7 +158,7 @@ function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
 function knownTexts(fields: readonly ParsedField[], rows: Sql): Sql {
   const trimmed = fields.map(({ field, schema, raw }) => {
     const text = ident(field);
-    return sql`${isTextList(schema) ? trimmedItems(text) : knownText(text, markersOf(schema))} AS ${raw}`;
+    return sql`${isTextList(schema) ? trimmedItems(text, schema) : knownText(text, markersOf(schema))} AS ${raw}`;
   });
   const lists = fields.filter(({ schema }) => isTextList(schema));
   const replaced = lists.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`);
@@ -166,9 +166,12 @@ function knownTexts(fields: readonly ParsedField[], rows: Sql): Sql {
   return sql`SELECT ${columns} FROM (SELECT file, "row", ${join(trimmed)} FROM (${rows}))`;
 }
 
-/** Trims the items of a text list and drops blank ones. */
-const trimmedItems = (list: Sql): Sql =>
-  sql`list_filter(list_transform(${list}, lambda item: ${knownText(sql`item`, [])}), lambda item: item IS NOT NULL)`;
+/** Trims the items of a text list and drops blank ones, and addresses that are in it before. */
+function trimmedItems(list: Sql, { items }: FeedField): Sql {
+  const known = sql`list_filter(list_transform(${list}, lambda item: ${knownText(sql`item`, [])}), lambda item: item IS NOT NULL)`;
+  if (items === undefined || "$ref" in items || items.format !== "uri") return known;
+  return bound(known, sql`known`, sql`list_filter(known, lambda item, index: list_position(known, item) = index)`);
+}
 
 /** Returns no items for a list of a marker of an unknown value. In longer lists, the vocabulary drops markers. */
 function withoutMarker(schema: FeedField, list: Sql): Sql {

@@ -2,8 +2,10 @@
 import type { Json } from "../../base/json.ts";
 import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
+import { sql } from "../../db/sql.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import type { ReadSettings } from "../feed/file-formats.ts";
+import { saleDateIn, soldColumns } from "../feed/read-files.ts";
 import type { Mapping } from "../mapping/rules.ts";
 import { loadReferenceTables } from "../normalize/vocabularies.ts";
 import { readChoices } from "./choices.ts";
@@ -52,6 +54,9 @@ export async function mapFile(
   const few = expectedFields.filter((field) => (filled.get(field) ?? usable) < usable / 2);
   const shares = few.map((field) => `${field} (${shareText((filled.get(field) ?? 0) / usable)})`);
   const notes = few.length === 0 ? [] : [`few rows have: ${shares.join(", ")}; --set fills one in the others`];
+  const sold = saleDateIn(columns);
+  if (soldColumns(columns) === undefined && (await session.hasRows(sql`FROM cells WHERE "column" = ${sold ?? ""}`)))
+    notes.push(`"${printable(sold ?? "", 40)}" has values: expected cars for sale, not sold ones`);
   return { ...proposal, ...tried, name, summary, notes: [...proposal.notes, ...notes] };
 }
 

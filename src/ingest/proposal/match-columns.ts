@@ -144,6 +144,8 @@ export interface Match extends ColumnCandidate {
   readonly score: number;
   /** The share of known texts in the sample that ingest could use; 1 if there are none. */
   readonly usable: number;
+  /** Why most of the others are not usable, if that is their currency. */
+  readonly reason?: string;
   /** Addresses in a text of the column, on average. */
   readonly addresses: number;
 }
@@ -243,33 +245,35 @@ type Pair = Readonly<Record<"column" | "test" | "vocabulary", string>>;
  * one; with the codes that pass, how long texts are, and the addresses in them.
  */
 function evidenceOf(pairs: readonly Pair[], tests: ReadonlyMap<string, Sql>): Sql {
+  const isUsable = sql`verdict = ''`;
   const list = (key: keyof Pair): Sql => sql`unnest(${pairs.map((pair) => pair[key])}::VARCHAR[]) AS ${ident(key)}`;
-  const passes = [...tests].map(([test, isUsable]) => sql`WHEN ${test} THEN ${isUsable}`);
+  const verdicts = [...tests].map(([test, verdict]) => sql`WHEN ${test} THEN ${verdict}`);
   const isCode = sql`length("text") <= ${codeLength}`;
   const addresses = sql`(length("text") - length(replace(lower("text"), 'http', ''))) / 4`;
   return sql`
-    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (is_usable))::INTEGER AS usable, count(DISTINCT "text")::INTEGER AS distinct_texts,
-      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (is_usable AND ${isCode}) AS codes,
+    SELECT "column", test, count(*)::INTEGER AS texts, (count(*) FILTER (${isUsable}))::INTEGER AS usable, mode(verdict) FILTER (starts_with(verdict, 'in ')) AS reason, count(DISTINCT "text")::INTEGER AS distinct_texts,
+      bool_and(${isCode}) AS are_codes, list(DISTINCT lower("text")) FILTER (${isUsable} AND ${isCode}) AS codes,
       avg(if(contains("text", '://'), ${addresses}, 0))::DOUBLE AS addresses,
-      (count(*) FILTER (is_usable AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed
-    FROM (SELECT *, ${spellingKey(sql`"text"`)} AS key, CASE test ${join(passes, sql` `)} END AS is_usable
+      (count(*) FILTER (${isUsable} AND canonical IS NOT NULL))::INTEGER AS spelled, any_value(attribute IN (SELECT attribute FROM canonical_of)) AS is_closed
+    FROM (SELECT *, ${spellingKey(sql`"text"`)} AS key, CASE test ${join(verdicts, sql` `)} END AS verdict
           FROM cells JOIN (SELECT *, ${attributeOfVocabulary} AS attribute
                            FROM (SELECT ${join([list("column"), list("test"), list("vocabulary")])})) USING ("column"))
-    LEFT JOIN canonical_of USING (attribute, key) WHERE is_usable IS NOT NULL GROUP BY "column", test`;
+    LEFT JOIN canonical_of USING (attribute, key) WHERE verdict IS NOT NULL GROUP BY "column", test`;
 }
 
-/** Returns a condition of `text`: ingest could use it. Null if the text stands for no value. */
+/** Returns why ingest could not use `text`, empty if it could. Null if the text stands for no value. */
 function testOf({ target, source, why }: ColumnCandidate, currency: string): Sql {
   const text = sql`"text"`;
   const { table, field, shape } = target;
   const isZero = sql`regexp_full_match(${text}, '[^0-9]*0[0.,]*[^0-9]*')`;
   if (table === "none" || table === "dealer")
-    return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN true END` : sql`true`;
+    return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN '' END` : sql`''`;
   const isAllowed = target.except === undefined ? sql`true` : sql`NOT regexp_matches(${text}, ${target.except})`;
-  if (why === "values" && shape !== undefined) return sql`(regexp_full_match(${text}, ${shape}) AND ${isAllowed})`;
+  if (why === "values" && shape !== undefined)
+    return sql`if(regexp_full_match(${text}, ${shape}) AND ${isAllowed}, '', 'unusable')`;
   const { when, constant: _, ...plain } = source;
   const schema = when === undefined ? feed[table].properties[field] : ({ type: "boolean" } as const);
-  if (schema === undefined) return sql`false`;
+  if (schema === undefined) return sql`'unusable'`;
   // With a unit, which the mapping has or the file is asked for, three digits after a point are thousands.
   const number = schema["x-quantity"] === "distance" ? { ...target.number, unit: "km" } : target.number;
   const rule = {
@@ -283,10 +287,18 @@ function testOf({ target, source, why }: ColumnCandidate, currency: string): Sql
   const converted = sql`converted`;
   const value = reader.value(converted);
   const hasValue = isTextList(schema) ? sql`coalesce(len(${value}) > 0, false)` : sql`${value} IS NOT NULL`;
+  const reason = schema["x-quantity"] === "money" ? reader.reason(converted) : sql`'unusable'`;
   // Repeating an expression at each of its uses would multiply the planning time.
-  const isUsable = bound(raw, rawText, bound(reader.converted?.(rawText) ?? rawText, converted, hasValue));
-  const passes = target.except === undefined ? isUsable : sql`(${isUsable} AND ${isAllowed})`;
-  return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${passes} END` : passes;
+  const verdict = bound(
+    raw,
+    rawText,
+    bound(
+      reader.converted?.(rawText) ?? rawText,
+      converted,
+      sql`CASE WHEN NOT ${isAllowed} THEN 'unusable' WHEN ${hasValue} THEN '' ELSE ${reason} END`,
+    ),
+  );
+  return source.zeroIsUnknown ? sql`CASE WHEN NOT ${isZero} THEN ${verdict} END` : verdict;
 }
 
 /** A day after all times in files. */
@@ -316,6 +328,7 @@ function matchOf(candidate: ColumnCandidate, row: Row | undefined): Match {
   return {
     ...candidate,
     usable,
+    ...(typeof row.reason === "string" && { reason: row.reason }),
     addresses: typeof row.addresses === "number" ? row.addresses : 0,
     score: isLikely && isDecided ? nameScores[why] * evidence * usable : 0,
   };

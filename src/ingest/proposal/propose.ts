@@ -144,20 +144,12 @@ function notesOf(
       .map((field) => `dealer.${field}`),
   ].filter((name) => suggestions[name] === undefined);
   return [
-    ...(asked === undefined
-      ? []
-      : [
-          `miles is not used: ${quoted(asked.columns)} has no unit, and ${asked.reasons.join(", ")} let expect kilometers; --set miles.unit=km or --set miles.unit=mi decides`,
-        ]),
-    ...(names.length === 0
-      ? []
-      : [`only values suggest, so not used: ${names.join(", ")}; --accept-suggestions uses them`]),
-    ...(missing.length === 0
-      ? []
-      : [
-          `no column for: ${missing.join(", ")}; --set field=value, such as inventory_type=used, fills one in all rows`,
-        ]),
-  ];
+    asked &&
+      `miles is not used: ${quoted(asked.columns)} has no unit, and ${asked.reasons.join(", ")} let expect kilometers; --set miles.unit=km or --set miles.unit=mi decides`,
+    names.length > 0 && `only values suggest, so not used: ${names.join(", ")}; --accept-suggestions uses them`,
+    missing.length > 0 &&
+      `no column for: ${missing.join(", ")}; --set field=value, such as inventory_type=used, fills one in all rows`,
+  ].filter((note) => typeof note === "string");
 }
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${printable(column, 40)}"`).join(", ");
@@ -170,11 +162,11 @@ function verdictOf(used: Match | undefined, best: Match | undefined): Pick<Colum
 
 function reasonAgainst(match: Match | undefined): string {
   if (match === undefined) return "unknown name";
-  const { target, score, usable } = match;
+  const { target, score, usable, reason } = match;
   if (target.table === "none") return "no field for it";
   const field = target.table === "dealers" ? `dealer.${target.field}` : target.field;
   if (score >= scoreMin) return `${field} has another column`;
-  return usable === 1 ? "no values" : `${shareText(usable)} fit ${field}`;
+  return usable === 1 ? "no values" : `${shareText(usable)} fit ${field}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Throws a UserError if ingest reads the file without a mapping. */

@@ -5,10 +5,11 @@
 import { integerIn, type Json, type Row, textIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, integerLiteral, join, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { tryDay } from "../day.ts";
 import { countIssues, type IssueCount } from "../delivery-report.ts";
 import { preparedFiles, readRepaired } from "../documents/prepared-files.ts";
+import { isVin } from "../documents/record-paths.ts";
 import { undatedFiles } from "../feed/delivery.ts";
 import type { FeedFile } from "../feed/feed-file.ts";
 import { feed, isTextList, unknownMarkers } from "../feed/feed-schema.ts";
@@ -59,7 +60,7 @@ export async function sampleFile(
     throw fileError(file, ": has no path of records: expected --records only with XML or JSON.");
   const plain = await read(settings.mapping ?? reading(layout));
   const isNamed = settings.mapping !== undefined;
-  const hasHeader = isNamed || !plain.some((column) => /^(?=.*\d)[A-HJ-NPR-Z\d]{17}$/i.test(column));
+  const hasHeader = isNamed || !plain.some(isVin);
   const preset = hasHeader && !isNamed ? recognizedPreset(plain) : undefined;
   const mapping = hasHeader ? preset && { ...preset, file: { ...preset.file, ...layout } } : reading({ header: false });
   const columns = mapping === undefined ? plain : await read(mapping);
@@ -162,17 +163,19 @@ const listedFields =
     " ",
   );
 
-function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
-  const columns = listedFields.map((field) => {
-    const value = isSpelled(field)
-      ? sql`coalesce(${spellings.lookUp(field, ident(field))}, ${ident(field)})`
-      : ident(field);
-    return sql`${value} AS ${ident(field)}`;
+/** The columns of fields, with the spellings of listings. */
+const spelled = (fields: readonly string[], spellings: Spellings): readonly Sql[] =>
+  fields.map((field) => {
+    const value = ident(field);
+    const isText = isSpelled(field) && !isList(field);
+    return isText ? sql`coalesce(${spellings.lookUp(field, value)}, ${value}) AS ${value}` : value;
   });
+
+function firstListings(session: Session, spellings: Spellings): Promise<readonly Row[]> {
   const photos = sql`coalesce(len(photo_urls), 0)::INTEGER AS photos`;
   return session.rows(sql`
     SELECT inventory.*, dealers.name AS dealer_name, dealers.city AS dealer_city, dealers.state AS dealer_state
-    FROM (SELECT "row", dealer_id, ${join([...columns, photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
+    FROM (SELECT "row", dealer_id, ${join([...spelled(listedFields, spellings), photos])} FROM parsed_inventory ORDER BY "row" LIMIT ${integerLiteral(listingsMax)}) AS inventory
     LEFT JOIN parsed_dealers AS dealers USING (dealer_id) ORDER BY "row"`);
 }
 
@@ -194,12 +197,8 @@ async function usableShares(session: Session, fields: readonly string[], issues:
 }
 
 async function firstValues(session: Session, fields: readonly string[], spellings: Spellings) {
-  const columns = fields.map((field) => {
-    const value = isSpelled(field) && !isList(field) ? spellings.lookUp(field, ident(field)) : ident(field);
-    return sql`${value} AS ${ident(field)}`;
-  });
   const rows = await session.rows(
-    sql`SELECT "row"::INTEGER AS "row", ${join(columns)} FROM parsed_inventory WHERE "row" <= ${integerLiteral(sampleRows)}`,
+    sql`SELECT "row"::INTEGER AS "row", ${join(spelled(fields, spellings))} FROM parsed_inventory WHERE "row" <= ${integerLiteral(sampleRows)}`,
   );
   return new Map(rows.map((row) => [integerIn(row, "row"), row]));
 }

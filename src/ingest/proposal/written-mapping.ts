@@ -181,11 +181,11 @@ interface Identity {
 /** Returns the identity of a preset's dealers, whose rules can have other sources. */
 function keptIdentity({ dealer: { key, namespace } }: Mapping, rules: NamedRules): Identity {
   const located = { from: locationSources };
-  const identity = {
+  return {
+    ...(namespace !== undefined && { namespace }),
     key: [rules.get("dealer") ?? located, ...key.slice(1)],
     name: rules.get("dealer.name") ?? located,
   };
-  return namespace === undefined ? identity : { namespace, ...identity };
 }
 
 /**
