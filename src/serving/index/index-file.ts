@@ -48,7 +48,7 @@ export async function attachNewIndex<T>(
     return await use();
   } catch (thrown) {
     // A detach that failed, because the disk is full, has detached it. The first error says why.
-    await session.run(sql`DETACH IF EXISTS ${ident(catalog)}`).catch(() => undefined);
+    await session.run(sql`DETACH ${ident(catalog)}`).catch(() => undefined);
     throw thrown;
   }
 }
