@@ -5,11 +5,43 @@ import { isDay } from "../base/day.ts";
 
 const size = "a size such as 512MiB or 4GiB";
 
+/** With less memory the query engine cannot answer. */
+const memoryBytesMin = 64 * 2 ** 20;
+
 /** Parses a memory limit as the query engine takes it. */
 export function memoryParser(text: string): string {
-  if (/B$/i.test(text) && bytesIn(text) !== undefined) return text;
-  if (/^\d+(\.\d+)?\s*%$/.test(text)) return text;
-  throw new InvalidArgumentError(`Expected ${size}, or a share of the memory such as 50%.`);
+  if (/B$/i.test(text) && (bytesIn(text) ?? 0) >= memoryBytesMin) return text;
+  const [, share = "0"] = /^(\d+(?:\.\d+)?)\s*%$/.exec(text) ?? [];
+  if (0 < Number(share) && Number(share) <= 100) return text;
+  throw new InvalidArgumentError(`Expected ${size}, from 64MiB on, or a share of the memory such as 50%.`);
+}
+
+/** Parses the path of a file or a folder. */
+export function pathParser(text: string): string {
+  if (text !== "" && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  throw new InvalidArgumentError("Expected a path.");
+}
+
+/** Parses a path, or an empty text for none: a variable that a deployment passes on can be empty. */
+export const optionalPathParser = (text: string): string => (text === "" ? text : pathParser(text));
+
+/** Parses the location of accounts. */
+export function accountsParser(text: string): string {
+  if (/^postgres(ql)?:\/\/./.test(text) || (text !== "" && !text.includes("://"))) return text;
+  throw new InvalidArgumentError("Expected a path, or a URL such as postgres://USER@HOST/DATABASE.");
+}
+
+/** Parses a name or an address to listen on. */
+export function hostParser(text: string): string {
+  if (/^[\w.:%-]+$/.test(text) && URL.canParse(`http://${text.includes(":") ? `[${text.split("%")[0]}]` : text}`))
+    return text;
+  throw new InvalidArgumentError("Expected a name or an address without a port, such as 127.0.0.1.");
+}
+
+/** Parses the URL of a web server. */
+export function urlParser(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Expected a URL that begins with https:// or http://.");
 }
 
 export function dayParser(text: string): string {

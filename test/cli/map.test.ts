@@ -402,15 +402,15 @@ describe("a file that cannot be mapped is refused in one line", () => {
     });
 
   test("other arguments", async () => {
-    for (const [args, says] of [
-      [[], /expected a file to map, or --mapping and --check\./],
-      [[file, "--mapping", "a.json", "--check", "b.csv"], /expected a file to map, or --mapping and --check\./],
-      [["--mapping", "a.json", "--check", file, "--output", "b.json"], /expected --output only with a file to map\./],
-      [[pathOf("nowhere.csv")], /nowhere\.csv: no such file or folder\./],
-      [[folder], /a folder of \d+ files: expected one file\./],
+    for (const [expected, args, says] of [
+      [2, [], /expected a file to map, or --mapping and --check\./],
+      [2, [file, "--mapping", "a.json", "--check", "b.csv"], /expected a file to map, or --mapping and --check\./],
+      [2, ["--mapping", "a.json", "--check", file, "--output", "b.json"], /expected --output only with a file to map\./],
+      [1, [pathOf("nowhere.csv")], /nowhere\.csv: no such file or folder\./],
+      [1, [folder], /a folder of \d+ files: expected one file\./],
     ] as const) {
       const { code, err } = await map(...args);
-      assert.equal(code, 1);
+      assert.equal(code, expected);
       assert.match(err, says);
     }
   });
