@@ -405,7 +405,11 @@ describe("a file that cannot be mapped is refused in one line", () => {
     for (const [expected, args, says] of [
       [2, [], /expected a file to map, or --mapping and --check\./],
       [2, [file, "--mapping", "a.json", "--check", "b.csv"], /expected a file to map, or --mapping and --check\./],
-      [2, ["--mapping", "a.json", "--check", file, "--output", "b.json"], /expected --output only with a file to map\./],
+      [
+        2,
+        ["--mapping", "a.json", "--check", file, "--output", "b.json"],
+        /expected --output only with a file to map\./,
+      ],
       [1, [pathOf("nowhere.csv")], /nowhere\.csv: no such file or folder\./],
       [1, [folder], /a folder of \d+ files: expected one file\./],
     ] as const) {
