@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { crc32, gzipSync } from "node:zlib";
 import iconv from "iconv-lite";
 import { unpack } from "../../../src/ingest/documents/prepared-files.ts";
+import { writeRecords } from "../../../src/ingest/documents/records.ts";
 import { defaultFeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { zipOf } from "../../support/fuzz/zip.ts";
 import { foreignReader, type ReadForeign } from "../../support/lakes/foreign-files.ts";
@@ -228,7 +229,7 @@ test("a day is refused if all of its feeds are, also beside files that are ignor
 });
 
 test("a character of 2, 3 or 4 bytes may be split at any byte between two chunks of a file", async () => {
-  const chunkBytes = 2 ** 16;
+  const chunkBytes = 2 ** 18;
   const head = "vin,seller\nV1,";
   for (const character of ["é", "“", "🚗"])
     for (let split = 1; split < Buffer.byteLength(character); split += 1) {
@@ -242,6 +243,8 @@ test("a character of 2, 3 or 4 bytes may be split at any byte between two chunks
         [seller],
         `${character} after ${split} bytes`,
       );
+      const last = await read({ "cars.csv": `vin,seller\nV1,${character}` }, mapping);
+      assert.equal(last.dealers[0]?.name, character);
       // A file that ends within a character is no UTF-8.
       const cut = await read({ "cars.csv": Buffer.from(`vin,seller\nV1,${character}`).subarray(0, -1) }, mapping);
       const bytes = Buffer.from(character).subarray(0, -1);
@@ -266,13 +269,38 @@ test("a JSON record up to its limit is read, and a larger one is refused, as one
   const few = await read({ "cars.json": photos(30) }, mapping, limits);
   assert.deepEqual([few.inventory.length], [1]);
   await assert.rejects(read({ "cars.json": photos(60) }, mapping, limits), says);
-  // A record in small parts, of which the parser never holds much.
-  const large = { recordBytes: 2 ** 18 };
-  await assert.rejects(
-    read({ "cars.json": photos(3000) }, mapping, large),
-    /row too large: expected at most 262144 bytes/,
-  );
 });
+
+/** Documents of one record without an end: its start, and what follows again and again. */
+const endless: Readonly<Record<string, readonly [format: "json" | "ndjson" | "xml", start: string, part: string]>> = {
+  "a JSON text": ["json", '[{"vin":"V1","seller":"', "x".repeat(100)],
+  "a JSON record of small texts": ["json", '[{"vin":"V1","image":["y"', ',"xxxxxxxxxx"'],
+  "a line of NDJSON": ["ndjson", '{"vin":"V1","image":["y"', ',"xxxxxxxxxx"'],
+  "an XML text": ["xml", "<r><c><vin>V1</vin><seller>", "x".repeat(100)],
+  "an XML record of small texts": ["xml", "<r><c><vin>V1</vin>", "<i>xxxxxxxxxx</i>"],
+};
+
+for (const [what, [format, start, part]] of Object.entries(endless))
+  test(`a record beyond its limit is refused before it ends: ${what}`, async () => {
+    const limits = { ...defaultFeedLimits, recordBytes: 2 ** 16 };
+    const chunk = part.repeat(2000);
+    const reads: number[] = [];
+    const texts = async function* () {
+      const read = reads.push(0) - 1;
+      yield start;
+      for (let chunks = 1; chunks <= 100; chunks += 1) {
+        reads[read] = chunks;
+        yield chunk;
+      }
+    };
+    const file = { path: "", name: "cars", table: "inventory", format, isGzip: false } as const;
+    const target = join(await temporaryFolder(fileScope), "records");
+    await assert.rejects(
+      writeRecords({ file, limits, texts }, target),
+      /row 1: row too large: expected at most 65536 bytes/,
+    );
+    assert.ok((reads.at(-1) ?? 0) * chunk.length < 6 * limits.recordBytes, `${reads} chunks of ${chunk.length}`);
+  });
 
 test("an archive of 10,000 entries is unpacked, and one more is refused before anything is", async () => {
   const entries = (count: number): Buffer =>
