@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
-import { originOf } from "../http/service/service-state.ts";
+import { publicOriginOf } from "../http/service/service-state.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
 import { certificateFilesOf, readCertificate } from "./certificate-files.ts";
 import { logFormat, logLevel } from "./log.ts";
@@ -48,7 +48,7 @@ const foldersOf = (settings: CheckedSettings): readonly (readonly [flag: string,
 };
 
 const checkValues = ({ publicUrl, auth }: CheckedSettings): string =>
-  `log: ${logFormat()}, ${logLevel()}; public URL: ${publicUrl === undefined ? "none" : originOf(publicUrl)}; keys: ${auth}`;
+  `log: ${logFormat()}, ${logLevel()}; public URL: ${publicUrl === undefined ? "none" : publicOriginOf(publicUrl)}; keys: ${auth}`;
 
 /** Checks that files can be created in a folder, or in the nearest one above that exists; metrics are written to one that exists only. */
 async function checkFolder(flag: string, path: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** The environment variables of the program. A misspelt one would change nothing, without a word. */
+/** The environment variables of the program. A misspelled one would change nothing, silently. */
 import { nearestWord } from "../base/nearest-word.ts";
 import { printable, UsageError } from "../base/user-error.ts";
 

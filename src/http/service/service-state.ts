@@ -175,7 +175,7 @@ export interface AppState extends PipelineServices {
 export async function openState(options: ServeOptions): Promise<AppState> {
   const { responseCacheBytes = responseCacheBytesMax, droppedLogLines = () => 0 } = options;
   if (options.isOpen === true) requireOwnNetwork(options);
-  const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
+  const baseUrl = options.publicUrl === undefined ? "" : publicOriginOf(options.publicUrl);
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const responseCache = new ResponseCache(responseCacheBytes);
@@ -231,7 +231,7 @@ function requireOwnNetwork({ host, corsOrigins = [] }: ServeOptions): void {
 }
 
 /** Returns the origin of the public URL. Throws a UserError if it is not one of the web, or has more than an origin. */
-export function originOf(publicUrl: string): string {
+export function publicOriginOf(publicUrl: string): string {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
   throw new UserError(
