@@ -5,15 +5,11 @@ import { createSecureContext } from "node:tls";
 import type { Logger } from "pino";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Tls } from "../http/service/http-server.ts";
+import type { ServiceValues } from "./service-settings.ts";
 
 /** How often the files are checked for changes, and how long they must have been unchanged. */
 const pollMs = 1000;
 const settleMs = 250;
-
-interface TlsSettings {
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-}
 
 export interface CertificateFiles {
   readonly cert: string;
@@ -21,7 +17,7 @@ export interface CertificateFiles {
 }
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
-export function certificateFilesOf({ tlsCert, tlsKey }: TlsSettings): CertificateFiles | undefined {
+export function certificateFilesOf({ tlsCert, tlsKey }: ServiceValues): CertificateFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");

@@ -7,7 +7,7 @@ import { messageOf, UserError } from "../base/user-error.ts";
 import { isPostgresUrl } from "../db/postgres.ts";
 import { publicOriginOf } from "../http/service/service-state.ts";
 import { requireLakeFolder } from "../lake/published-lake.ts";
-import { certificateFilesOf, readCertificate } from "./certificate-files.ts";
+import { type CertificateFiles, certificateFilesOf, readCertificate } from "./certificate-files.ts";
 import { logFormat, logLevel } from "./log.ts";
 import type { ServiceValues } from "./service-settings.ts";
 
@@ -24,7 +24,7 @@ export const startChecks = (settings: CheckedSettings): readonly Check[] => [
   ["settings", () => checkValues(settings)],
   ["lake folder", () => requireLakeFolder(settings.lake).then(() => settings.lake)],
   ...foldersOf(settings).map(([flag, path]): Check => [`folder of ${flag}`, () => checkFolder(flag, path)]),
-  ["tls", () => checkTls(settings)],
+  ["tls", () => checkTls(certificateFilesOf(settings))],
 ];
 
 /** Throws a UserError for the first setting with which a service cannot start. */
@@ -64,10 +64,8 @@ async function checkFolder(flag: string, path: string): Promise<string> {
 
 const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
 
-function checkTls(settings: CheckedSettings): string {
-  const files = certificateFilesOf(settings);
-  return files === undefined ? "none: plain HTTP" : `valid until ${readCertificate(files).validTo}`;
-}
+const checkTls = (files: CertificateFiles | undefined): string =>
+  files === undefined ? "plain HTTP" : `valid until ${readCertificate(files).validTo}`;
 
 async function checkSpace(path: string): Promise<string> {
   const { bavail, bsize } = await statfs(existing(path));

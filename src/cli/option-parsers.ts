@@ -16,33 +16,31 @@ export function memoryParser(text: string): string {
   throw new InvalidArgumentError(`Expected ${size}, from 64MiB on, or a share of the memory such as 50%.`);
 }
 
-/** Parses the path of a file or a folder. */
-export function pathParser(text: string): string {
-  if (text !== "" && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
-  throw new InvalidArgumentError("Expected a path.");
-}
+/** Returns a parser of texts that a pattern fits. */
+const textParser =
+  (pattern: RegExp, expected: string) =>
+  (text: string): string => {
+    if (pattern.test(text)) return text;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
+  };
+
+export const pathParser = textParser(/^(?!\w[\w+.-]*:\/\/)./s, "a path");
 
 /** Parses a path, or an empty text for none: a variable that a deployment passes on can be empty. */
-export const optionalPathParser = (text: string): string => (text === "" ? text : pathParser(text));
+export const optionalPathParser = (text: string): string => text && pathParser(text);
 
-/** Parses the location of accounts. */
-export function accountsParser(text: string): string {
-  if (/^postgres(ql)?:\/\/./.test(text) || (text !== "" && !text.includes("://"))) return text;
-  throw new InvalidArgumentError("Expected a path, or a URL such as postgres://USER@HOST/DATABASE.");
-}
+export const accountsParser = textParser(
+  /^postgres(ql)?:\/\/.|^(?!\w[\w+.-]*:\/\/)./s,
+  "a path, or a URL such as postgres://USER@HOST/DATABASE",
+);
 
 /** Parses a name or an address to listen on. */
-export function hostParser(text: string): string {
-  if (/^[\w.:%-]+$/.test(text) && URL.canParse(`http://${text.includes(":") ? `[${text.split("%")[0]}]` : text}`))
-    return text;
-  throw new InvalidArgumentError("Expected a name or an address without a port, such as 127.0.0.1.");
-}
+export const hostParser = textParser(
+  /^[\w.-]+$|^(?=.*:.*:)[\da-f:.]+(%\w+)?$/i,
+  "a name or an address without a port, such as 127.0.0.1",
+);
 
-/** Parses the URL of a web server. */
-export function urlParser(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Expected a URL that begins with https:// or http://.");
-}
+export const urlParser = textParser(/^https?:\/\/[^\s/?#]+(\/\S*)?$/i, "a URL that begins with https:// or http://");
 
 export function dayParser(text: string): string {
   if (isDay(text)) return text;

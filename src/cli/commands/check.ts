@@ -94,18 +94,13 @@ const sourceMs = 30_000;
 
 const sourceCheck = (source: FeedSource, stallMs: number): Check => [
   `source ${source.name}`,
-  async () => {
+  () => {
     const ending = new AbortController();
-    const { signal } = ending;
-    const late = sleep(sourceMs, undefined, { signal }).then(
+    const late = sleep(sourceMs, undefined, { signal: ending.signal }).then(
       () => Promise.reject(new UserError(`no answer within ${sourceMs / 1000} seconds`)),
       () => "ended",
     );
-    try {
-      return await Promise.race([listed(source, stallMs, signal), late]);
-    } finally {
-      ending.abort();
-    }
+    return Promise.race([listed(source, stallMs, ending.signal), late]).finally(() => ending.abort());
   },
 ];
 

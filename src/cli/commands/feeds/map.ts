@@ -128,18 +128,10 @@ async function checkMapping(run: MapRun, mapping: Mapping, path: string, isJson:
 }
 
 /** Returns what becomes of each column, of the rows, and of values that no vocabulary has, for programs. */
-const triedReport = ({
-  columns,
-  trial: { rows, refused, dealers, issues, remarks, outside },
-}: TriedMapping): object => ({
-  columns,
-  rows,
-  refused,
-  dealers,
-  issues,
-  remarks,
-  outside,
-});
+function triedReport({ columns, trial }: TriedMapping): object {
+  const { rows, refused, dealers, issues, remarks, outside } = trial;
+  return { columns, rows, refused, dealers, issues, remarks, outside };
+}
 
 /** The most values outside a vocabulary that are printed. */
 const outsideMax = 20;
