@@ -1,11 +1,11 @@
 /**
  * Command-line entry point: runs the command that the arguments name. Errors go to standard error as one line, `carquet: <message>`, or that of a
- * log, with a non-zero exit code.
+ * log, with exit code 2 if the arguments or variables are wrong, else 1.
  */
 import { CommanderError } from "commander";
 import { exitOnOutputError } from "./base/exits.ts";
-import { messageOf, UserError } from "./base/user-error.ts";
-import { createProgram } from "./cli/program.ts";
+import { messageOf, UsageError, UserError } from "./base/user-error.ts";
+import { createProgram, usageErrorCode } from "./cli/program.ts";
 import type { ScheduledCommand } from "./cli/scheduled.ts";
 
 /** Commands that a scheduler runs: where standard error is not a terminal, they report errors as JSON. */
@@ -20,11 +20,12 @@ async function run(args: readonly string[]): Promise<void> {
     await program.parseAsync(args, { from: "user" });
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
-    process.exitCode = 1;
     const message = thrown instanceof UserError ? thrown.message : stackOf(thrown);
     const command = scheduled.find((name) => args.find((word) => !word.startsWith("-")) === name);
     if (command === undefined || process.stderr.isTTY) process.stderr.write(`carquet: ${message}\n`);
-    else (await import("./cli/scheduled.ts")).logCommand(command, "error", { message }, "run failed");
+    else (await import("./cli/scheduled.ts")).logCommand(command, "error", { error: message }, "run failed");
+    // Threads that the command has started would keep the process running.
+    process.exit(thrown instanceof UsageError ? usageErrorCode : 1);
   }
 }
 

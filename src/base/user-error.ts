@@ -3,6 +3,9 @@ export class UserError extends Error {
   override readonly name = "UserError";
 }
 
+/** Arguments or variables with which a command cannot run. The command line ends with code 2. */
+export class UsageError extends UserError {}
+
 /** A file that is missing, or whose content is not what it must be. */
 export class DamagedFile extends UserError {}
 

@@ -57,10 +57,5 @@ export function printRows(rows: readonly Readonly<Record<string, Json>>[], isJso
   else process.stdout.write(formatRows({ columns: Object.keys(rows[0] ?? {}), rows }, "table"));
 }
 
-/** Prints the result of a command: one line of text, or one of JSON. */
-export function printResult(result: Readonly<Record<string, Json>>, line: string, isJson: boolean): void {
-  process.stdout.write(`${isJson ? JSON.stringify(result) : line}\n`);
-}
-
 /** Formats a Unix time as ISO 8601 in UTC, to the second. */
 export const formatTime = (atMs: number): string => new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");

@@ -1,9 +1,11 @@
 /** Files of the TLS certificate and its key: reads them, and again when they change or the process receives SIGHUP. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync, watchFile } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { Logger } from "pino";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Tls } from "../http/service/http-server.ts";
+import type { ServiceValues } from "./service-settings.ts";
 
 /** How often the files are checked for changes, and how long they must have been unchanged. */
 const pollMs = 1000;
@@ -14,17 +16,38 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-export const readCertificate = ({ cert, key }: CertificateFiles): Tls => ({ cert: readText(cert), key: readText(key) });
+/** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
+export function certificateFilesOf({ tlsCert, tlsKey }: ServiceValues): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
+  return { cert: tlsCert, key: tlsKey };
+}
+
+/** Reads a certificate and its key. Throws a UserError if they do not fit each other, or the certificate has expired. */
+export function readCertificate(files: CertificateFiles): Tls & { readonly validTo: string } {
+  const tls = { cert: readText(files.cert), key: readText(files.key) };
+  try {
+    createSecureContext(tls);
+    const { validTo } = new X509Certificate(tls.cert);
+    if (Date.parse(validTo) < Date.now()) throw new Error(`the certificate has expired on ${validTo}`);
+    return { ...tls, validTo };
+  } catch (thrown) {
+    throw new UserError(
+      `Invalid TLS pair ${files.cert} and ${files.key}: ${messageOf(thrown)}: expected a certificate (PEM) and its private key.`,
+    );
+  }
+}
 
 /** Passes each renewed certificate to `replace`. If it throws, logs the reason; the previous certificate stays in use. */
 export function watchCertificate(files: CertificateFiles, replace: (tls: Tls) => void, logger: Logger): void {
   const reload = (): void => {
     try {
-      const renewed = readCertificate(files);
+      const { validTo, ...renewed } = readCertificate(files);
       replace(renewed);
-      logger.info({ validTo: new X509Certificate(renewed.cert).validTo }, "certificate replaced");
+      logger.info({ validTo }, "certificate replaced");
     } catch (thrown) {
-      logger.error({ message: messageOf(thrown) }, "certificate not usable; still serving the previous one");
+      logger.error({ error: messageOf(thrown) }, "certificate not usable; still serving the previous one");
     }
   };
   let timer: NodeJS.Timeout | undefined;
@@ -42,6 +65,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {
-    throw new UserError(`Cannot read ${path}: ${messageOf(thrown)}.`);
+    throw new UserError(`Cannot read ${path}: ${messageOf(thrown)}: expected a file (PEM).`);
   }
 }

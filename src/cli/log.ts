@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { exitOnOutputError } from "../base/exits.ts";
 import { isObject } from "../base/json.ts";
+import { printable, UserError } from "../base/user-error.ts";
 
 /** How long a stopping service waits for the last write. */
 const lastWriteMs = 1000;
@@ -85,6 +86,19 @@ function openStandardError(): number {
     // The system does not allow it.
   }
   return standardError;
+}
+
+const levels = [...Object.values(pino.levels.labels), "silent"];
+
+/** The level from which lines are logged, and their form: for people where standard error is a terminal. Throw a UserError for an unknown one. */
+export const logLevel = (): string => variable("CARQUET_LOG_LEVEL", "info", levels);
+export const logFormat = (): string =>
+  variable("CARQUET_LOG_FORMAT", process.stderr.isTTY ? "lines" : "json", ["lines", "json"]);
+
+function variable(name: string, fallback: string, expected: readonly string[]): string {
+  const value = process.env[name] ?? fallback;
+  if (expected.includes(value)) return value;
+  throw new UserError(`Invalid ${name} "${printable(value, 40)}": expected one of ${expected.join(", ")}.`);
 }
 
 /** Fields of log lines that people do not need. */

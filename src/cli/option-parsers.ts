@@ -5,12 +5,42 @@ import { isDay } from "../base/day.ts";
 
 const size = "a size such as 512MiB or 4GiB";
 
+/** With less memory the query engine cannot answer. */
+const memoryBytesMin = 64 * 2 ** 20;
+
 /** Parses a memory limit as the query engine takes it. */
 export function memoryParser(text: string): string {
-  if (/B$/i.test(text) && bytesIn(text) !== undefined) return text;
-  if (/^\d+(\.\d+)?\s*%$/.test(text)) return text;
-  throw new InvalidArgumentError(`Expected ${size}, or a share of the memory such as 50%.`);
+  if (/B$/i.test(text) && (bytesIn(text) ?? 0) >= memoryBytesMin) return text;
+  const [, share = "0"] = /^(\d+(?:\.\d+)?)\s*%$/.exec(text) ?? [];
+  if (0 < Number(share) && Number(share) <= 100) return text;
+  throw new InvalidArgumentError(`Expected ${size}, from 64MiB on, or a share of the memory such as 50%.`);
 }
+
+/** Returns a parser of texts that a pattern fits. */
+const textParser =
+  (pattern: RegExp, expected: string) =>
+  (text: string): string => {
+    if (pattern.test(text)) return text;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
+  };
+
+export const pathParser = textParser(/^(?!\w[\w+.-]*:\/\/)./s, "a path");
+
+/** Parses a path, or an empty text for none: a variable that a deployment passes on can be empty. */
+export const optionalPathParser = (text: string): string => text && pathParser(text);
+
+export const accountsParser = textParser(
+  /^postgres(ql)?:\/\/.|^(?!\w[\w+.-]*:\/\/)./s,
+  "a path, or a URL such as postgres://USER@HOST/DATABASE",
+);
+
+/** Parses a name or an address to listen on. */
+export const hostParser = textParser(
+  /^[\w.-]+$|^(?=.*:.*:)[\da-f:.]+(%\w+)?$/i,
+  "a name or an address without a port, such as 127.0.0.1",
+);
+
+export const urlParser = textParser(/^https?:\/\/[^\s/?#]+(\/\S*)?$/i, "a URL that begins with https:// or http://");
 
 export function dayParser(text: string): string {
   if (isDay(text)) return text;

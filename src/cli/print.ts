@@ -11,6 +11,11 @@ export function formatRows({ columns, rows }: QueryResult, format: "table" | "js
   return `${formatTableHead(columns, widths)}${formatTableLines(cells, widths)}${formatRowCount(rows.length)}`;
 }
 
+/** Prints the result of a command: a line of JSON, or lines of text. */
+export function printResult(result: object, text: string | readonly string[], isJson: boolean): void {
+  for (const line of isJson ? [JSON.stringify(result)] : [text].flat()) process.stdout.write(`${line}\n`);
+}
+
 /** Returns the cells of rows as text. Null is empty. */
 export const cellsOf = (rows: readonly Row[], columns: readonly string[]): readonly (readonly string[])[] =>
   rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)));

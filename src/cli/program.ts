@@ -1,7 +1,7 @@
 /**
  * The program: a table of its commands, of which it loads the requested one only.
  */
-import { Command, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { textIn } from "../base/json.ts";
 import { projectText } from "../base/project-files.ts";
 
@@ -14,6 +14,7 @@ const commands: readonly CommandRow[] = [
   ["Serve",    "start [options]",                  "fill an empty lake with a demo market, then serve",         async () => (await import("./commands/start.ts")).startCommand()],
   ["Serve",    "serve [options]",                  "serve the API",                                             async () => (await import("./commands/serve.ts")).serveCommand()],
   ["Serve",    "run [options]",                    "serve, fetch and ingest, as one process",                   async () => (await import("./commands/feeds/run.ts")).runCommand()],
+  ["Serve",    "check [options]",                  "check what a service needs, before it starts",              async () => (await import("./commands/check.ts")).checkCommand()],
   ["Serve",    "mcp [options]",                    "serve the tools for agents over standard input and output", async () => (await import("./commands/mcp.ts")).mcpCommand()],
   ["Feeds",    "generate [options]",               "write the feeds of a generated market",                     async () => (await import("./commands/generate.ts")).generateCommand()],
   ["Feeds",    "map [options] [file]",             "propose a mapping of a file, or check one",                 async () => (await import("./commands/feeds/map.ts")).mapCommand()],
@@ -41,6 +42,9 @@ const commands: readonly CommandRow[] = [
 export const loadAll = (): Promise<readonly Command[]> =>
   Promise.all(commands.map(async ([, , summary, load]) => (await load()).summary(summary)));
 
+/** The exit code after an error of arguments or variables. */
+export const usageErrorCode = 2;
+
 /** Returns the program with the requested command of some arguments. Errors of its arguments are thrown as `CommanderError`, after they are printed in one line. */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("carquet")
@@ -48,7 +52,10 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     .addOption(new Option("-V, --version", "print the version"))
     .on("option:version", printVersion)
     .configureOutput({ outputError: (text, write) => write(formatUsageError(text)) })
-    .exitOverride();
+    .hook("preAction", async () => (await import("./variables.ts")).checkVariables(Object.keys(process.env)))
+    .exitOverride(({ exitCode, code, message }) => {
+      throw new CommanderError(exitCode === 0 ? 0 : usageErrorCode, code, message);
+    });
   const requested = args.find((word) => !word.startsWith("-") && word !== "help");
   const usages = new Map<string, string>();
   for (const [group, usage, summary, load] of commands) {

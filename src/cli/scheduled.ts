@@ -123,5 +123,5 @@ export const commandProgress = (command: ScheduledCommand): Progress =>
 /** Reports why a run failed: as a line of JSON, or as other commands do on a terminal. */
 export function reportFailure(command: ScheduledCommand, thrown: unknown): void {
   if (process.stderr.isTTY) process.stderr.write(`carquet: ${messageOf(thrown)}\n`);
-  else logCommand(command, "error", { message: messageOf(thrown) }, "run failed");
+  else logCommand(command, "error", { error: messageOf(thrown) }, "run failed");
 }

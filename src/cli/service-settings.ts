@@ -11,6 +11,7 @@ import {
 } from "../http/limits.ts";
 import { accountRequestsMax, requestDeadlineMs } from "../operations/caller.ts";
 import {
+  hostParser,
   integerParser,
   inUnits,
   memoryParser,
@@ -26,7 +27,7 @@ export const serviceSettings = {
   ...sharedSettings("lake", "accounts"),
   replica: { flags: "--replica <k/n>", env: "CARQUET_REPLICA", default: onlyReplica, shownDefault: "1/1", parse: replicaParser,
     help: "this is the k-th of n services that share the accounts; it grants one n-th of the limits of accounts and client addresses" },
-  host: { flags: "--host <host>", env: "CARQUET_HOST", default: "127.0.0.1", help: "address to listen on" },
+  host: { flags: "--host <host>", env: "CARQUET_HOST", default: "127.0.0.1", parse: hostParser, help: "address to listen on" },
   port: { flags: "--port <port>", env: "CARQUET_PORT", default: 8080, parse: integerParser(65_535),
     help: "port to listen on; 0 picks a free one" },
   ...sharedSettings("publicUrl"),

@@ -3,7 +3,16 @@
  * several commands share; those of the service are in `service-settings.ts`, and those of one command are in its file.
  */
 import { type Command, Option } from "commander";
-import { countParser, currencyParser, integerParser, inUnits, memoryParser } from "./option-parsers.ts";
+import {
+  accountsParser,
+  countParser,
+  currencyParser,
+  integerParser,
+  inUnits,
+  memoryParser,
+  pathParser,
+  urlParser,
+} from "./option-parsers.ts";
 
 /** A setting. Its value is that of its flag, else that of its environment variable, else its default. */
 interface Setting {
@@ -54,7 +63,7 @@ export type ValuesOf<Rows extends SettingRows> = {
 const shared = {
   lake: { flags: "--lake <dir>", env: "CARQUET_LAKE", default: "data/lake", help: "lake folder" },
   dataVersion: { flags: "--data-version <version>", help: "version of the lake to read (default: the published one)" },
-  accounts: { flags: "--accounts <file>", env: "CARQUET_ACCOUNTS", default: "data/accounts.db",
+  accounts: { flags: "--accounts <file>", env: "CARQUET_ACCOUNTS", default: "data/accounts.db", parse: accountsParser,
     help: "accounts file, or URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)" },
   json: { flags: "--json", help: "print JSON" },
   publicUrl: { flags: "--public-url <url>", env: "CARQUET_PUBLIC_URL",
@@ -66,14 +75,16 @@ const shared = {
     help: "query engine memory limit, such as 4GiB (default: 80 % of the memory; of a service, what Node.js, exports and ingests leave, at most that)" },
   metricsFile: { flags: "--metrics-file <file>", env: "CARQUET_METRICS_FILE",
     help: "write metrics of the run to this file (*.prom), for the textfile collector" },
-  versionDays: { flags: "--versions <days>", default: 14, parse: countParser, help: "number of days to keep versions" },
-  graceMs: { flags: "--grace <minutes>", ...inUnits(60_000, 60, countParser),
+  months: { flags: "--months <n>", env: "CARQUET_MONTHS", parse: integerParser(1200, 1),
+    help: "months of history to keep, the current one included (default: all)" },
+  versionDays: { flags: "--versions <days>", env: "CARQUET_VERSIONS", default: 14, parse: countParser, help: "number of days to keep versions" },
+  graceMs: { flags: "--grace <minutes>", env: "CARQUET_GRACE", ...inUnits(60_000, 60, countParser),
     help: "minutes between the replacement of a version and its removal" },
   transfers: { flags: "--transfers <n>", env: "CARQUET_TRANSFERS", default: 4, parse: integerParser(64, 1),
     help: "files that are transferred at once" },
   stallMs: { flags: "--stall-timeout <seconds>", env: "CARQUET_STALL_TIMEOUT", ...inUnits(1000, 30, integerParser(3600, 1)),
     help: "how long a transfer may bring less than 1 KiB before it is repeated" },
-  s3Endpoint: { flags: "--s3-endpoint <url>", env: "CARQUET_S3_ENDPOINT",
+  s3Endpoint: { flags: "--s3-endpoint <url>", env: "CARQUET_S3_ENDPOINT", parse: urlParser,
     help: "URL of a store that is compatible with Amazon S3, for s3:// locations" },
   account: { flags: "--account <id>", isRequired: true, help: "account id" },
 } as const satisfies SettingRows;
@@ -96,7 +107,8 @@ export function addSettings(command: Command, settings: SettingRows): Command {
 /** Returns the option that sets a value by its name. */
 function optionOf(name: string, { flags, help = "", isRequired = false, ...setting }: Setting): Option {
   const option = new Option(flags, isRequired ? `${help} (required)` : help);
-  const { env, preset, parse, choices, conflicts, default: value = option.isBoolean() ? false : undefined } = setting;
+  const { env, preset, choices, conflicts, default: value = option.isBoolean() ? false : undefined } = setting;
+  const { parse = /<(dir|file|path)>/.test(flags) ? pathParser : undefined } = setting;
   option.attributeName = () => name;
   option.makeOptionMandatory(isRequired).default(value, setting.shownDefault);
   if (env !== undefined) option.env(env);

@@ -121,7 +121,7 @@ function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<vo
           logger.info({ account: accountId, from, to, outcome }, "tier review");
         return accounts.purgeExpired();
       })
-      .catch((thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"));
+      .catch((thrown: unknown) => logger.warn({ error: messageOf(thrown) }, "tier review failed; retrying later"));
   };
   review();
   const timer = setInterval(review, reviewPollMs);
@@ -173,7 +173,7 @@ function createApp(options: ServeOptions, state: AppState, readiness: () => Read
   app.use(serveDocs());
   app.use(routes(state));
   app.use(endUnrouted);
-  app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
+  app.on("error", (error: unknown) => logger.warn({ error: messageOf(error) }, "connection error"));
   return app;
 }
 

@@ -14,6 +14,7 @@ import {
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
+import { sql } from "../../src/db/sql.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, month, msPerDay, paidCredit, postCharge, searchCharge } from "../support/ledger.ts";
 
@@ -203,6 +204,18 @@ testOnBothEngines(
     decideReview(database, accountId, "approved", "2027-02-21");
     assert.equal(tier(), 4);
     assert.deepEqual(reviewed("2027-06-01"), []);
+    const reviews = database.all(sql`SELECT day, outcome, decided_day FROM reviews ORDER BY review`);
+    assert.deepEqual(
+      reviews.map(({ day, outcome, decided_day: decided }) => [day, outcome, decided]),
+      [
+        ["2026-11-26", "automatic", null],
+        ["2026-12-03", "automatic", null],
+        ["2026-12-19", "declined", "2026-12-21"],
+        ["2027-01-20", "declined", "2027-01-21"],
+        ["2027-02-20", "approved", "2027-02-21"],
+      ],
+      "a decision leaves earlier reviews as they were",
+    );
   },
 );
 

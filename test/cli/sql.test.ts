@@ -184,5 +184,5 @@ test("on a terminal without statements, carquet sql names the three ways to pass
     await text(child.stdout),
     /^carquet: Missing statements: expected a query, --file <file>, or statements on standard input\. For a prompt: duckdb -readonly \S+\/catalog\.duckdb\r\n$/,
   );
-  assert.equal(await ended, 1);
+  assert.equal(await ended, 2);
 });

@@ -135,6 +135,17 @@ describe("the systemd units", () => {
       await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", join(copies, name)]);
   });
 
+  test("check the settings before a service starts", { skip: skipInShortRun }, async (t) => {
+    const data = await temporaryFolder(t);
+    for (const { name, text } of services.filter((unit) => /carquet-(run|serve@)\.service/.test(unit.name))) {
+      const [, words = ""] = /^ExecStartPre=\S+ \S+ (.*)$/m.exec(text) ?? [];
+      const args = words.replace("/var/lib/carquet", data).replace(" $SERVE_OPTIONS", "").split(" ");
+      const env = { CARQUET_LAKE: join(data, "lake"), CARQUET_ACCOUNTS: join(data, "accounts.db") };
+      assert.deepEqual([args[0], (await carquet(args, { env })).code], ["check", 0], name);
+      assert.equal((await carquet([...args, "--public-url", "x"], { env })).code, 1, name);
+    }
+  });
+
   test("ingest the queue, and leave a record of how that ended", { skip: skipInShortRun }, async (t) => {
     const data = await temporaryFolder(t);
     const lake = join(data, "lake");

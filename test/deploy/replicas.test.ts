@@ -53,7 +53,7 @@ const nginxNumber = (pattern: RegExp): number => Number(pattern.exec(nginxText)?
 
 describe("the compose file and the manifests", () => {
   test("start commands with options that the program has", () => {
-    assert.ok(servers.length === 3 && nodes.length === 1 && programs.length === 12);
+    assert.ok(servers.length === 3 && nodes.length === 1 && programs.length === 13);
     for (const program of programs) assert.ok(settingsOf(program).size > 0);
   });
 

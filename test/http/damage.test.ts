@@ -120,7 +120,7 @@ for (const { table, hasServingFiles, paths, others } of needs)
     assert.deepEqual([status, reasons, counts.damages], ["degraded", [`damaged file ${damaged.path}`], 1]);
     const logged = parseLog(lines.join("")).filter(({ msg }) => msg === "damaged file");
     assert.deepEqual(
-      logged.map(({ message }) => String(message).split(": expected")[0]),
+      logged.map(({ error }) => String(error).split(": expected")[0]),
       [`${damaged.path}: invalid content`],
     );
     await restore();

@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { CommanderError } from "commander";
 import { isObject } from "../../src/base/json.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
-import { UserError } from "../../src/base/user-error.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { UsageError, UserError } from "../../src/base/user-error.ts";
+import { createProgram, usageErrorCode } from "../../src/cli/program.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
@@ -35,9 +35,9 @@ export interface CommandOptions {
 
 /** Returns why a command that a scheduler runs failed: the last line of its log. */
 export function failureOf(err: string): string {
-  const { msg, message } = JSON.parse(err.trimEnd().split("\n").at(-1) ?? "");
+  const { msg, error } = JSON.parse(err.trimEnd().split("\n").at(-1) ?? "");
   if (msg !== "run failed") throw new Error(`No failure: ${err}`);
-  return message;
+  return error;
 }
 
 /** Default timeout; a killed command has no exit code. */
@@ -103,7 +103,8 @@ export async function carquetHere(args: readonly string[], { env = {} }: Command
 /** Returns the exit code and the line with which `carquet` ends after an error; throws others. */
 function failureIn(thrown: unknown): { readonly code: number; readonly line: string } {
   if (thrown instanceof CommanderError) return { code: thrown.exitCode, line: "" };
-  if (thrown instanceof UserError) return { code: 1, line: `carquet: ${thrown.message}\n` };
+  if (thrown instanceof UserError)
+    return { code: thrown instanceof UsageError ? usageErrorCode : 1, line: `carquet: ${thrown.message}\n` };
   throw thrown;
 }
 

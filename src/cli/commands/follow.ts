@@ -1,7 +1,7 @@
 /** `carquet follow`: keeps a lake equal to a published one, once or until it is stopped. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { UserError } from "../../base/user-error.ts";
+import { UsageError } from "../../base/user-error.ts";
 import { connectorAt } from "../../connectors/location.ts";
 import { Follower, type FollowResult, mebibytes } from "../../replication/follower.ts";
 import { inUnits, secondsParser } from "../option-parsers.ts";
@@ -36,7 +36,7 @@ export const followCommand = (): Command =>
 
 async function follow(argument: string | undefined, settings: FollowValues): Promise<void> {
   const location = argument ?? settings.source;
-  if (location === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
+  if (location === undefined) throw new UsageError("No source: expected a location as argument, or CARQUET_SOURCE.");
   const progress = commandProgress("follow");
   const source = await connectorAt(location, settings.stallMs, settings.s3Endpoint);
   const follower = new Follower(source, settings.lake, {

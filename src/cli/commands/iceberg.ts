@@ -4,6 +4,7 @@ import { requireManifest } from "../../lake/published-lake.ts";
 import { rewritePaths } from "../../lake/writer/version-folder.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { locationParser } from "../option-parsers.ts";
+import { printResult } from "../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -23,6 +24,5 @@ export const icebergCommand = (): Command =>
     .action(async ({ lake, location, json }: ValuesOf<typeof icebergSettings>) => {
       await requireManifest(lake);
       const report = await withWriter(lake, {}, () => rewritePaths(lake, location));
-      const text = `version ${report.version} at ${report.location}`;
-      process.stdout.write(`${json ? JSON.stringify(report) : text}\n`);
+      printResult(report, `version ${report.version} at ${report.location}`, json);
     });

@@ -4,7 +4,7 @@ import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/files/build-serving-files.ts";
-import { createProgress, type Progress } from "../print.ts";
+import { createProgress, type Progress, printResult } from "../print.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
 const indexSettings = sharedSettings("lake", "json", "threads", "memoryLimit");
@@ -19,10 +19,10 @@ export const indexCommand = (): Command =>
     .action(async (settings: ValuesOf<typeof indexSettings>) => {
       const progress = createProgress();
       const { version, built } = await indexLake(settings, progress.step).finally(progress.end);
-      process.stdout.write(
-        settings.json
-          ? `${JSON.stringify({ version, built })}\n`
-          : `${settings.lake}: version ${version}, ${built} serving files built.\n`,
+      printResult(
+        { version, built },
+        `${settings.lake}: version ${version}, ${built} serving files built.`,
+        settings.json,
       );
     });
 

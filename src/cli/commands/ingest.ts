@@ -1,6 +1,6 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
 import { Command } from "commander";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf, UsageError } from "../../base/user-error.ts";
 import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
 import { readDealerList } from "../../ingest/feed/dealer-list.ts";
 import {
@@ -16,7 +16,8 @@ import { type PresetName, preset, presetNames, readMapping } from "../../ingest/
 import type { Mapping } from "../../ingest/mapping/rules.ts";
 import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
 import { writeIngestRecord } from "../../lake/ingest-record.ts";
-import { dayParser, integerParser, sizeParser } from "../option-parsers.ts";
+import { dayParser, integerParser, optionalPathParser, pathParser, sizeParser } from "../option-parsers.ts";
+import { printResult } from "../print.ts";
 import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
 import { sizeLimitSettings } from "../size-limit-settings.ts";
@@ -25,20 +26,20 @@ import { vacuumLake } from "./vacuum.ts";
 
 // biome-ignore format: a table is read by its columns
 const ingestSettings = {
-  ...sharedSettings("lake"),
+  ...sharedSettings("lake", "json"),
   queue: { flags: "--queue <dir>", conflicts: ["day", "replayFrom"],
     help: "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day" },
-  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING", conflicts: ["preset"],
+  mapping: { flags: "--mapping <file>", env: "CARQUET_MAPPING", conflicts: ["preset"], parse: optionalPathParser,
     help: "mapping of files with other columns to a feed (schema: schemas/mapping.json)" },
   preset: { flags: "--preset <name>", env: "CARQUET_PRESET", choices: presetNames,
     help: "mapping of a common layout; without it and --mapping, files of these layouts are recognized by their columns" },
-  dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS",
+  dealers: { flags: "--dealers <file>", env: "CARQUET_DEALERS", parse: optionalPathParser,
     help: "dealers by the provider's key, for mapped files whose folder has no dealers.csv: CSV with key, name, city, state, postal_code, ..." },
   day: { flags: "--day <YYYY-MM-DD>", parse: dayParser, help: "day of the delivery" },
   replayFrom: { flags: "--replay-from <YYYY-MM-DD>", parse: dayParser,
     help: "discard this day and all later ones, then ingest them again; needs the folders of all of them" },
   ...collapseSettings,
-  ...sharedSettings("currency", "threads", "memoryLimit", "metricsFile"),
+  ...sharedSettings("months", "versionDays", "graceMs", "currency", "threads", "memoryLimit", "metricsFile"),
   ...sizeLimitSettings,
   rows: { flags: "--max-rows <n>", env: "CARQUET_MAX_ROWS", default: defaultFeedLimits.rows, parse: integerParser(1_000_000_000, 1),
     help: "most rows of a feed file" },
@@ -56,9 +57,9 @@ export const ingestCommand = (): Command =>
     .description(
       "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
         "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes. " +
-        "With --queue, ingests the waiting deliveries, moves them, and removes expired days.",
+        "With --queue, ingests the waiting deliveries, moves them, and removes what --months and --versions expire. With --json, prints a line for each day.",
     )
-    .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
+    .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file", pathParser)
     .action((path: string | undefined, settings: IngestValues) => {
       const run = new ScheduledRun("ingest", settings.metricsFile);
       return run.measure(() => ingestWhere(path, settings, run));
@@ -69,7 +70,7 @@ async function ingestWhere(path: string | undefined, settings: IngestValues, run
   if (path !== undefined && queue === undefined) return ingestFrom(path, settings, run);
   if (path === undefined && queue !== undefined)
     return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings, run));
-  throw new UserError("Invalid arguments: expected either a path or --queue.");
+  throw new UsageError("Invalid arguments: expected either a path or --queue.");
 }
 
 /** Empties a queue, and leaves a record of how that ended for the service. */
@@ -103,12 +104,13 @@ async function ingestWaiting(queue: string, settings: IngestValues, run: IngestR
   let hasPublished = false;
   await reporting(settings, run, async (options, mappedDay) => {
     const onDelivery = (event: QueueEvent): void => {
-      for (const line of queueLines(event)) process.stdout.write(`${line}\n`);
+      const lines = queueLines(event);
+      if (lines.length > 0) printResult(event, lines, settings.json);
       logCommand("ingest", "info", event, "delivery taken");
     };
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
-  if (hasPublished) await vacuumLake({ lake: settings.lake });
+  if (hasPublished) await vacuumLake(settings);
 }
 
 /** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. */
@@ -132,7 +134,7 @@ async function reporting(
     onDay: (report) => {
       progress.end();
       addReport(run, report);
-      for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
+      printResult({ outcome: "published", ...report }, reportLines(report), settings.json);
     },
   };
   try {

@@ -12,7 +12,7 @@ import { createAgentServer } from "../../mcp/agent-server.ts";
 import { callLakeOperation, runQueryTool } from "../../mcp/local/lake-operations.ts";
 import { lakeTools } from "../../mcp/tools.ts";
 import { CurrentVersion } from "../../serving/current-version.ts";
-import { openLog } from "../log.ts";
+import { logLevel, openLog } from "../log.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
 const mcpSettings = sharedSettings("lake", "threads", "memoryLimit");
@@ -27,7 +27,7 @@ export const mcpCommand = (): Command =>
     .action(async ({ lake, ...options }: ValuesOf<typeof mcpSettings>) => {
       exitOnSignals();
       await requireManifest(lake);
-      const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, openLog(() => undefined).destination);
+      const logger = pino({ level: logLevel() }, openLog(() => undefined).destination);
       const current = await openLake(lake, options, logger);
       serveLake({ lake, current }, logger);
       process.stdin.once("close", () => process.exit());
@@ -37,9 +37,9 @@ const openLake = (lake: string, options: DatabaseOptions, logger: pino.Logger): 
   CurrentVersion.watch(lake, {
     ...options,
     onOpen: (version) => logger.info({ version }, "version in service"),
-    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
-    onDamage: (fault) => logger.error({ message: fault }, "damaged file"),
-    onFailure: (version, message) => logger.error({ version, message }, "version cannot be opened"),
+    onFallback: (message) => logger.warn({ error: message }, "serving file not in use"),
+    onDamage: (fault) => logger.error({ error: fault }, "damaged file"),
+    onFailure: (version, message) => logger.error({ version, error: message }, "version cannot be opened"),
   });
 
 interface ServedLake {
@@ -62,6 +62,6 @@ function serveLake(served: ServedLake, logger: pino.Logger): void {
         callOperation: async (request, signal) => ({ body: await callLakeOperation(served.current, request, signal) }),
         runQuery: (values, signal) => runQueryTool(served, values, signal),
       }),
-    { onerror: (error) => logger.warn({ message: messageOf(error) }, "connection error") },
+    { onerror: (error) => logger.warn({ error: messageOf(error) }, "connection error") },
   );
 }

@@ -4,17 +4,19 @@ import { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { redactKeys } from "../../accounts/keys/api-key.ts";
 import { shareOf } from "../../accounts/policy/replica.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf } from "../../base/user-error.ts";
 import { accountExportsMax } from "../../http/limits.ts";
 import { serve } from "../../http/server.ts";
+import { requireFreePort } from "../../http/service/http-server.ts";
 import type { ServeOptions } from "../../http/service/service-state.ts";
 import { currentPath } from "../../lake/manifest.ts";
-import { firstIngest, requireLakeFolder } from "../../lake/published-lake.ts";
+import { firstIngest } from "../../lake/published-lake.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
 import { agentChartPage, drawAnswer } from "../../web/charts/agent-charts.tsx";
 import { mountSite } from "../../web/site.ts";
-import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
-import { openLog, readableLine } from "../log.ts";
+import { certificateFilesOf, readCertificate, watchCertificate } from "../certificate-files.ts";
+import { type CheckedSettings, requireStartable, spaceChecks } from "../checks.ts";
+import { logFormat, logLevel, openLog, readableLine } from "../log.ts";
 import { engineMemory, type MemorySettings } from "../memory-budget.ts";
 import { type ServiceValues, serviceSettings } from "../service-settings.ts";
 import { addSettings } from "../settings.ts";
@@ -33,19 +35,26 @@ export const serveCommand = (): Command =>
 
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
-  settings: ServiceValues &
+  settings: CheckedSettings &
     Pick<ServeOptions, "demoAccountId" | "sourceMappings"> &
     Pick<MemorySettings, "ingestMemory">,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
-  const lineOf = readsLines() ? readableLine : (line: string): string => line;
+  await requireStartable(settings);
+  await requireFreePort(settings.host, settings.port);
+  const lineOf = logFormat() === "lines" ? readableLine : (line: string): string => line;
   const log = openLog((lines) => logger.warn({ lines }, "log lines dropped"));
-  const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
-  const logger = pino({ level, hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } }, log.destination);
+  const logger = pino(
+    { level: logLevel(), hooks: { streamWrite: (line) => lineOf(redactKeys(line)) } },
+    log.destination,
+  );
   const { lake } = settings;
   const files = certificateFilesOf(settings);
-  await requireLakeFolder(lake);
+  for (const [, find] of spaceChecks(settings))
+    await Promise.resolve(find()).catch((thrown: unknown) =>
+      logger.warn({ error: messageOf(thrown) }, "disk nearly full"),
+    );
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...settings,
@@ -63,26 +72,18 @@ export async function serveUntilStopped(
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
   process.stdout.write(`listening on ${service.url}\n`);
-  await stopSignal;
+  await stopSignal.received();
   try {
     await service.stop();
     logger.info("stopped");
     // A write that standard error never accepts would keep the process running.
     if (!(await log.close())) process.exit();
   } catch (thrown) {
-    logger.fatal({ message: messageOf(thrown) }, "not stopped; killing the process");
+    logger.fatal({ error: messageOf(thrown) }, "not stopped; killing the process");
     await log.close();
     // A thread that waits for the disk would hold up a regular exit.
     process.kill(process.pid, "SIGKILL");
   }
-}
-
-/** Whether the log is written for people: as `CARQUET_LOG_FORMAT` says, else where standard error is a terminal. Throws a UserError. */
-function readsLines(): boolean {
-  const format = process.env.CARQUET_LOG_FORMAT ?? (process.stderr.isTTY ? "lines" : "json");
-  if (format !== "lines" && format !== "json")
-    throw new UserError(`Invalid CARQUET_LOG_FORMAT "${format}": expected lines or json.`);
-  return format === "lines";
 }
 
 function warnOfEmptyLake(lake: string, logger: Logger): void {
@@ -110,24 +111,17 @@ const limitsOf = ({ replica, ...settings }: ServiceValues): Pick<ServeOptions, "
   },
 });
 
-/** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
-function certificateFilesOf({ tlsCert, tlsKey }: ServiceValues): CertificateFiles | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined)
-    throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
-  return { cert: tlsCert, key: tlsKey };
-}
-
-/** Resolves on SIGTERM or SIGINT. A second signal exits at once. */
-function receiveStopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(1);
-        isStopping = true;
-        resolve();
-      });
-    }
-  });
+/** Receives SIGTERM and SIGINT. One exits at once as long as no work waits for it: a start can be ended at any moment. So does a second one. */
+function receiveStopSignal(): { readonly received: () => Promise<void> } {
+  let stop = (): void => process.exit(0);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
+  return {
+    received: () =>
+      new Promise((resolve) => {
+        stop = () => {
+          stop = () => process.exit(1);
+          resolve();
+        };
+      }),
+  };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command, type ParseOptionsResult } from "commander";
 import { endWithParent, exitOnSignals } from "../../base/exits.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { messageOf, UsageError, UserError } from "../../base/user-error.ts";
 import { report } from "../../export/limits.ts";
 import { formatOfFile } from "../../formats/table-formats.ts";
 import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst/analyst-database.ts";
@@ -52,9 +52,9 @@ export const sqlCommand = (): Command =>
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")
     .action(async (query: string | undefined, settings: SqlValues, command: Command) => {
       if (query !== undefined && settings.file !== undefined)
-        throw new UserError("Invalid arguments: expected either a query or --file.");
+        throw new UsageError("Invalid arguments: expected either a query or --file.");
       if (query === undefined && settings.file === undefined && process.stdin.isTTY)
-        throw new UserError(
+        throw new UsageError(
           "Missing statements: expected a query, --file <file>, or statements on standard input. " +
             `For a prompt: duckdb -readonly ${join(settings.lake, catalogName)}`,
         );

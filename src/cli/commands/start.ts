@@ -19,8 +19,8 @@ import { requireFreePort } from "../../http/service/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
-import { requireLakeFolder } from "../../lake/published-lake.ts";
 import { withNewAccountsFile } from "../accounts-file.ts";
+import { requireStartable } from "../checks.ts";
 import { createProgress } from "../print.ts";
 import { serviceSettings } from "../service-settings.ts";
 import { addSettings, type ValuesOf } from "../settings.ts";
@@ -49,7 +49,7 @@ export const startCommand = (): Command =>
     )
     .action(async (settings: StartValues) => {
       await requireFreePort(settings.host, settings.port);
-      await requireLakeFolder(settings.lake);
+      await requireStartable(settings);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
       const access = settings.auth === "off" ? undefined : createDemoAccess(settings.accounts, Date.now());
       await serveUntilStopped({ ...settings, demoAccountId: access?.accountId }, (url) => greeting(url, access));

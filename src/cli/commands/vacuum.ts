@@ -3,16 +3,11 @@ import { Command } from "commander";
 import { type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
-import { integerParser } from "../option-parsers.ts";
+import { printResult } from "../print.ts";
 import { ScheduledRun } from "../scheduled.ts";
-import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../settings.ts";
+import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
-// biome-ignore format: a table is read by its columns
-const vacuumSettings = {
-  ...sharedSettings("lake"),
-  months: { flags: "--months <n>", parse: integerParser(1200, 1), help: "months of history to keep, the current one included (default: all)" },
-  ...sharedSettings("versionDays", "graceMs", "metricsFile"),
-} as const satisfies SettingRows;
+const vacuumSettings = sharedSettings("lake", "json", "months", "versionDays", "graceMs", "metricsFile");
 
 type VacuumValues = ValuesOf<typeof vacuumSettings>;
 
@@ -30,18 +25,13 @@ export const vacuumCommand = (): Command =>
       });
     });
 
-/** Vacuums a lake, by default as the command does, and prints the removed days, versions and files. */
-export async function vacuumLake({
-  lake,
-  months,
-  versionDays = vacuumSettings.versionDays.default,
-  graceMs = vacuumSettings.graceMs.default,
-}: Pick<VacuumValues, "lake"> & Partial<VacuumValues>): Promise<VacuumResult> {
+/** Vacuums a lake, and prints the removed days, versions and files. */
+export async function vacuumLake({ lake, months, versionDays, graceMs, json }: VacuumValues): Promise<VacuumResult> {
   await requireManifest(lake);
   const retention = { months, versionDays };
   const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), graceMs));
-  process.stdout.write(
-    `version ${removed.version}: removed ${removed.days.length} days, ${removed.versions.length} versions and ${removed.files} files\n`,
-  );
+  const { version, days, versions, files } = removed;
+  const text = `version ${version}: removed ${days.length} days, ${versions.length} versions and ${files} files`;
+  printResult({ outcome: "vacuumed", ...removed }, text, json);
   return removed;
 }

@@ -4,10 +4,11 @@ import { UserError } from "../../base/user-error.ts";
 import { lacksServingFiles, verify } from "../../lake/maintenance/verify.ts";
 import { requireManifest } from "../../lake/published-lake.ts";
 import { verifyServingFiles } from "../../serving/files/verify-serving-files.ts";
+import { printResult } from "../print.ts";
 import { commandProgress, ScheduledRun } from "../scheduled.ts";
 import { addSettings, sharedSettings, type ValuesOf } from "../settings.ts";
 
-const verifySettings = sharedSettings("lake", "threads", "memoryLimit", "metricsFile");
+const verifySettings = sharedSettings("lake", "json", "threads", "memoryLimit", "metricsFile");
 
 export const verifyCommand = (): Command =>
   addSettings(new Command("verify"), verifySettings)
@@ -19,7 +20,7 @@ export const verifyCommand = (): Command =>
     .action((settings: ValuesOf<typeof verifySettings>) => {
       const run = new ScheduledRun("verify", settings.metricsFile);
       return run.measure(async () => {
-        const { lake } = settings;
+        const { lake, json } = settings;
         const manifest = await requireManifest(lake);
         const progress = commandProgress("verify");
         const onFile = (path: string, index: number, count: number): void =>
@@ -28,12 +29,12 @@ export const verifyCommand = (): Command =>
         const faults = lakeFaults.length > 0 ? lakeFaults : await verifyServingFiles(lake, manifest, settings, onFile);
         progress.end();
         run.add({ faults: faults.length });
-        for (const fault of faults) process.stdout.write(`${fault}\n`);
+        const isIndexMissing = lacksServingFiles(lake, manifest);
+        const notes = isIndexMissing
+          ? [`${lake}: serving/ is missing: a service builds its search index in memory until carquet index builds it.`]
+          : [];
+        const text = faults.length > 0 ? faults : [`${lake}: version ${manifest.version} has no faults.`, ...notes];
+        printResult({ version: manifest.version, faults, is_index_missing: isIndexMissing }, text, json);
         if (faults.length > 0) throw new UserError(`${lake}: version ${manifest.version} has ${faults.length} faults.`);
-        process.stdout.write(`${lake}: version ${manifest.version} has no faults.\n`);
-        if (lacksServingFiles(lake, manifest))
-          process.stdout.write(
-            `${lake}: serving/ is missing: a service builds its search index in memory until carquet index builds it.\n`,
-          );
       });
     });

@@ -46,7 +46,7 @@ export function startMessages(services: MessageServices): () => Promise<void> {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
   const warn = (thrown: unknown): void => {
-    if (!stopping.signal.aborted) logger.warn({ message: messageOf(thrown) }, "message interrupted");
+    if (!stopping.signal.aborted) logger.warn({ error: messageOf(thrown) }, "message interrupted");
   };
   const start = (search: SavedSearch, version: string): void => {
     const { searchId, since, target } = search;

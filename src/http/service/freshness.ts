@@ -120,7 +120,7 @@ export class Freshness {
       this.brought = await this.current.use(readPublishedDay);
       await this.readPublication();
     } catch (thrown) {
-      this.options.logger.warn({ message: messageOf(thrown) }, "records of the published day not readable");
+      this.options.logger.warn({ error: messageOf(thrown) }, "records of the published day not readable");
     } finally {
       this.reading = undefined;
     }
@@ -140,12 +140,12 @@ export class Freshness {
       if (record !== undefined && record.at !== this.record?.at) {
         const { error, ...rest } = record;
         if (error === null) logger.info(rest, "ingest ended");
-        else logger.error({ ...rest, message: error }, "ingest failed");
+        else logger.error({ ...rest, error }, "ingest failed");
       }
       this.record = record;
       await this.readPublication();
     } catch (thrown) {
-      logger.warn({ message: messageOf(thrown) }, "record of the last ingest not readable");
+      logger.warn({ error: messageOf(thrown) }, "record of the last ingest not readable");
     }
     if (this.isOverdue && !this.wasOverdue)
       logger.error({ asOf: this.current.asOf, dueAt: isoTime(this.dueAtMs ?? null) }, "ingest overdue");

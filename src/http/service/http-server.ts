@@ -123,8 +123,9 @@ export function listen(server: Server, host: string, port: number, settings = "-
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const other = `choose another port with ${settings}, for example ${port + 1}.`;
+      const isOfPort = error.code === "EADDRINUSE" || error.code === "EACCES";
       const reason = error.code === "EADDRINUSE" ? `Port ${port} of ${host} is in use` : messageOf(error);
-      reject(new UserError(`${reason}: ${other}`));
+      reject(new UserError(`${reason}: ${isOfPort ? other : `expected an address of this machine as --host.`}`));
     });
     server.listen({ host, port, backlog: backlogMax }, resolve);
   });

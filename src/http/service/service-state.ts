@@ -175,6 +175,7 @@ export interface AppState extends PipelineServices {
 export async function openState(options: ServeOptions): Promise<AppState> {
   const { responseCacheBytes = responseCacheBytesMax, droppedLogLines = () => 0 } = options;
   if (options.isOpen === true) requireOwnNetwork(options);
+  const baseUrl = options.publicUrl === undefined ? "" : publicOriginOf(options.publicUrl);
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const responseCache = new ResponseCache(responseCacheBytes);
@@ -188,7 +189,6 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   metrics.readFrom({ current, responseCache, accounts, connections, freshness, droppedLogLines });
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   const { clock = systemClock, fetchDocument } = options;
-  const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
     current,
@@ -230,11 +230,13 @@ function requireOwnNetwork({ host, corsOrigins = [] }: ServeOptions): void {
     );
 }
 
-/** Returns the origin of the public URL. Throws a UserError if it is not one of the web. */
-function originOf(publicUrl: string): string {
+/** Returns the origin of the public URL. Throws a UserError if it is not one of the web, or has more than an origin. */
+export function publicOriginOf(publicUrl: string): string {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url.origin;
-  throw new UserError(`Invalid public URL ${publicUrl}: expected an address such as https://cars.example.`);
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new UserError(
+    `Invalid public URL ${publicUrl}: expected an address without a path, such as https://cars.example.`,
+  );
 }
 
 const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
@@ -280,14 +282,14 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
   return CurrentVersion.watch(lake, {
     ...options,
     onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
-    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onFallback: (message) => logger.warn({ error: message }, "serving file not in use"),
     onDamage: (fault) => {
-      logger.error({ message: fault }, "damaged file");
+      logger.error({ error: fault }, "damaged file");
       // A response may have been computed from the file after it was damaged.
       responseCache.clear();
     },
     onFailure: (version, message) =>
-      logger.error({ version, message }, "version cannot be opened; the one in service stays"),
+      logger.error({ version, error: message }, "version cannot be opened; the one in service stays"),
   });
 }
 
@@ -297,7 +299,7 @@ function openAccounts(
 ): Promise<Accounts> {
   const onChange = (isDown: boolean, reason: string): void =>
     isDown
-      ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
+      ? logger.error({ error: reason }, "ledger unavailable; metered requests are refused")
       : logger.info("ledger available again");
   return Accounts.open(accounts, {
     clock,

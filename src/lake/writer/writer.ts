@@ -2,7 +2,7 @@
  * The writer: takes the lake's lock, writes Parquet files, and publishes versions. Files are never overwritten.
  *
  * A publish writes and syncs the files under new names, then the manifest, then replaces `CURRENT` by an atomic rename. A process killed
- * at any point leaves either the old version or the new one; the next writer removes orphaned files.
+ * at any point leaves either the old version or the new one; the next writer removes orphaned files, one that fails its own.
  */
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -79,6 +79,10 @@ export async function withWriter<T>(
       await recoverVersionFolder(lake);
       try {
         return await work({ lake, database, session, sequences: sequencesIn([...kept, opened]) });
+      } catch (thrown) {
+        // What is left of a failed build would keep a full disk full. The error of the build says why.
+        await removeOrphans(lake).catch(() => undefined);
+        throw thrown;
       } finally {
         await rm(joinPath(lake, "spill"), { recursive: true, force: true });
       }

@@ -47,7 +47,8 @@ export async function attachNewIndex<T>(
     for (const statement of buildStatements(catalog, rows)) await session.run(statement);
     return await use();
   } catch (thrown) {
-    await session.run(sql`DETACH ${ident(catalog)}`);
+    // A detach that failed, because the disk is full, has detached it. The first error says why.
+    await session.run(sql`DETACH ${ident(catalog)}`).catch(() => undefined);
     throw thrown;
   }
 }

@@ -1,10 +1,16 @@
 /** Foreign files in other formats and encodings: documents, archives, delimiters, and files that are hostile. */
 import assert from "node:assert/strict";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { crc32, gzipSync } from "node:zlib";
 import iconv from "iconv-lite";
+import { unpack } from "../../../src/ingest/documents/prepared-files.ts";
+import { writeRecords } from "../../../src/ingest/documents/records.ts";
+import { defaultFeedLimits } from "../../../src/ingest/feed/feed-file.ts";
 import { zipOf } from "../../support/fuzz/zip.ts";
 import { foreignReader, type ReadForeign } from "../../support/lakes/foreign-files.ts";
+import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
 const read = await foreignReader(fileScope);
@@ -220,6 +226,120 @@ test("a day is refused if all of its feeds are, also beside files that are ignor
   const says = /^UserError: (cars\.xml|stock\.zip\/cars\.xml), row 1: invalid XML/;
   await assert.rejects(read({ "cars.xml": "<r><c>", ...ignored }), says);
   await assert.rejects(read({ "stock.zip": zipOf({ "cars.xml": "<r><c>", ...ignored }) }), says);
+});
+
+test("a character of 2, 3 or 4 bytes may be split at any byte between two chunks of a file", async () => {
+  const chunkBytes = 2 ** 18;
+  const head = "vin,seller\nV1,";
+  for (const character of ["é", "“", "🚗"])
+    for (let split = 1; split < Buffer.byteLength(character); split += 1) {
+      const filler = "x".repeat(chunkBytes - head.length - split);
+      const seller = `${filler}${character} Nörth`;
+      const content = `${head}${seller}\n`;
+      assert.equal(Buffer.from(content).indexOf(Buffer.from(character)), chunkBytes - split);
+      const plain = await read({ "cars.csv": content }, mapping);
+      assert.deepEqual(
+        plain.dealers.map(({ name }) => name),
+        [seller],
+        `${character} after ${split} bytes`,
+      );
+      const last = await read({ "cars.csv": `vin,seller\nV1,${character}` }, mapping);
+      assert.equal(last.dealers[0]?.name, character);
+      // A file that ends within a character is no UTF-8.
+      const cut = await read({ "cars.csv": Buffer.from(`vin,seller\nV1,${character}`).subarray(0, -1) }, mapping);
+      const bytes = Buffer.from(character).subarray(0, -1);
+      assert.deepEqual(
+        cut.dealers.map(({ name }) => name),
+        [iconv.decode(bytes, "windows-1252").trim()],
+        `${character} without its last byte`,
+      );
+    }
+});
+
+test("a JSON record up to its limit is read, and a larger one is refused, as one text and as many", async () => {
+  const record = (bytes: number): string => JSON.stringify([{ vin: "V1", seller: "x".repeat(bytes) }]);
+  const limits = { recordBytes: 4000 };
+  const { inventory } = await read({ "cars.json": record(3000) }, mapping, limits);
+  assert.equal(inventory.length, 1);
+  const says = /^UserError: cars\.json, row 1: row too large: expected at most 4000 bytes \(--max-record-size\)\.$/;
+  await assert.rejects(read({ "cars.json": record(5000) }, mapping, limits), says);
+  // No text of it is larger than the limit: only their sum is.
+  const photos = (count: number): string =>
+    JSON.stringify([{ vin: "V1", seller: "x", image: Array.from({ length: count }, () => ({ url: "u".repeat(90) })) }]);
+  const few = await read({ "cars.json": photos(30) }, mapping, limits);
+  assert.deepEqual([few.inventory.length], [1]);
+  await assert.rejects(read({ "cars.json": photos(60) }, mapping, limits), says);
+});
+
+/** Documents of one record without an end: its start, and what follows again and again. */
+const endless: Readonly<Record<string, readonly [format: "json" | "ndjson" | "xml", start: string, part: string]>> = {
+  "a JSON text": ["json", '[{"vin":"V1","seller":"', "x".repeat(100)],
+  "a JSON record of small texts": ["json", '[{"vin":"V1","image":["y"', ',"xxxxxxxxxx"'],
+  "a line of NDJSON": ["ndjson", '{"vin":"V1","image":["y"', ',"xxxxxxxxxx"'],
+  "an XML text": ["xml", "<r><c><vin>V1</vin><seller>", "x".repeat(100)],
+  "an XML record of small texts": ["xml", "<r><c><vin>V1</vin>", "<i>xxxxxxxxxx</i>"],
+};
+
+for (const [what, [format, start, part]] of Object.entries(endless))
+  test(`a record beyond its limit is refused before it ends: ${what}`, async () => {
+    const limits = { ...defaultFeedLimits, recordBytes: 2 ** 16 };
+    const chunk = part.repeat(2000);
+    const reads: number[] = [];
+    const texts = async function* () {
+      const read = reads.push(0) - 1;
+      yield start;
+      for (let chunks = 1; chunks <= 100; chunks += 1) {
+        reads[read] = chunks;
+        yield chunk;
+      }
+    };
+    const file = { path: "", name: "cars", table: "inventory", format, isGzip: false } as const;
+    const target = join(await temporaryFolder(fileScope), "records");
+    await assert.rejects(
+      writeRecords({ file, limits, texts }, target),
+      /row 1: row too large: expected at most 65536 bytes/,
+    );
+    assert.ok((reads.at(-1) ?? 0) * chunk.length < 6 * limits.recordBytes, `${reads} chunks of ${chunk.length}`);
+  });
+
+test("an archive of 10,000 entries is unpacked, and one more is refused before anything is", async () => {
+  const entries = (count: number): Buffer =>
+    zipOf({
+      ...Object.fromEntries(Array.from({ length: count - 1 }, (_, n) => [`${n}.jpg`, ""])),
+      "cars.csv": csv(","),
+    });
+  assert.deepEqual(summary(await read({ "cars.zip": entries(10_000) }, mapping)), expected);
+  await assert.rejects(
+    read({ "cars.zip": entries(10_001) }, mapping),
+    /^UserError: cars\.zip: invalid ZIP file: 10001 entries: expected at most 10000\.$/,
+  );
+  const folder = await temporaryFolder(fileScope);
+  const path = join(folder, "cars.zip");
+  await writeFile(path, entries(10_001));
+  const asked: string[] = [];
+  const file = { path, name: "cars.zip", table: "inventory", format: "zip", isGzip: false } as const;
+  const target = (name: string) => {
+    asked.push(name);
+    return Promise.resolve({ path: join(folder, "unpacked") });
+  };
+  await assert.rejects(unpack(file, defaultFeedLimits, target), /10001 entries/);
+  assert.deepEqual([asked, await readdir(folder)], [[], ["cars.zip"]]);
+});
+
+test("an entity in an entity is decoded once: &amp;lt; is the text &lt;, in CSV and as the text of HTML", async () => {
+  const trims = ["&amp;lt;b&amp;gt;", "&amp;amp;", "&amp;#66;"];
+  const content = ["vin,seller,trim", ...trims.map((trim, index) => `V${index},x,${trim}`), ""].join("\n");
+  const { inventory } = await read({ "cars.csv": content }, mapping);
+  assert.deepEqual(
+    inventory.map(({ trim }) => trim),
+    ["&lt;b&gt;", "&amp;", "&#66;"],
+  );
+  const html = { ...mapping, fields: { vin: "vin", trim: { from: "trim", html: true } } };
+  const ofHtml = await read({ "cars.csv": content }, html);
+  assert.deepEqual(
+    ofHtml.inventory.map(({ trim }) => trim),
+    ["&lt;b&gt;", "&amp;", "&#66;"],
+  );
 });
 
 test("crc32 of the test's archives is that of ZIP", () => assert.equal(crc32("123456789"), 0xcbf43926));

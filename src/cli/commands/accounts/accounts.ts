@@ -10,12 +10,12 @@ import {
   type AccountValues,
   commandAuthor,
   formatTime,
-  printResult,
   printRows,
   withAccountsFile,
   withNewAccountsFile,
 } from "../../accounts-file.ts";
-import { countParser } from "../../option-parsers.ts";
+import { countParser, urlParser } from "../../option-parsers.ts";
+import { printResult } from "../../print.ts";
 import { type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountCommand, accountRow, accountsFileCommand, changeCommand, declaredCommand } from "./change-command.ts";
 
@@ -35,7 +35,7 @@ export const accountsCommand = (): Command =>
 
 /** A link has the URL of the service, which a command does not know. */
 const linkSettings = {
-  publicUrl: { ...sharedSettings("publicUrl").publicUrl, default: "http://127.0.0.1:8080" },
+  publicUrl: { ...sharedSettings("publicUrl").publicUrl, parse: urlParser, default: "http://127.0.0.1:8080" },
 } as const satisfies SettingRows;
 
 const create = (): Command =>

@@ -14,13 +14,8 @@ import { monthOf } from "../../../accounts/clock.ts";
 import { formatUsd } from "../../../accounts/money.ts";
 import { billingState } from "../../../accounts/policy/billing-state.ts";
 import type { Row } from "../../../base/json.ts";
-import {
-  type AccountsFileValues,
-  commandAuthor,
-  formatTime,
-  printResult,
-  withAccountsFile,
-} from "../../accounts-file.ts";
+import { type AccountsFileValues, commandAuthor, formatTime, withAccountsFile } from "../../accounts-file.ts";
+import { printResult } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings } from "../../settings.ts";
 
 /** Returns a command about the accounts file, with `--accounts`, `--json` and further settings. Its description is the summary as a sentence. */

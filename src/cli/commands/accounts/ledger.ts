@@ -5,7 +5,9 @@ import { backUp, restore } from "../../../accounts/storage/backup.ts";
 import { copyAccounts } from "../../../accounts/storage/copy-accounts.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { withoutPassword } from "../../../db/postgres.ts";
-import { type AccountsFileValues, auditExisting, printResult } from "../../accounts-file.ts";
+import { type AccountsFileValues, auditExisting } from "../../accounts-file.ts";
+import { accountsParser, pathParser } from "../../option-parsers.ts";
+import { printResult } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { accountsFileCommand } from "./change-command.ts";
 
@@ -19,7 +21,7 @@ export const ledgerCommand = (): Command =>
 
 const backup = (): Command =>
   accountsFileCommand("backup", "copy the accounts file in a consistent state and audit the copy")
-    .addArgument(new Argument("<file>", "path of the backup; the file must not exist"))
+    .addArgument(new Argument("<file>", "path of the backup; the file must not exist").argParser(pathParser))
     .action((file: string, { accounts, json }: AccountsFileValues) => printAudit(file, backUp(accounts, file), json));
 
 const restoreSettings = {
@@ -32,7 +34,7 @@ const restoreBackup = (): Command =>
     "restore the accounts file from a backup; saves the current file under another name",
     restoreSettings,
   )
-    .addArgument(new Argument("<file>", "path of the backup"))
+    .addArgument(new Argument("<file>", "path of the backup").argParser(pathParser))
     .action((file: string, { accounts, json, discard }: AccountsFileValues & ValuesOf<typeof restoreSettings>) => {
       const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
       const { audit: restored, previousFile } = restore(accounts, file, { stamp, discard });
@@ -49,8 +51,10 @@ const copy = (): Command =>
       "Copy all accounts from a SQLite file to a PostgreSQL database, or back. Audits both, and compares counts and sums of all tables. " +
         "Stop the services of the original first: charges during the copy are not in it.",
     )
-    .addArgument(new Argument("<from>", "accounts file, or URL of a PostgreSQL database"))
-    .addArgument(new Argument("<to>", "new accounts file, or URL of a database without accounts"))
+    .addArgument(new Argument("<from>", "accounts file, or URL of a PostgreSQL database").argParser(accountsParser))
+    .addArgument(
+      new Argument("<to>", "new accounts file, or URL of a database without accounts").argParser(accountsParser),
+    )
     .action((from: string, to: string, { json }: ValuesOf<typeof copySettings>) =>
       printAudit(to, copyAccounts(from, to), json),
     );

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { dayOf } from "../../../accounts/clock.ts";
 import { replaceFile } from "../../../base/files.ts";
 import { textIn } from "../../../base/json.ts";
-import { printable, UserError } from "../../../base/user-error.ts";
+import { printable, UsageError, UserError } from "../../../base/user-error.ts";
 import { DuckDatabase, type Session } from "../../../db/duckdb.ts";
 import { describeIssue } from "../../../ingest/delivery-report.ts";
 import { withScratch } from "../../../ingest/documents/prepared-files.ts";
@@ -18,8 +18,8 @@ import { absentColumns, fieldsByColumn } from "../../../ingest/proposal/match-co
 import type { ColumnPlan } from "../../../ingest/proposal/propose.ts";
 import { fileAt, sampleFile } from "../../../ingest/proposal/sample.ts";
 import { defaultCurrency } from "../../../lake/manifest.ts";
-import { repeatedParser } from "../../option-parsers.ts";
-import { columnWidths, formatTableHead, formatTableLines } from "../../print.ts";
+import { pathParser, repeatedParser } from "../../option-parsers.ts";
+import { columnWidths, formatTableHead, formatTableLines, printResult } from "../../print.ts";
 import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 
 // biome-ignore format: a table is read by its columns
@@ -33,7 +33,7 @@ const mapSettings = {
   force: { flags: "--force", help: "replace the file of --output if it exists" },
   check: { flags: "--check <file>", help: "another file, on which the mapping is checked: fails if rows would be refused or required columns are gone" },
   mapping: { flags: "--mapping <path>", help: "mapping to check, instead of a proposed one" },
-  ...sharedSettings("currency", "threads", "memoryLimit"),
+  ...sharedSettings("json", "currency", "threads", "memoryLimit"),
 } as const satisfies SettingRows;
 
 type MapValues = ValuesOf<typeof mapSettings>;
@@ -44,14 +44,14 @@ export const mapCommand = (): Command =>
       "Propose the mapping of a file with other columns than those of a feed, from its header and values, starting from the preset that fits: " +
         "prints what each column becomes, tries the mapping on all rows as ingest would, and writes it with --output. With --check, checks a mapping on another file.",
     )
-    .argument("[file]", "file to map")
+    .argument("[file]", "file to map", pathParser)
     .action(async (path: string | undefined, settings: MapValues) => {
       const { mapping, check, output, force, records } = settings;
       if ((path === undefined) === (mapping === undefined) || (mapping !== undefined && check === undefined))
-        throw new UserError("Invalid arguments: expected a file to map, or --mapping and --check.");
+        throw new UsageError("Invalid arguments: expected a file to map, or --mapping and --check.");
       for (const [name, value] of Object.entries({ output, records, set: settings.set[0] }))
         if (mapping !== undefined && value !== undefined)
-          throw new UserError(`Invalid arguments: expected --${name} only with a file to map.`);
+          throw new UsageError(`Invalid arguments: expected --${name} only with a file to map.`);
       if (output !== undefined && !force && existsSync(output))
         throw new UserError(`${printable(output)}: exists: expected another file, or --force.`);
       const database = await DuckDatabase.open(settings);
@@ -76,40 +76,37 @@ interface MapRun {
 }
 
 async function run(settings: MapRun, path: string | undefined, values: MapValues): Promise<void> {
-  const { mapping, check } = values;
+  const { mapping, check, json } = values;
   if (path === undefined) {
     await loadReferenceTables(settings.session);
-    return checkMapping(settings, await readMapping(mapping ?? ""), check ?? "");
+    return checkMapping(settings, await readMapping(mapping ?? ""), check ?? "", json);
   }
   const proposed = await proposeFor(settings, path, values);
-  if (check !== undefined) await checkMapping(settings, proposed, check);
+  if (check !== undefined) await checkMapping(settings, proposed, check, json);
 }
 
 /** Proposes the mapping of a file, tries and writes it. */
 async function proposeFor({ session, ...settings }: MapRun, path: string, values: MapValues): Promise<Mapping> {
-  const { output, set, records, acceptSuggestions: isAccepting, currency = defaultCurrency } = values;
+  const { output, set, records, acceptSuggestions: isAccepting, currency = defaultCurrency, json } = values;
   const mapped = await mapFile(session, await fileAt(path), { set, records, isAccepting, currency }, settings);
-  print(`${printable(path)}: ${mapped.summary}`);
-  printTried(mapped, mapped.notes);
-  if (output === undefined) print("Not written: --output <file> writes the mapping.");
-  else {
+  const text = [`${printable(path)}: ${mapped.summary}`, ...triedLines(mapped, mapped.notes)];
+  if (output !== undefined)
     await replaceFile(output, `${JSON.stringify(mapped.content, undefined, 2)}\n`).catch((thrown: unknown) => {
       throw new UserError(`${printable(output)}: ${describeSystemError(thrown)}.`);
     });
-    print(`Written to ${printable(output)}.`);
-  }
+  const end =
+    output === undefined ? "Not written: --output <file> writes the mapping." : `Written to ${printable(output)}.`;
+  const { notes, content: mapping } = mapped;
+  printResult({ file: path, ...triedReport(mapped), notes, mapping, written: output ?? null }, [...text, end], json);
   return mapped.mapping;
 }
 
 /** Checks a mapping on a file. Throws a UserError if rows would be refused, or required columns are gone. */
-async function checkMapping({ session, ...settings }: MapRun, mapping: Mapping, path: string): Promise<void> {
+async function checkMapping(run: MapRun, mapping: Mapping, path: string, isJson: boolean): Promise<void> {
+  const { session, ...settings } = run;
   const file = await fileAt(path);
   const { columns } = await sampleFile(session, file, { ...settings, mapping });
-  print(`${printable(path)}: ${columns.length} columns; checked by ${printable(mapping.name)}.`);
-  for (const { column, field, others } of absentColumns(mapping, columns))
-    print(
-      `gone: "${printable(column, 40)}" of ${field}, which has ${others.length === 0 ? "no other column" : printable(others.join(", "))}`,
-    );
+  const gone = absentColumns(mapping, columns);
   const used = fieldsByColumn(mapping, columns);
   const plans = columns.map((column): ColumnPlan => {
     const fields = used.get(column);
@@ -117,20 +114,30 @@ async function checkMapping({ session, ...settings }: MapRun, mapping: Mapping, 
     return { column, fields, state: "matched", why: "mapping" };
   });
   const tried = await triedMapping(session, file, { mapping, plans }, settings);
-  printTried(tried);
+  const lines = [
+    `${printable(path)}: ${columns.length} columns; checked by ${printable(mapping.name)}.`,
+    ...gone.map(
+      ({ column, field, others }) =>
+        `gone: "${printable(column, 40)}" of ${field}, which has ${others.length === 0 ? "no other column" : printable(others.join(", "))}`,
+    ),
+    ...triedLines(tried),
+  ];
+  printResult({ file: path, gone, ...triedReport(tried) }, lines, isJson);
   const { rows, refused } = tried.trial;
   if (refused > 0) throw new UserError(`${printable(path)}: ${refused} of ${rows} rows would be refused.`);
 }
 
-const print = (...lines: readonly string[]): void => {
-  for (const line of lines) process.stdout.write(`${line}\n`);
-};
+/** Returns what becomes of each column, of the rows, and of values that no vocabulary has, for programs. */
+function triedReport({ columns, trial }: TriedMapping): object {
+  const { rows, refused, dealers, issues, remarks, outside } = trial;
+  return { columns, rows, refused, dealers, issues, remarks, outside };
+}
 
 /** The most values outside a vocabulary that are printed. */
 const outsideMax = 20;
 
-/** Prints what becomes of each column, of the rows, and of values that no vocabulary has. */
-function printTried({ trial, columns }: TriedMapping, notes: readonly string[] = []): void {
+/** Formats the same for people. */
+function triedLines({ trial, columns }: TriedMapping, notes: readonly string[] = []): readonly string[] {
   const lines = columns.map(({ column, state, fields, why, share, samples }) => [
     cut(column),
     state,
@@ -140,23 +147,19 @@ function printTried({ trial, columns }: TriedMapping, notes: readonly string[] =
     samples,
   ]);
   const { rows, refused, dealers, issues, remarks, outside } = trial;
-  print("", formatTable(["column", "state", "field", "why", "usable", "values before → after"], lines));
-  print(
+  const most = outside
+    .slice(0, outsideMax)
+    .map((row) => [textIn(row, "vocabulary"), cut(textIn(row, "value")), String(row.uses)]);
+  const title = `Values outside the vocabularies (${most.length} of ${outside.length}):`;
+  return [
+    "",
+    formatTable(["column", "state", "field", "why", "usable", "values before → after"], lines),
     `${rows} rows = ${rows - refused} usable + ${refused} refused; dealers: ${dealers}`,
     ...issues.map(describeIssue),
     ...remarks,
     ...notes,
-  );
-  if (outside.length > 0) {
-    const most = outside
-      .slice(0, outsideMax)
-      .map((row) => [textIn(row, "vocabulary"), cut(textIn(row, "value")), String(row.uses)]);
-    print(
-      "",
-      `Values outside the vocabularies (${most.length} of ${outside.length}):`,
-      formatTable(["field", "value", "rows"], most),
-    );
-  }
+    ...(outside.length === 0 ? [] : ["", title, formatTable(["field", "value", "rows"], most)]),
+  ];
 }
 
 function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string {

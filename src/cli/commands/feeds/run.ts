@@ -17,14 +17,15 @@ import { readSources } from "../../../sources/sources-file.ts";
 import { memoryParser } from "../../option-parsers.ts";
 import { reportFailure, type ScheduledCommand } from "../../scheduled.ts";
 import { serviceSettings } from "../../service-settings.ts";
-import { addSettings, type SettingRows, type ValuesOf } from "../../settings.ts";
+import { addSettings, type SettingRows, sharedSettings, type ValuesOf } from "../../settings.ts";
 import { serveUntilStopped } from "../serve.ts";
 import { sourceSettings } from "./fetch.ts";
 
 // biome-ignore format: a table is read by its columns
-const runSettings = {
+export const runSettings = {
   ...serviceSettings,
   ...sourceSettings,
+  ...sharedSettings("months", "versionDays", "graceMs"),
   ingestMemory: { flags: "--ingest-memory <size>", env: "CARQUET_INGEST_MEMORY", default: "2GiB", parse: memoryParser,
     help: "query engine memory limit of ingests, beside that of the service" },
   metricsFolder: { flags: "--metrics-folder <dir>", env: "CARQUET_METRICS_FOLDER",
@@ -80,7 +81,7 @@ class FeedJobs {
   }
 
   private async runRequested(): Promise<void> {
-    const { sources, queue, lake, ingestMemory } = this.settings;
+    const { sources, queue, lake, ingestMemory, months, versionDays, graceMs } = this.settings;
     this.isRunning = true;
     while (this.isRequested && !this.isStopped) {
       this.isRequested = false;
@@ -88,7 +89,11 @@ class FeedJobs {
       // An ingest reports why a queue cannot be read.
       const { waiting } = await countQueue(queue).catch(() => ({ waiting: 1 }));
       if (waiting > 0 && !this.isStopped)
-        await this.run("ingest", ["--queue", queue, "--lake", lake, "--memory", ingestMemory]);
+        await this.run("ingest", [
+          ...["--queue", queue, "--lake", lake, "--memory", ingestMemory],
+          ...["--versions", String(versionDays), "--grace", String(graceMs / 60_000)],
+          ...(months === undefined ? [] : ["--months", String(months)]),
+        ]);
     }
     this.isRunning = false;
   }
