@@ -1,6 +1,5 @@
 /**
- * Ingests deliveries in day order and publishes them in batches: the first day of a lake, then a version after many days, and the last two days
- * alone, so that the last one can be replayed and compared with the day before.
+ * Ingests deliveries in day order and publishes them in batches.
  *
  * A failure leaves the published version unchanged, or publishes the days before it. A replay starts again from the version before a day and
  * publishes once, when all of its days are written.
@@ -14,7 +13,7 @@ import { type CollapseThresholds, life } from "../listing/lifecycle-rules.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { usableFiles } from "../serving/files/serving-parts.ts";
 import { withoutValuations, withValuations } from "../valuation/value-market.ts";
-import { Batch, type BatchLimits, batchLimits } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { DealerList } from "./feed/dealer-list.ts";
@@ -35,9 +34,9 @@ export interface IngestOptions extends DatabaseOptions {
   readonly onStep?: OnIngestStep;
   /** Whether to build serving files for the last day. Default: true. */
   readonly hasServingFiles?: boolean;
-  /** After how much a version is published. Default: `batchLimits`. */
-  readonly batch?: Partial<BatchLimits>;
-  /** Called after each day is written: the last one, and one that fills a batch, is published then. */
+  /** After how long the days so far are published, in milliseconds: with 0, each day is. Default: a minute. */
+  readonly batchMs?: number;
+  /** Called after each day is written. Those of a batch are published together. */
   readonly onDay?: (report: DeliveryReport) => void;
   /** Called with the days that are skipped because the lake has them, before the first later one. */
   readonly onSkipped?: (days: readonly string[]) => void;
@@ -61,7 +60,7 @@ export async function ingest(
     const run: IngestRun = { writer, published, deliveries, options };
     if (options.replayFrom !== undefined) return replay(run, options.replayFrom);
     const later = laterDeliveries(published, deliveries, options);
-    return ingestDays({ ...run, deliveries: later }, published, new Batch(lake, published, limitsOf(options)));
+    return ingestDays({ ...run, deliveries: later }, published, new Batch(lake, options.batchMs));
   });
 }
 
@@ -72,22 +71,15 @@ interface IngestRun {
   readonly options: IngestOptions;
 }
 
-const limitsOf = ({ batch }: IngestOptions): BatchLimits => ({ ...batchLimits, ...batch });
-
-/**
- * Ingests the days from `firstDay` on again, on top of the newest version before it, and publishes once at the end. Days after that version that were
- * published in one batch with later ones are ingested again too.
- */
+/** Ingests the days from `firstDay` on again, on top of the version before it, and publishes once at the end. */
 async function replay(run: IngestRun, firstDay: string): Promise<readonly DeliveryReport[]> {
   const { writer, published, options } = run;
-  const base = await versionBefore(writer.lake, published, firstDay);
-  const days = Object.keys(published?.days ?? {});
-  const from = days.find((day) => day > (base?.as_of ?? "") && day < firstDay) ?? firstDay;
   const deliveries: Delivery[] = [];
-  for await (const delivery of run.deliveries) if (delivery.day >= from) deliveries.push(delivery);
-  requireAllDays(published, deliveries, from);
-  const fields = { previous: published?.version ?? null, replayed_from: from };
-  return ingestDays({ ...run, deliveries }, base, new Batch(writer.lake, base, limitsOf(options), fields));
+  for await (const delivery of run.deliveries) if (delivery.day >= firstDay) deliveries.push(delivery);
+  requireAllDays(published, deliveries, firstDay);
+  const base = await versionBefore(writer.lake, published, firstDay);
+  const fields = { previous: published?.version ?? null, replayed_from: firstDay };
+  return ingestDays({ ...run, deliveries }, base, new Batch(writer.lake, options.batchMs, fields));
 }
 
 /** Throws a UserError if a replay lacks a delivery of a day that the lake contains. */
@@ -110,10 +102,9 @@ async function ingestDays(
   await beginDays(writer, base);
   try {
     for await (const [delivery, isLast] of markLast(deliveries)) {
-      if (isLast) await batch.publishEarly();
       const { manifest, report } = await writeDay(writer, previous, delivery, options);
       const day = isLast ? await finishDay(writer, manifest, options) : withUsableFiles(withoutValuations(manifest));
-      await batch.add(day, report.rows);
+      await batch.add(day);
       if (isLast) await batch.publish();
       previous = day;
       reports.push(report);
