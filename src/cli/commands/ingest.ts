@@ -54,9 +54,9 @@ type IngestValues = ValuesOf<typeof ingestSettings>;
 export const ingestCommand = (): Command =>
   addSettings(new Command("ingest"), ingestSettings)
     .description(
-      "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
-        "the last day, of many days also in between. Skips days that are already in the lake if later ones follow, and rejects them " +
-        "otherwise, as it does a delivery with an unreadable file; published data never changes. " +
+      "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version of each " +
+        "day, those of about a minute together. Skips days that the lake has if later ones follow, else rejects them, as it rejects a " +
+        "delivery with an unreadable file; published data never changes. " +
         "With --queue, ingests the waiting deliveries, moves them, and removes expired days.",
     )
     .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")

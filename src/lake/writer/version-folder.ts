@@ -84,7 +84,7 @@ export async function rewritePaths(
   return { version: manifest.version, location: await icebergLocation(lake) };
 }
 
-/** Points `current` at the folder of a version, and removes the folders of all versions but this, the one before it and the one that was open. */
+/** Points `current` at the folder of a version, and removes the folders of all versions but this, the one before it and that to which it pointed. */
 export async function openVersionFolder(lake: string, { version, previous }: Manifest): Promise<void> {
   const opened = await openedVersion(lake);
   await replaceLink(lake, currentLink, versionKey(version));
