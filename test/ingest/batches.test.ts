@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/derived-relations.ts";
-import { currentManifest, currentVersion, readManifest } from "../../src/lake/manifest.ts";
+import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { randomLifecycleFeeds } from "../lifecycle/random-feeds.ts";
 import { killBatches } from "../support/campaigns/batch-kills.ts";
@@ -27,7 +27,7 @@ async function writeDays(scope: Scope, days: number, seed: number) {
 }
 
 /** Feeds over the turn of a month, and the lake of an ingest for each day. */
-const history = await writeDays(fileScope, 12, 1);
+const history = await writeDays(fileScope, 9, 1);
 const single = join(await temporaryFolder(fileScope), "lake");
 for (const day of history.days) await ingestPath(single, join(history.folder, day), noServingFiles);
 
@@ -45,7 +45,7 @@ const foldersOf = async (lake: string): Promise<readonly string[]> =>
     .map(({ name }) => name);
 
 test("the days of one ingest are the versions of an ingest for each day, byte for byte, however it is cut into batches", async (t) => {
-  for (const batchMs of [60_000, 700, 0]) {
+  for (const batchMs of extentOf([700], [60_000, 700, 0])) {
     const lake = await newLake(t);
     await ingestPath(lake, history.folder, { ...noServingFiles, batchMs });
     assert.deepEqual(await versionsOf(lake), await versionsOf(single), `batches of ${batchMs} ms`);
@@ -55,7 +55,7 @@ test("the days of one ingest are the versions of an ingest for each day, byte fo
 
 test("random histories are the same versions in one ingest and in an ingest for each day", async (t) => {
   for (let seed = 2; seed < 2 + extentOf(1, 8); seed += 1) {
-    const { folder, days } = await writeDays(t, extentOf(8, 45), seed);
+    const { folder, days } = await writeDays(t, extentOf(5, 45), seed);
     const one = await newLake(t);
     await ingestPath(one, folder, noServingFiles);
     const each = await newLake(t);
@@ -78,33 +78,25 @@ test("a batch writes views, a folder, a catalog and Iceberg metadata for its las
   assert.equal(names.filter((name) => name.endsWith(".json")).length, history.days.length);
   assert.equal(await readlink(join(lake, "current")), `versions/${last}`);
   assert.deepEqual(await differingFolders(lake), []);
+  assert.deepEqual(await currentManifest(lake), await currentManifest(single), "a single day is a batch of one");
   await withWriter(lake, {}, async () => undefined);
   assert.deepEqual(await foldersOf(lake), [last], "the next writer removes it");
 });
 
-test("a single day is a batch of one: it leaves the same files as after a batch", async (t) => {
-  const lake = await newLake(t);
-  await ingestPath(lake, history.folder, noServingFiles);
-  const manifest = (await currentManifest(lake)) ?? assert.fail();
-  assert.deepEqual(manifest, await currentManifest(single));
-  for (const version of [manifest.version, manifest.previous ?? ""])
-    assert.deepEqual(await readManifest(lake, version), await readManifest(single, version));
-});
-
 test("a failing day publishes the days before it, and a second run of the same command continues there", async (t) => {
-  const { folder, days } = await writeDays(t, 6, 9);
-  const broken = days[3] ?? "";
+  const { folder, days } = await writeDays(t, 4, 9);
+  const broken = days[2] ?? "";
   const inventory = join(folder, broken, "inventory.csv");
   await rename(inventory, join(folder, "kept"));
   await writeFile(inventory, "vin,vin\n");
   const lake = await newLake(t);
   await assert.rejects(ingestPath(lake, folder, noServingFiles), /duplicate/);
-  assert.equal(await currentVersion(lake), `${days[2]}.1`);
+  assert.equal(await currentVersion(lake), `${days[1]}.1`);
   assert.deepEqual([await differingFolders(lake), await lakeFaults(lake)], [[], []]);
   await rename(join(folder, "kept"), inventory);
   const skipped: (readonly string[])[] = [];
   const reports = await ingestPath(lake, folder, { ...noServingFiles, onSkipped: (some) => skipped.push(some) });
-  assert.deepEqual([skipped, reports.map(({ day }) => day)], [[days.slice(0, 3)], days.slice(3)]);
+  assert.deepEqual([skipped, reports.map(({ day }) => day)], [[days.slice(0, 2)], days.slice(2)]);
   const each = await newLake(t);
   await ingestPath(each, folder, noServingFiles);
   assert.deepEqual(await versionsOf(lake), await versionsOf(each));

@@ -23,7 +23,7 @@ export interface BatchKills {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-const market = { days: 9, dealers: 5, cars: 40, dayless: 0 };
+const market = { days: 7, dealers: 5, cars: 40, dayless: 0 };
 
 /** The times of batches of which one is drawn: each day alone, a few days, all of them. */
 const batchTimesMs = [0, 900, 60_000];
@@ -41,6 +41,7 @@ export async function killBatches(
   await ingestUntil([whole, folder, 60_000]);
   const spanMs = performance.now() - startMs;
   const contents = await contentsOf(whole);
+  const last = await currentVersion(whole);
   const versions = new Map<string, number>();
   let lake = "";
   for (let kill = 0; kill < kills; kill += 1) {
@@ -48,13 +49,14 @@ export async function killBatches(
     if (kill % 3 === 0) lake = join(await temporaryFolder(scope), "lake");
     const afterMs = chance.integer(0, Math.ceil(1.1 * spanMs));
     const batchMs = chance.pick(batchTimesMs);
-    await ingestUntil([lake, folder, batchMs], afterMs);
+    if ((await currentVersion(lake)) !== last) await ingestUntil([lake, folder, batchMs], afterMs);
     const what = `seed ${seed}, kill ${kill}, after ${afterMs} of ${Math.round(spanMs)} ms, batches of ${batchMs} ms`;
     const version = (await currentVersion(lake)) ?? "none";
     versions.set(version, (versions.get(version) ?? 0) + 1);
     if (version !== "none") await assertPublished(lake, whole, version, what);
     if (kill % 3 < 2 && kill < kills - 1) continue;
-    await ingestUntil([lake, folder, batchMs]);
+    // Without a later day, the command has nothing to continue with, and fails.
+    if (version !== last) await ingestUntil([lake, folder, batchMs]);
     assert.deepEqual(await contentsOf(lake), contents, what);
     assert.deepEqual([await unreferencedFiles(lake), await lakeFaults(lake)], [[], []], what);
   }
