@@ -87,7 +87,7 @@ async function contentsOf(lake: string): Promise<readonly string[]> {
   );
 }
 
-/** Runs an ingest, which is killed after a time from its first step if it still runs. Fails if it fails by itself. */
+/** Runs an ingest, which is killed after a time from its first step if it still runs. Fails if the ingest does. */
 async function ingestUntil(parameters: readonly [string, string, number], afterMs?: number): Promise<void> {
   const program = join(import.meta.dirname, `ingest-batches${extname(import.meta.filename)}`);
   const child = spawn(process.execPath, [program, ...parameters.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
