@@ -1,18 +1,21 @@
 /**
- * Ingests deliveries in day order and publishes a version after each.
+ * Ingests deliveries in day order and publishes them in batches.
  *
- * A failure leaves the published version unchanged. A replay starts again from the version before a day and publishes once, when all of
- * its days are written.
+ * A failure leaves the published version unchanged, or publishes the days before it. A replay starts again from the version before a day and
+ * publishes once, when all of its days are written.
  */
+import { availableParallelism } from "node:os";
 import { printable, UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
+import { integerLiteral, sql } from "../db/sql.ts";
 import { readReleasedFeeds } from "../lake/ingest-record.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
-import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
+import { nextManifest, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { type CollapseThresholds, life } from "../listing/lifecycle-rules.ts";
 import { withServingFiles } from "../serving/files/build-serving-files.ts";
 import { usableFiles } from "../serving/files/serving-parts.ts";
 import { withoutValuations, withValuations } from "../valuation/value-market.ts";
+import { Batch } from "./batch.ts";
 import { beginDays, ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { DealerList } from "./feed/dealer-list.ts";
@@ -33,16 +36,21 @@ export interface IngestOptions extends DatabaseOptions {
   readonly onStep?: OnIngestStep;
   /** Whether to build serving files for the last day. Default: true. */
   readonly hasServingFiles?: boolean;
-  /** Called after each day is published or, in a replay, written. */
+  /** After how long the days so far are published, in milliseconds: with 0, each day is. Default: a minute. */
+  readonly batchMs?: number;
+  /** Called after each day is written. Those of a batch are published together. */
   readonly onDay?: (report: DeliveryReport) => void;
+  /** Called with the days that are skipped because the lake has them, before the first later one. */
+  readonly onSkipped?: (days: readonly string[]) => void;
 }
 
 /** Deliveries in day order. They may be created lazily. */
 export type Deliveries = Iterable<Delivery> | AsyncIterable<Delivery>;
 
 /**
- * Ingests deliveries in day order. Returns one report per day. Throws a UserError, without publishing the day, if a file is invalid, the
- * day is not after the as-of date, or a replay lacks a day that the lake contains.
+ * Ingests deliveries in day order. Returns one report per day. Days that the lake has are skipped if later ones follow, so that an ingest that
+ * was killed is repeated to continue it. Throws a UserError, without publishing the day, if a file is invalid, the day is not after the as-of
+ * date, or a replay lacks a day that the lake contains.
  */
 export async function ingest(
   lake: string,
@@ -53,7 +61,8 @@ export async function ingest(
     const published = await currentManifest(lake);
     const run: IngestRun = { writer, published, deliveries, options };
     if (options.replayFrom !== undefined) return replay(run, options.replayFrom);
-    return ingestDays(run, published, (manifest) => publish(lake, manifest));
+    const later = laterDeliveries(published, deliveries, options);
+    return ingestDays({ ...run, deliveries: later }, published, new Batch(lake, options.batchMs));
   });
 }
 
@@ -66,18 +75,13 @@ interface IngestRun {
 
 /** Ingests the days from `firstDay` on again, on top of the version before it, and publishes once at the end. */
 async function replay(run: IngestRun, firstDay: string): Promise<readonly DeliveryReport[]> {
-  const { writer, published } = run;
+  const { writer, published, options } = run;
   const deliveries: Delivery[] = [];
   for await (const delivery of run.deliveries) if (delivery.day >= firstDay) deliveries.push(delivery);
   requireAllDays(published, deliveries, firstDay);
-  let last: Manifest | undefined;
   const base = await versionBefore(writer.lake, published, firstDay);
-  const reports = await ingestDays({ ...run, deliveries }, base, async (manifest) => {
-    last = manifest;
-  });
-  if (last !== undefined)
-    await publish(writer.lake, { ...last, previous: published?.version ?? null, replayed_from: firstDay });
-  return reports;
+  const fields = { previous: published?.version ?? null, replayed_from: firstDay };
+  return ingestDays({ ...run, deliveries }, base, new Batch(writer.lake, options.batchMs, fields));
 }
 
 /** Throws a UserError if a replay lacks a delivery of a day that the lake contains. */
@@ -89,30 +93,73 @@ function requireAllDays(published: Manifest | undefined, deliveries: readonly De
   throw new UserError(`Cannot replay from ${firstDay}: ${what}; expected every day of the lake from ${firstDay} on.`);
 }
 
-/** Ingests each delivery on top of the version before it. Awaits `onWritten` after each day. */
+/** Ingests each delivery on top of the day before it, and adds it to a batch. Publishes the days before a failure. */
 async function ingestDays(
   { writer, deliveries, options }: IngestRun,
   base: Manifest | undefined,
-  onWritten: (manifest: Manifest) => Promise<void>,
+  batch: Batch,
 ): Promise<readonly DeliveryReport[]> {
-  const limits = { ...defaultFeedLimits, ...options.limits };
-  const thresholds = { ...life, ...options.thresholds };
   let previous = base;
   const reports: DeliveryReport[] = [];
   await beginDays(writer, base);
-  for await (const [delivery, isLast] of markLast(deliveries)) {
-    requireNewDay(previous, delivery);
-    const next = withCurrency(nextManifest(writer, previous, delivery.day), previous, options.currency);
-    const judgement = { thresholds, released: await readReleasedFeeds(writer.lake) };
-    const settings = { ...options, limits, judgement };
-    const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, settings);
-    const manifest = await (isLast ? finishDay : skipDay)(writer, written, options);
-    await onWritten(manifest);
-    previous = manifest;
-    reports.push(report);
-    options.onDay?.(report);
+  try {
+    for await (const [delivery, isLast] of markLast(deliveries)) {
+      const { manifest, report } = await writeDay(writer, previous, delivery, options);
+      const day = isLast ? await finishDay(writer, manifest, options) : withUsableFiles(withoutValuations(manifest));
+      await batch.add(day);
+      if (isLast) await batch.publish();
+      previous = day;
+      reports.push(report);
+      options.onDay?.(report);
+    }
+  } catch (thrown) {
+    // The reason of the failure is reported also if nothing can be published, as on a full disk.
+    await batch.publishEarly().catch(() => {});
+    throw thrown;
   }
   return reports;
+}
+
+/** Up to this size of a lake a second engine thread costs 50 % more processor time without shortening a day. */
+export const singleThreadListingsMax = 100_000;
+
+/** Lets one engine thread write the days after a small one, unless options name a number. */
+async function limitThreads({ session }: Writer, previous: Manifest | undefined, threads?: number): Promise<void> {
+  if (threads !== undefined || previous === undefined) return;
+  const isSmall = (previous.days[previous.as_of] ?? 0) <= singleThreadListingsMax;
+  await session.run(sql`SET GLOBAL threads = ${integerLiteral(isSmall ? 1 : availableParallelism())}`);
+}
+
+/** Writes the files of a day on top of the day before it. */
+async function writeDay(writer: Writer, previous: Manifest | undefined, delivery: Delivery, options: IngestOptions) {
+  requireNewDay(previous, delivery);
+  await limitThreads(writer, previous, options.threads);
+  const next = withCurrency(nextManifest(writer, previous, delivery.day), previous, options.currency);
+  const thresholds = { ...life, ...options.thresholds };
+  const judgement = { thresholds, released: await readReleasedFeeds(writer.lake) };
+  const limits = { ...defaultFeedLimits, ...options.limits };
+  return ingestDay(writer, { previous, next, delivery }, { ...options, limits, judgement });
+}
+
+/** Yields the deliveries after the days that the lake has. Throws a UserError if there are none after them. */
+async function* laterDeliveries(
+  published: Manifest | undefined,
+  deliveries: Deliveries,
+  { onSkipped }: IngestOptions,
+): AsyncGenerator<Delivery, void, undefined> {
+  const skipped: Delivery[] = [];
+  let hasLater = false;
+  for await (const delivery of deliveries) {
+    if (!hasLater && published?.days[delivery.day] !== undefined) {
+      skipped.push(delivery);
+      continue;
+    }
+    if (!hasLater && skipped.length > 0) onSkipped?.(skipped.map(({ day }) => day));
+    hasLater = true;
+    yield delivery;
+  }
+  const [first] = skipped;
+  if (!hasLater && first !== undefined) requireNewDay(published, first);
 }
 
 /** Returns a manifest with the currency that an ingest asks for. Throws a UserError if the lake has another. */
@@ -146,10 +193,6 @@ async function finishDay(
     onStep?.(`${manifest.as_of}, serving files`, step, steps, description),
   );
 }
-
-/** Returns the manifest of an earlier day, without valuations, and with the serving files of the previous version that still apply. */
-const skipDay = async (_writer: Writer, written: Manifest): Promise<Manifest> =>
-  withUsableFiles(withoutValuations(written));
 
 const withUsableFiles = (manifest: Manifest): Manifest => ({ ...manifest, serving: usableFiles(manifest) });
 

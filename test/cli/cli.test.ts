@@ -49,7 +49,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
     ],
   ],
   ["start", ["Fill an empty lake with a generated market", "--lake", "--port", "--listings"]],
-  ["ingest", ["Publishes a version after each day.", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
+  ["ingest", ["Publishes a version of each day,", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
   ["serve", ["need an API key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--response-cache"]],
   [
     "sql",

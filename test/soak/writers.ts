@@ -1,4 +1,5 @@
 /** Campaigns of writers of a lake that are killed: `kills` and `follow`. */
+import { killBatches } from "../support/campaigns/batch-kills.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { killIngests } from "../support/campaigns/ingest-kills.ts";
 import { Chance } from "../support/chance.ts";
@@ -7,7 +8,8 @@ import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export const kills = {
-  describe: "an ingest killed at any moment leaves the old or the new version intact, with its serving files",
+  describe:
+    "an ingest of one day or many, killed at any moment, leaves a version intact, with its serving files, and is continued",
   draws: 200,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
@@ -15,10 +17,12 @@ export const kills = {
       const countByVersion = new Map<string, number>();
       for (const { version } of survived) countByVersion.set(version, (countByVersion.get(version) ?? 0) + 1);
       const counts = [...countByVersion].map(([version, times]) => `${times} times ${version}`);
+      const batches = await killBatches(scope, { kills: Math.ceil(draws / 2), seed });
       const withPartialFiles = survived.filter(({ partialFiles: files }) => files > 0).length;
       return (
         `${survived.length} kills survived, serving ${counts.join(", ")} afterwards, the same from serving files and from Parquet; ` +
-        `${withPartialFiles} of them left partial serving files, which the next writer removed`
+        `${withPartialFiles} of them left partial serving files, which the next writer removed; ${batches.kills} kills of ingests of many ` +
+        `days survived, which left ${batches.versions.size} different days`
       );
     }),
 } satisfies Campaign;

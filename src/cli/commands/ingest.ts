@@ -1,4 +1,4 @@
-/** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
+/** `carquet ingest`: ingests deliveries into the lake, publishes them, and reports what happened to the rows of each day. */
 import { Command } from "commander";
 import { messageOf, UsageError } from "../../base/user-error.ts";
 import { type DeliveryReport, describeIssue, type JudgedFeed } from "../../ingest/delivery-report.ts";
@@ -55,8 +55,9 @@ type IngestValues = ValuesOf<typeof ingestSettings>;
 export const ingestCommand = (): Command =>
   addSettings(new Command("ingest"), ingestSettings)
     .description(
-      "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
-        "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes. " +
+      "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version of each " +
+        "day, those of about a minute together. Skips days that the lake has if later ones follow, else rejects them, as it rejects a " +
+        "delivery with an unreadable file; published data never changes. " +
         "With --queue, ingests the waiting deliveries, moves them, and removes what --months and --versions expire. With --json, prints a line for each day.",
     )
     .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file", pathParser)
@@ -131,6 +132,7 @@ async function reporting(
     ...(mapping === undefined ? {} : { mapping }),
     ...(dealers === undefined || dealers === "" ? {} : { dealers: await readDealerList(dealers) }),
     onStep: progress.step,
+    onSkipped: (days) => printResult({ outcome: "skipped", days }, skippedLine(days), settings.json),
     onDay: (report) => {
       progress.end();
       addReport(run, report);
@@ -158,6 +160,10 @@ const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly st
   ...(outcome === "ingested" ? [] : [`${day}: ${outcome}${reason === undefined ? "" : `: ${reason}`}`]),
   ...(notMoved === undefined ? [] : [`${day}: not moved: ${notMoved}; remove it from the queue`]),
 ];
+
+const skippedLine = (days: readonly string[]): string =>
+  `${days[0]} to ${days.at(-1)}: skipped, because the lake has ${days.length === 1 ? "this day" : `these ${days.length} days`}; ` +
+  "--replay-from ingests days again";
 
 /** Formats the report of a day: two lines of totals, then one per reason and remark. */
 function reportLines(report: DeliveryReport): readonly string[] {

@@ -17,7 +17,7 @@ import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
 import { requireFreePort } from "../../http/service/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
-import { ingest } from "../../ingest/ingest.ts";
+import { ingest, singleThreadListingsMax } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { withNewAccountsFile } from "../accounts-file.ts";
 import { requireStartable } from "../checks.ts";
@@ -29,9 +29,6 @@ import { serveUntilStopped } from "./serve.ts";
 
 /** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
 const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const;
-
-/** Up to this size a second engine thread costs 50 % more CPU time without shortening a day. */
-const singleThreadListingsMax = 100_000;
 
 const startSettings = {
   ...serviceSettings,

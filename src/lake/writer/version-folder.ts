@@ -84,11 +84,12 @@ export async function rewritePaths(
   return { version: manifest.version, location: await icebergLocation(lake) };
 }
 
-/** Points `current` at the folder of a version, and removes the folders of all versions but this and the one before it. */
+/** Points `current` at the folder of a version, and removes the folders of all versions but this, the one before it and that to which it pointed. */
 export async function openVersionFolder(lake: string, { version, previous }: Manifest): Promise<void> {
+  const opened = await openedVersion(lake);
   await replaceLink(lake, currentLink, versionKey(version));
   await replaceLink(lake, catalogName, `${currentLink}/${catalogName}`);
-  await removeVersionFolders(lake, [version, previous]);
+  await removeVersionFolders(lake, [version, previous, opened]);
 }
 
 /** Replaces a symbolic link in the lake's folder atomically, unless it has the target. */

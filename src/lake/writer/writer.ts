@@ -11,7 +11,7 @@ import { createFolder, replaceFile } from "../../base/files.ts";
 import { messageOf, printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
-import { fileLiteral, sql } from "../../db/sql.ts";
+import { fileLiteral, ident, sql } from "../../db/sql.ts";
 import { viewsOf } from "../analyst/analyst-views.ts";
 import {
   currentManifest,
@@ -73,6 +73,9 @@ export async function withWriter<T>(
   try {
     return await database.using(async (session) => {
       await acquireLock(session, lake);
+      // A writer reads each file for a day or two: what the engine keeps of them would grow with the days.
+      for (const cache of ["enable_external_file_cache", "parquet_metadata_cache"])
+        await session.run(sql`SET GLOBAL ${ident(cache)} = false`);
       // After a change of CURRENT to an earlier version, `current` still leads to the later one, whose name is not used again.
       const opened = manifestKey(await openedVersion(lake));
       const { kept } = await removeOrphans(lake);

@@ -7,7 +7,7 @@ import { createLake, temporaryFolder } from "./lakes.ts";
 /** Two days of March and five of April. */
 export const sevenDays = Array.from({ length: 7 }, (_, day) => plusDays("2026-03-30", day));
 
-/** Creates the lake. Returns it with the folder of its feeds. */
+/** Creates the lake, each day of which is published alone. Returns it with the folder of its feeds. */
 export async function createLakeOfSevenDays(scope: Scope): Promise<{ readonly lake: string; readonly feeds: string }> {
   const feeds = await temporaryFolder(scope);
   const dealer_id = dealerIdOf(1);
@@ -17,5 +17,5 @@ export async function createLakeOfSevenDays(scope: Scope): Promise<{ readonly la
     const refused = { vin: "short", dealer_id, make: "Ford", price: 1 };
     await writeFeeds(feeds, day, { dealers: [{ dealer_id, name: "North" }], inventory: [...inventory, refused] });
   }
-  return { lake: (await createLake(scope, feeds)).lake, feeds };
+  return { lake: (await createLake(scope, feeds, { batchMs: 0 })).lake, feeds };
 }
