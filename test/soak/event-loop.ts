@@ -9,12 +9,12 @@ import type { Campaign } from "./campaign.ts";
 const shape = { listings: 250_000, days: 4, format: "parquet" } as const;
 const heldMsMax = 20;
 
-const columns = ["operation", "request", "bytes", "median", "max", "processor", "light"] as const;
-const cellsOf = ({ operation, what, bytes, medianMs, maxMs, processorMs, lightMs }: Hold): readonly string[] => [
+const columns = ["operation", "request", "bytes", "least", "max", "processor", "light"] as const;
+const cellsOf = ({ operation, what, bytes, leastMs, maxMs, processorMs, lightMs }: Hold): readonly string[] => [
   operation,
   what,
   String(bytes),
-  ...[medianMs, maxMs, processorMs, lightMs].map((ms) => `${ms.toFixed(1)} ms`),
+  ...[leastMs, maxMs, processorMs, lightMs].map((ms) => `${ms.toFixed(1)} ms`),
 ];
 
 const print = (cells: readonly string[]): void =>
@@ -23,16 +23,16 @@ const print = (cells: readonly string[]): void =>
 export default {
   describe:
     `the longest holds of the event loop by the largest requests of each operation over ${shape.listings} listings, beside a light account: ` +
-    `the median at most ${heldMsMax} ms; a draw is a repetition`,
+    `at most ${heldMsMax} ms, elapsed and of the processor; a draw is a repetition`,
   draws: 9,
   run: ({ draws }) =>
     withScope(async (scope) => {
       const lake = process.env.CARQUET_LAKE ?? (await createLake(scope, await generateFeeds(scope, shape))).lake;
       print(columns);
       const holds = await measureHolds(scope, lake, draws, (hold) => print(cellsOf(hold)));
-      const long = holds.filter(({ medianMs }) => medianMs > heldMsMax);
+      const long = holds.filter(({ leastMs, processorMs }) => Math.max(leastMs, processorMs) > heldMsMax);
       assert.deepEqual(
-        long.map(({ operation, what, medianMs }) => `${operation}, ${what}: ${medianMs.toFixed(1)} ms`),
+        long.map(({ operation, what, leastMs, processorMs }) => `${operation}, ${what}: ${leastMs}, ${processorMs} ms`),
         [],
       );
       return `${holds.length} requests, none held the event loop for more than ${heldMsMax} ms`;
