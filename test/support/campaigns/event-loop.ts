@@ -21,18 +21,17 @@ export interface Hold {
   readonly what: string;
   readonly status: number;
   readonly bytes: number;
-  /** Of the repetitions after the first, which runs code for the first time: the least of their longest holds, which other work of the machine lengthens, and the greatest. */
-  readonly leastMs: number;
-  readonly maxMs: number;
-  /** The median of the most processor time that a repetition uses in one turn. */
-  readonly processorMs: number;
+  /** The median of the longest holds of the repetitions, without the time for which the thread waited for a processor. */
+  readonly heldMs: number;
+  /** The greatest, with it. */
+  readonly elapsedMs: number;
   /** The slowest light request beside it. */
   readonly lightMs: number;
 }
 
 interface Probed {
   readonly heldMs: number;
-  readonly processorMs: number;
+  readonly elapsedMs: number;
 }
 
 /** Returns the longest hold since the last call. */
@@ -99,9 +98,8 @@ async function measure(
     what: requestAt(0).what,
     status: answer.status,
     bytes: answer.content.length,
-    leastMs: timeAt(sorted("heldMs"), 0),
-    maxMs: timeAt(sorted("heldMs"), 1),
-    processorMs: timeAt(sorted("processorMs"), 0.5),
+    heldMs: timeAt(sorted("heldMs"), 0.5),
+    elapsedMs: timeAt(sorted("elapsedMs"), 1),
     lightMs: await light,
   };
 }
