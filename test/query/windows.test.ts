@@ -48,7 +48,12 @@ for (const [index, days] of feedDays.entries()) {
   const staying = Array.from({ length: 100 }, (_, n) => car(1000 + n, "S1"));
   const unknown = withoutNumber[days];
   if (unknown !== undefined)
-    staying.push(...Array.from({ length: 10 }, (_, n) => { ...car(2000 + n, "S1", 2), stock_number: n < unknown ? "" : `S$n` }));
+    staying.push(
+      ...Array.from({ length: 10 }, (_, n) => ({
+        ...car(2000 + n, "S1", 2),
+        stock_number: n < unknown ? "" : `S${n}`,
+      })),
+    );
   await writeFeeds(folder, before(days), {
     ...(index === 0 ? { dealers } : {}),
     inventory: [...inventory, ...staying],
